@@ -1,0 +1,57 @@
+"""Gate search and RAG changes on retrieval quality, with pytest or from a notebook.
+
+The names below are loaded when they are first used: pytest imports this package in every run, also in those
+that have nothing to do with retrieval, and pays for nothing there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_irmetrics.comparison import Comparison, compare
+    from pytest_irmetrics.evaluation import Evaluation, evaluate
+    from pytest_irmetrics.fixture import IRMetrics
+    from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Query
+    from pytest_irmetrics.retrieval import RetrievalError, batched
+    from pytest_irmetrics.run import Run
+
+__all__ = [
+    "Comparison",
+    "Evaluation",
+    "GoldenSet",
+    "GoldenSetError",
+    "IRMetrics",
+    "Query",
+    "RetrievalError",
+    "Run",
+    "batched",
+    "compare",
+    "evaluate",
+]
+
+_ROOMS = {
+    "Comparison": "comparison",
+    "Evaluation": "evaluation",
+    "GoldenSet": "golden",
+    "GoldenSetError": "golden",
+    "IRMetrics": "fixture",
+    "Query": "golden",
+    "RetrievalError": "retrieval",
+    "Run": "run",
+    "batched": "retrieval",
+    "compare": "comparison",
+    "evaluate": "evaluation",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - a plain pytest run never comes here
+
+    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Evaluations and verdicts as text. Pure: data in, text out."""
