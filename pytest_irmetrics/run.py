@@ -1,0 +1,622 @@
+"""A run: what a retriever answered, by query. Written as JSON, which keeps everything, or as a TREC run.
+
+The JSON has one query a line, sorted by id, and nothing that differs between two equal runs: it is made to be
+committed, compared with ``git diff`` and merged. Reading trusts nothing: a file that was cut short, holds a
+conflict's markers or was written by a newer version is refused with a sentence that says so.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn, SupportsIndex
+from uuid import UUID
+
+FORMAT = "pytest-irmetrics run"
+VERSION = 1
+
+_CURE = "Restore the file from version control, or store it anew (a baseline: `pytest --ir-baseline-update`)."
+_HEADER_KEYS = ("format", "version", "golden_set", "depth", "relevance_level", "means", "queries")
+_QUERY_KEYS = ("id", "text", "params", "judgments", "weight", "tags", "rankings")
+
+# What would end a line for some reader, hide, reorder its neighbours, or has no UTF-8: C1 controls, soft hyphen,
+# zero-width and bidi characters, separators, surrogates, byte order mark, interlinear marks, tags.
+_UNSAFE = re.compile(
+    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\uffff\U000e0000-\U000e0fff]"
+)
+_CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
+_LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_encode_sorted = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode
+
+Grade = int | float
+
+
+class RunError(ValueError):
+    """A run that cannot be read or written; reads ``path:line: what is wrong. What to do.``."""
+
+
+def printable(text: str) -> str:
+    """`text` on one line, with whatever would not print as itself escaped."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def quote(text: str, width: int = 60) -> str:
+    """`text` in quotes, escaped, cut to about `width` characters."""
+    return repr(text if len(text) <= width else text[: width - 1] + "…")
+
+
+def as_id(value: object) -> str | None:
+    """Give the text of what can be an id (text, an integer, a UUID, a NumPy integer), None for all else."""
+    if isinstance(value, str):
+        return str.__str__(value)  # the text itself, whatever a subclass prints as
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, SupportsIndex):
+        try:
+            return str(operator.index(value))
+        except (TypeError, ValueError):  # an array of several, a NumPy boolean; over 4,300 digits
+            return None
+    return None
+
+
+def ranked(scores: Iterable[tuple[str, float]]) -> tuple[str, ...]:
+    """Order ids as trec_eval does: by score, highest first; ties by id, descending."""
+    return tuple([doc for _, doc in sorted([(score, doc) for doc, score in scores], reverse=True)])
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for one query, and what it was asked and judged with.
+
+    `rankings` has one ranking, best first and without duplicates, for each time that the query was asked.
+    `text`, `judgments` and `weight` are None where the run does not say: a TREC run holds rankings alone.
+    """
+
+    rankings: tuple[tuple[str, ...], ...]
+    text: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    judgments: Mapping[str, Grade] | None = None
+    weight: float | None = None
+    tags: tuple[str, ...] = ()
+
+
+class Run:
+    """What a retriever answered, by query: `run["refund"]` is a ranking, best first.
+
+    Made of a mapping from query id to ids, best first, or to a mapping from id to score, which is then ordered
+    as trec_eval orders it. Also a retriever itself, which gates without an engine.
+    """
+
+    __slots__ = ("answers", "depth", "golden_set", "means", "relevance_level")
+
+    answers: Mapping[str, Answer]
+    depth: int | None
+    golden_set: str | None
+    relevance_level: Grade | None
+    means: Mapping[str, float]
+
+    def __init__(self, rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> None:
+        answers: dict[str, Answer] = {}
+        for given, ranking in rankings.items():
+            query_id = as_id(given)
+            if query_id is None:
+                raise RunError(
+                    f"a query's id is text, not {type(given).__name__}. Give a mapping of query id to ids."
+                )
+            if query_id in answers:
+                raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
+            answers[query_id] = Answer((_ranking(query_id, ranking),))
+        self._fill(answers)
+
+    def _fill(
+        self,
+        answers: Mapping[str, Answer],
+        depth: int | None = None,
+        golden_set: str | None = None,
+        relevance_level: Grade | None = None,
+        means: Mapping[str, float] | None = None,
+    ) -> None:
+        self.answers = answers
+        self.depth = depth
+        self.golden_set = golden_set
+        self.relevance_level = relevance_level
+        self.means = dict(means or {})
+
+    @classmethod
+    def of(
+        cls,
+        answers: Mapping[str, Answer],
+        depth: int | None = None,
+        golden_set: str | None = None,
+        relevance_level: Grade | None = None,
+        means: Mapping[str, float] | None = None,
+    ) -> Run:
+        """Make a run of answers that were read with care already. `golden_set` is a path, and not absolute."""
+        run = cls.__new__(cls)
+        run._fill(answers, depth, golden_set, relevance_level, means)  # noqa: SLF001 - its own
+        return run
+
+    def __getitem__(self, query_id: str) -> tuple[str, ...]:
+        return self.answers[query_id].rankings[0]
+
+    def __contains__(self, query_id: object) -> bool:
+        return query_id in self.answers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.answers)
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Run):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]  # it holds mappings
+
+    def __repr__(self) -> str:
+        depth = "" if self.depth is None else f", depth {self.depth}"
+        return f"<Run: {len(self)} {'query' if len(self) == 1 else 'queries'}{depth}>"
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Run:
+        """Read a stored run: JSON where the name ends in ``.json``, a TREC run otherwise."""
+        where = printable(os.fspath(path))
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise RunError(
+                f"{where}: cannot be read: {error.strerror or error}. Give the path of a stored run."
+            ) from None
+        if Path(path).suffix.lower() != ".json":
+            return _read_trec(data, where)
+        return cls.loads(_decode(data, where), path)
+
+    @classmethod
+    def loads(cls, text: str, path: str | os.PathLike[str] | None = None) -> Run:
+        """Read the JSON that `dumps` wrote; `path` only words the errors."""
+        where = "run" if path is None else printable(os.fspath(path))
+        document = _parse(text, where)
+        _check_header(document, where)
+        answers: dict[str, Answer] = {}
+        for number, entry in enumerate(document["queries"]):
+            try:
+                query_id, answer = _read_entry(entry)
+                if query_id in answers:
+                    first = list(answers).index(query_id)
+                    _refuse(
+                        f"query {quote(query_id)} is there twice, first in line {_query_line(text, first)}"
+                    )
+            except _FlawError as flaw:
+                raise RunError(f"{where}:{_query_line(text, number)}: {flaw}. {_CURE}") from None
+            answers[query_id] = answer
+        return cls.of(
+            answers,
+            depth=document.get("depth"),
+            golden_set=document.get("golden_set"),
+            relevance_level=document.get("relevance_level"),
+            means=document.get("means"),
+        )
+
+    def dumps(self) -> str:
+        """Write as JSON. Equal runs give equal text, of printable, valid UTF-8; a query is one line."""
+        return "".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        header = {
+            "format": FORMAT,
+            "version": VERSION,
+            "golden_set": self.golden_set,
+            "depth": self.depth,
+            "relevance_level": None if self.relevance_level is None else _plain_number(self.relevance_level),
+            "means": {name: float(self.means[name]) for name in sorted(self.means)} or None,
+        }
+        yield "{\n"
+        for key, value in header.items():
+            if value is not None:
+                yield f"{_encode(key)}: {_safe(_encode_or_refuse(value, f'the header: {key}'))},\n"
+        yield '"queries": ['
+        separator = "\n"
+        for query_id in sorted(self.answers):
+            yield separator + _safe(_entry_line(query_id, self.answers[query_id]))
+            separator = ",\n"
+        yield "\n]\n}\n"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to `path`: JSON where the name ends in ``.json``; otherwise a TREC run, of the first repeat alone.
+
+        A TREC run cannot hold ids with white space (an error), texts, params, nor that a query had an empty result.
+        """
+        lines = self._lines() if Path(path).suffix.lower() == ".json" else self._trec_lines()
+        text = "".join(lines)
+        try:
+            Path(path).write_bytes(text.encode("utf-8"))
+        except OSError as error:
+            raise RunError(
+                f"{printable(os.fspath(path))}: cannot be written: {error.strerror or error}."
+            ) from None
+
+    def _trec_lines(self) -> Iterator[str]:
+        for query_id in sorted(self.answers):
+            ranking = self[query_id]
+            for name in (query_id, *ranking):
+                if not _fits_trec(name):
+                    raise RunError(
+                        f"{quote(name)} cannot be an id in a TREC run. Save with the suffix .json."
+                    )
+            for rank, doc in enumerate(ranking):
+                # Scores that fall by one keep the order for every reader, also for those that compare floats.
+                yield f"{query_id} Q0 {doc} {rank + 1} {len(ranking) - rank} pytest-irmetrics\n"
+
+
+def _ranking(query_id: str, given: object) -> tuple[str, ...]:
+    wrong = f"the ranking of query {quote(query_id)}"
+    if isinstance(given, Mapping):
+        try:
+            scores = [(as_id(doc), float(score)) for doc, score in given.items()]
+        except (TypeError, ValueError):
+            raise RunError(
+                f"{wrong}: a score is not a number. Give ids, best first, or a mapping of id to score."
+            ) from None
+        if any(math.isnan(score) for _, score in scores):
+            raise RunError(f"{wrong}: a score is NaN. Give ids, best first, or a mapping of id to score.")
+        ids: Iterable[object] = ranked([(doc, score) for doc, score in scores if doc is not None])
+        if len(given) != sum(doc is not None for doc, _ in scores):
+            raise RunError(f"{wrong}: an id is text. Give ids, best first, or a mapping of id to score.")
+    elif isinstance(given, (str, bytes, AbstractSet)) or not isinstance(given, Iterable):
+        raise RunError(f"{wrong} is a {type(given).__name__}. Give a list of ids, best first.")
+    else:
+        ids = given
+    ranking = tuple(ids)
+    if set(map(type, ranking)) - {str}:
+        texts = tuple(as_id(doc) for doc in ranking)
+        for doc, text in zip(ranking, texts, strict=True):
+            if text is None:
+                raise RunError(
+                    f"{wrong}: an id is text, not {type(doc).__name__}. Give a list of ids, best first."
+                )
+        ranking = texts
+    flaw = _ranking_flaw(ranking)  # type: ignore[arg-type]  # what is not text has just been turned away
+    if flaw:
+        raise RunError(f"{wrong}: {flaw}. Give each document once.")
+    return ranking  # type: ignore[return-value]  # the same
+
+
+def _ranking_flaw(ranking: Sequence[str]) -> str | None:
+    if len(set(ranking)) != len(ranking):
+        seen: set[str] = set()
+        for doc in ranking:
+            if doc in seen:
+                return f"{quote(doc)} is in it twice"
+            seen.add(doc)
+    return None
+
+
+def _plain_number(value: Grade) -> Grade:
+    """Two equal numbers are one text: 2.0 is written as 2."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _entry_line(query_id: str, answer: Answer) -> str:
+    head: dict[str, object] = {"id": query_id}
+    if answer.text is not None:
+        head["text"] = answer.text
+    line = _encode(head)[:-1]
+    wrong = f"query {quote(query_id)}"
+    if answer.params:
+        line += f', "params": {_encode_or_refuse(answer.params, f"{wrong}: params", _encode_sorted)}'
+    if answer.judgments is not None:
+        grades = {doc: _plain_number(answer.judgments[doc]) for doc in sorted(answer.judgments)}
+        line += f', "judgments": {_encode_or_refuse(grades, f"{wrong}: judgments")}'
+    if answer.weight is not None:
+        line += f', "weight": {_encode_or_refuse(float(answer.weight), f"{wrong}: weight")}'
+    if answer.tags:
+        line += f', "tags": {_encode(answer.tags)}'
+    return f'{line}, "rankings": {_encode(answer.rankings)}}}'
+
+
+def _encode_or_refuse(value: object, what: str, encode: Any = _encode) -> str:
+    try:
+        text: str = encode(dict(value) if isinstance(value, Mapping) else value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RunError(
+            f"{what} cannot be stored: {printable(str(error))}. Use text, finite numbers, lists and mappings."
+        ) from None
+    return text
+
+
+def _safe(line: str) -> str:
+    if line.isascii() and "\x7f" not in line:
+        return line
+    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], line)
+
+
+def _decode(data: bytes, where: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise RunError(f"{where}:{line}: is not UTF-8. {_CURE}") from None
+
+
+class _FlawError(Exception):
+    """What is wrong in a part of the file; whoever knows the place words the error."""
+
+
+def _refuse(what: str) -> NoReturn:
+    raise _FlawError(what)
+
+
+def _parse(text: str, where: str) -> dict[str, Any]:
+    """Read the JSON, with all that the standard reader lets pass refused."""
+    conflict = _CONFLICT.search(text)
+    if conflict:
+        line = _line_at(text, conflict.start())
+        raise RunError(
+            f"{where}:{line}: a conflict's marker, left by a merge. Take one side whole (`git checkout --ours` or `--theirs`), "
+            "or store it anew (a baseline: `pytest --ir-baseline-update`)."
+        )
+    body = text.rstrip()
+    if not body:
+        raise RunError(f"{where}:1: the file is empty. {_CURE}")
+    try:
+        document = json.loads(
+            text.removeprefix("\ufeff"),
+            object_pairs_hook=_object,
+            parse_constant=_constant,
+            parse_float=_float,
+        )
+    except json.JSONDecodeError as error:
+        if error.pos >= len(body) or not body.endswith("}"):
+            raise RunError(f"{where}:{_line_at(text, len(body))}: the file was cut short. {_CURE}") from None
+        raise RunError(
+            f"{where}:{error.lineno}: is not JSON: {error.msg}, column {error.colno}. {_CURE}"
+        ) from None
+    except _FlawError as flaw:
+        duplicate = _survey(text)[0]
+        if duplicate is None:
+            lexemes = (found for found in _LEXEME.finditer(text) if found[0] == str(flaw))
+            line = _line_at(text, next(lexemes).start())
+            raise RunError(f"{where}:{line}: {flaw} is not a finite number. {_CURE}") from None
+        key, first, second = duplicate
+        raise RunError(
+            f"{where}:{second}: the key {quote(key)} is there twice, first in line {first}. {_CURE}"
+        ) from None
+    except RecursionError:
+        raise RunError(f"{where}:1: is nested too deeply to be a run. {_CURE}") from None
+    except ValueError:  # an integer of more digits than Python converts
+        raise RunError(f"{where}:1: holds a number of thousands of digits. {_CURE}") from None
+    if not isinstance(document, dict):
+        raise RunError(f"{where}:1: is not a run: expected an object with the key `format`. {_CURE}")
+    return document
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        _refuse("a key is there twice")
+    return found
+
+
+def _constant(text: str) -> NoReturn:
+    _refuse(text)
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        _refuse(text)
+    return value
+
+
+def _line_at(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1
+
+
+def _survey(text: str) -> tuple[tuple[str, int, int] | None, list[int]]:
+    """Find the first key that an object holds twice, with its two lines, and the line in which each query starts.
+
+    Only to word an error about text that `json` has been over, however the file was reformatted since.
+    """
+    queries: list[int] = []
+    keys: list[dict[str, int] | None] = []  # of each container that is open; None for a list
+    section = before = ""
+    for found in _LEXEME.finditer(text):
+        lexeme, here = found[0], keys[-1] if keys else None
+        if here is not None and lexeme[0] == '"' and before in {"{", ","}:
+            key = _unquote(lexeme)
+            if key in here:
+                return (key, _line_at(text, here[key]), _line_at(text, found.start())), queries
+            here[key] = found.start()
+            section = key if len(keys) == 1 else section
+        elif lexeme == "{" and len(keys) == 2 and section == "queries":
+            queries.append(_line_at(text, found.start()))
+        if lexeme in {"{", "["}:
+            keys.append({} if lexeme == "{" else None)
+        elif lexeme in {"}", "]"} and keys:
+            keys.pop()
+        before = lexeme
+    return None, queries
+
+
+def _unquote(lexeme: str) -> str:
+    try:
+        return str(json.loads(lexeme))
+    except ValueError:  # behind the place that json complained of
+        return lexeme
+
+
+def _query_line(text: str, number: int) -> int:
+    """Find the line of the query at `number`, counted from 0."""
+    lines = _survey(text)[1]
+    return lines[number] if number < len(lines) else 1
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _check_header(document: dict[str, Any], where: str) -> None:
+    def bad(what: str, cure: str = _CURE) -> NoReturn:
+        raise RunError(f"{where}:1: {what}. {cure}")
+
+    found = document.get("format")
+    if found != FORMAT:
+        given = (
+            "nothing" if found is None else quote(found) if isinstance(found, str) else type(found).__name__
+        )
+        bad(
+            f"is not a stored run: `format` is {given}, not {FORMAT!r}",
+            "Give a file that pytest-irmetrics wrote, or a TREC run.",
+        )
+    version = document.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        bad("`version` is not a positive integer")
+    if version > VERSION:
+        bad(
+            f"was written in version {quote(str(version))[1:-1]} of the format, and this pytest-irmetrics reads up to {VERSION}",
+            "Upgrade pytest-irmetrics, or store it anew (a baseline: `pytest --ir-baseline-update`).",
+        )
+    _check_keys(document, _HEADER_KEYS, bad)
+    depth = document.get("depth")
+    if depth is not None and (not isinstance(depth, int) or isinstance(depth, bool) or depth < 1):
+        bad("`depth` is not a positive integer")
+    golden_set = document.get("golden_set")
+    if golden_set is not None and not isinstance(golden_set, str):
+        bad("`golden_set` is not text")
+    level = document.get("relevance_level")
+    if level is not None and not _is_number(level):
+        bad("`relevance_level` is not a number")
+    means = document.get("means", {})
+    if not isinstance(means, dict) or not all(map(_is_number, means.values())):
+        bad("`means` is not an object of numbers")
+    if not isinstance(document.get("queries"), list):
+        bad("`queries` is not a list")
+
+
+def _check_keys(found: Mapping[str, Any], known: Sequence[str], bad: Any) -> None:
+    for key in found:
+        if key not in known:
+            near = get_close_matches(key, known, 1)
+            bad(f"the key {quote(key)} is unknown" + (f" (meant: `{near[0]}`?)" if near else ""))
+
+
+def _read_entry(entry: object) -> tuple[str, Answer]:
+    if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
+        _refuse("a query is not an object with the text `id`")
+    query_id = entry["id"]
+    name = f"query {quote(query_id)}"
+
+    def bad(what: str) -> NoReturn:
+        _refuse(f"{name}: {what}")
+
+    _check_keys(entry, _QUERY_KEYS, bad)
+    text, params, judgments = entry.get("text"), entry.get("params", {}), entry.get("judgments")
+    weight, tags, rankings = entry.get("weight"), entry.get("tags", []), entry.get("rankings")
+    if text is not None and not isinstance(text, str):
+        bad("`text` is not text")
+    if not isinstance(params, dict):
+        bad("`params` is not an object")
+    if judgments is not None and not (
+        isinstance(judgments, dict) and all(map(_is_number, judgments.values()))
+    ):
+        bad("`judgments` is not an object of numbers")
+    if weight is not None and not (_is_number(weight) and weight > 0):
+        bad("`weight` is not a number above 0")
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        bad("`tags` is not a list of texts")
+    if not isinstance(rankings, list) or not rankings:
+        bad("`rankings` is not a list of one ranking or more")
+    for ranking in rankings:
+        if not isinstance(ranking, list) or set(map(type, ranking)) - {str}:
+            bad("a ranking is not a list of ids")
+        flaw = _ranking_flaw(ranking)
+        if flaw:
+            bad(f"a ranking is wrong: {flaw}")
+    answer = Answer(
+        rankings=tuple([tuple(ranking) for ranking in rankings]),
+        text=text,
+        params=params,
+        judgments=judgments,
+        weight=None if weight is None else float(weight),
+        tags=tuple(tags),
+    )
+    return query_id, answer
+
+
+def _fits_trec(name: str) -> bool:
+    try:
+        data = name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return data.split() == [data] and not name.startswith("\ufeff")
+
+
+def _read_trec(data: bytes, where: str) -> Run:
+    """Read lines of ``query Q0 document rank score tag``, ordered as trec_eval orders them: the rank is not read.
+
+    Fields are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break space.
+    """
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    scores: dict[bytes, dict[bytes, float]] = {}
+    number = 0
+    for number, line in enumerate(data.splitlines(), start=1):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != 6:
+            _refuse_line(line, len(fields), where, number)
+        query_id, _, doc, _, written, _ = fields
+        try:
+            score = float(written)
+        except ValueError:
+            score = math.nan
+        if math.isnan(score) or b"_" in written:
+            shown = quote(written.decode("utf-8", "replace"))
+            raise RunError(
+                f"{where}:{number}: the score {shown} is not a number. Write `query Q0 document rank score tag`."
+            )
+        docs = scores.setdefault(query_id, {})
+        if doc in docs:
+            names = [quote(name.decode("utf-8", "replace")) for name in (doc, query_id)]
+            raise RunError(
+                f"{where}:{number}: the document {names[0]} comes twice for query {names[1]}. Keep one of the lines."
+            )
+        docs[doc] = score
+    if not scores:
+        raise RunError(
+            f"{where}:1: the file is empty. Give a TREC run, of lines `query Q0 document rank score tag`."
+        )
+    _decode(data, where)
+    answers = {
+        query_id.decode(): Answer((ranked([(doc.decode(), score) for doc, score in docs.items()]),))
+        for query_id, docs in scores.items()
+    }
+    return Run.of(answers)
+
+
+def _refuse_line(line: bytes, fields: int, where: str, number: int) -> NoReturn:
+    if _CONFLICT.match(line.decode("utf-8", "replace")):
+        raise RunError(
+            f"{where}:{number}: a conflict's marker, left by a merge. Take one side whole (`git checkout --ours` or `--theirs`)."
+        )
+    if number == 1 and line.lstrip()[:1] in {b"{", b"["}:
+        raise RunError(
+            f"{where}:1: looks like JSON, and a run is read as JSON only if its name ends in `.json`. Rename the file."
+        )
+    raise RunError(
+        f"{where}:{number}: {fields} {'field' if fields == 1 else 'fields'}, not 6. Write `query Q0 document rank score tag`."
+    )
