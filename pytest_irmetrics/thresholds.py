@@ -1,0 +1,307 @@
+"""What a threshold says: a metric, and a limit for each word. What it decides is the gates' business."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.metrics import MetricError, parse_metric
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from pytest_irmetrics.metrics import Metric
+
+__all__ = [
+    "QUERY_WORDS",
+    "WORDS",
+    "Limit",
+    "Threshold",
+    "ThresholdError",
+    "build",
+    "check_word",
+    "parse_line",
+    "quoted",
+    "read_limit",
+    "read_number",
+    "resolve",
+]
+
+WORDS = ("min", "max", "max_drop", "min_each", "max_lost", "significance")
+QUERY_WORDS = ("min", "max_drop")  # one query's own threshold: the others are about many queries
+
+_OFF = "off"
+# A number as JSON writes it, or with its zero left out: neither octal, hexadecimal, 1_000 nor the digits of other
+# scripts, all of which one reader takes for a number and the next for another number or for text.
+_NUMBER = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_DIGITS = 400  # no double has more before its point; Python refuses to read an integer of over 4,300
+_SHOWN = 60  # characters of a user's text that a message repeats
+_TOKEN = re.compile(r"""(?:\([^()]*\)|"[^"]*"|'[^']*'|[^\s])+""")
+
+
+class ThresholdError(ValueError):
+    """A threshold without a meaning: one sentence says what is wrong, the next what to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A number to hold a score against, on the metric's own scale, or in per cent of the baseline."""
+
+    value: float
+    percent: bool = False
+    """Whether `value` is in per cent, so that 5 means five hundredths of the baseline."""
+
+    def __str__(self) -> str:
+        """As one would write it: ``0.7``, ``5%``, ``3``."""
+        return repr(self.value).removesuffix(".0") + ("%" if self.percent else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """The limits that one place sets on one metric."""
+
+    metric: Metric
+    limits: Mapping[str, Limit | None]
+    """By word, in the order written; None is `off`, which cancels the word of a place further away."""
+    tag: str | None = None
+    """Which queries: those with this tag; None is all of them."""
+    origin: str = ""
+    """Where it was written: ``golden/faq.yaml:12:3``, or what else helps to find it."""
+
+
+def quoted(text: str) -> str:
+    """Repeat a user's text in a message: in quotes, cut short, nothing in it that moves a cursor."""
+    return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")
+
+
+def read_number(text: str) -> int | float | None:
+    """Read a number as JSON writes it, or ``.5``; None if it is not one, too long, or beyond a double."""
+    if len(text) > _DIGITS or _NUMBER.fullmatch(text) is None:
+        return None
+    number = float(text)
+    if not math.isfinite(number):
+        return None
+    return number if any(sign in text for sign in ".eE") else int(text)
+
+
+def check_word(word: str, *, for_query: bool = False) -> None:
+    """Raise ThresholdError unless `word` is one that a threshold, or a query's own threshold, may have."""
+    allowed = QUERY_WORDS if for_query else WORDS
+    if word in allowed:
+        return
+    if word in WORDS:
+        raise ThresholdError(
+            f"`{word}` is about many queries, and this threshold is about one. Use {_spelled(QUERY_WORDS)}."
+        )
+    close = get_close_matches(word.lower().replace("-", "_"), allowed, n=1) if len(word) <= _SHOWN else []
+    advice = f"Did you mean `{close[0]}`?" if close else f"The words are {_spelled(allowed)}."
+    raise ThresholdError(f"{quoted(word)} is no word of a threshold. {advice}")
+
+
+def read_limit(metric: Metric, word: str, value: object) -> Limit | None:
+    """Read the limit that `word` sets on `metric`: a number, its text, ``"5%"`` for `max_drop`, or ``"off"`` (None).
+
+    Ranges: `min`, `max` and `min_each` within the metric's own; `max_drop` from 0 to the width of that range, or
+    from 0% to 100%; `max_lost` a whole number from 0; `significance` between 0 and 1, both excluded. A latency has
+    `max` alone. Raises ThresholdError.
+    """
+    check_word(word)
+    if metric.kind == "latency" and word != "max":
+        raise ThresholdError(
+            f"`{word}` does not apply to {metric}, where lower is better. Use `max`, in milliseconds."
+        )
+    text = value.strip() if isinstance(value, str) else None
+    if text == _OFF:
+        return None
+    if text is not None and text.endswith("%"):
+        return _percentage(metric, word, text)
+    number = _number(value if text is None else text)
+    if number is None:
+        shown = quoted(value) if isinstance(value, str) else _shown(value)
+        example = {"max_drop": "0.01 or 5%", "max_lost": "3", "significance": "0.05"}.get(word, "0.7")
+        raise ThresholdError(
+            f"`{word}` of {metric} is {shown}, which is not a number. Write for example {example}, or off."
+        )
+    limit = Limit(number)
+    if word == "max_lost":
+        if number < 0 or number != int(number):
+            raise ThresholdError(
+                f"`max_lost` of {metric} is {limit}, which counts no queries. Write a whole number, 0 or more."
+            )
+        return Limit(int(number))
+    if word == "significance":
+        if not 0 < number < 1:
+            raise ThresholdError(
+                f"`significance` of {metric} is {limit}. Write a level between 0 and 1, such as 0.05."
+            )
+        return limit
+    if word == "max_drop":
+        return _absolute_drop(metric, limit)
+    if not metric.lower <= number <= metric.upper:
+        between = f"from {Limit(metric.lower)} to {Limit(metric.upper)}"
+        hint = f" For {limit} per cent, write {Limit(number / 100)}." if 1 < number <= 100 else ""
+        raise ThresholdError(
+            f"`{word}` of {metric} is {limit}, which it can never be. Write a number {between}.{hint}"
+            if math.isfinite(metric.upper)
+            else f"`{word}` of {metric} is {limit}. Write a number, {Limit(metric.lower)} or more."
+        )
+    return limit
+
+
+def build(
+    metric_text: str,
+    words: Mapping[str, object],
+    *,
+    tag: str | None = None,
+    origin: str = "",
+    custom: Collection[str] = (),
+    for_query: bool = False,
+) -> Threshold:
+    """Read a threshold whose metric and limits are still what the user wrote.
+
+    `custom` holds the names of metrics of one's own; with `for_query`, only `min` and `max_drop` are words.
+    Raises ThresholdError.
+    """
+    try:
+        metric = parse_metric(metric_text, custom=custom)
+    except MetricError as error:
+        raise ThresholdError(str(error)) from None
+    if not words:
+        raise ThresholdError(
+            f"The threshold on {metric} has no limit. Write one: {_spelled(QUERY_WORDS if for_query else WORDS)}."
+        )
+    limits = {}
+    for word, value in words.items():
+        check_word(word, for_query=for_query)
+        limits[word] = read_limit(metric, word, value)
+    return Threshold(metric, limits, tag, origin)
+
+
+def parse_line(line: str, *, origin: str = "", custom: Collection[str] = ()) -> Threshold:
+    """Read a setting's line: ``METRIC [MIN] word=value … [tag=NAME]``.
+
+    A tag with spaces stands in quotes. Raises ThresholdError.
+    """
+    tokens: list[str] = _TOKEN.findall(line)
+    if not tokens:
+        raise ThresholdError(
+            "The line is empty. Write a metric and a limit, such as: ndcg@10 0.7 max_drop=0.01"
+        )
+    words: dict[str, object] = {}
+    tag: str | None = None
+    for position, token in enumerate(tokens[1:]):
+        word, equals, value = token.partition("=")
+        if not equals:
+            if position or (read_number(token) is None and token != _OFF):
+                raise ThresholdError(f"{quoted(token)} is not `word=value`. Write for example max_drop=0.01.")
+            word, value = "min", token
+        elif not word or not value:
+            raise ThresholdError(
+                f"{quoted(token)} is half of `word=value`. Write it without spaces around the `=`."
+            )
+        value = _unquoted(value)
+        if word in words or (word == "tag" and tag is not None):
+            raise ThresholdError(f"`{word}` is given twice. Keep one.")
+        if word != "tag":
+            words[word] = value
+        elif value.strip():
+            tag = value
+        else:
+            raise ThresholdError("`tag` is blank. Write a tag that queries carry.")
+    return build(tokens[0], words, tag=tag, origin=origin, custom=custom)
+
+
+def resolve(
+    levels: Iterable[Iterable[Threshold]],
+) -> dict[tuple[str, str | None], dict[str, tuple[Limit, str]]]:
+    """Merge the thresholds of several places, nearest first, into the limits that hold.
+
+    The nearest wins, word by word, for each metric and tag; `off` removes what places further away say. The
+    result maps metric name and tag to word to the limit and its origin. Raises ThresholdError where one place
+    sets a word of a metric and tag twice.
+    """
+    settled: dict[tuple[str, str | None], dict[str, tuple[Limit | None, str]]] = {}
+    for level in levels:
+        here: dict[tuple[str, str | None, str], str] = {}
+        for threshold in level:
+            name = threshold.metric.name
+            limits = settled.setdefault((name, threshold.tag), {})
+            for word, limit in threshold.limits.items():
+                key = (name, threshold.tag, word)
+                if key in here:
+                    raise ThresholdError(_twice(key, here[key], threshold.origin))
+                here[key] = threshold.origin
+                limits.setdefault(word, (limit, threshold.origin))
+    resolved = {}
+    for about, words in settled.items():
+        held = {word: (limit, origin) for word, (limit, origin) in words.items() if limit is not None}
+        if held:
+            resolved[about] = held
+    return resolved
+
+
+def _twice(key: tuple[str, str | None, str], first: str, second: str) -> str:
+    name, tag, word = key
+    slice_ = "" if tag is None else f" for the tag {quoted(tag)}"
+    places = f" ({first} and {second})" if first != second else f" ({first})" if first else ""
+    return f"`{word}` of {name}{slice_} is set twice in one place{places}. Keep one."
+
+
+def _number(value: object) -> int | float | None:
+    """Read a number that came from Python or as text; None for anything else, booleans and NaN included."""
+    if isinstance(value, str):
+        return read_number(value)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        number = int(value) if isinstance(value, Integral) else float(value)
+        return number if math.isfinite(number) else None
+    except (OverflowError, ValueError):
+        return None
+
+
+def _shown(value: object) -> str:
+    """Show a value from Python, also one whose own `repr` fails or is long."""
+    try:
+        text = repr(value)
+        return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    except Exception:  # noqa: BLE001 - a user's class may raise anything
+        return f"a value of type {type(value).__name__}"
+
+
+def _percentage(metric: Metric, word: str, text: str) -> Limit:
+    if word != "max_drop":
+        raise ThresholdError(
+            f"`{word}` of {metric} is {quoted(text)}, but only `max_drop` takes per cent. Write a number."
+        )
+    number = read_number(text[:-1].rstrip())
+    if number is None or not 0 <= number <= 100:
+        raise ThresholdError(
+            f"`max_drop` of {metric} is {quoted(text)}. Write a share of the baseline from 0% to 100%, or off."
+        )
+    return Limit(number, percent=True)
+
+
+def _absolute_drop(metric: Metric, limit: Limit) -> Limit:
+    if limit.value < 0:
+        raise ThresholdError(
+            f"`max_drop` of {metric} is {limit}. Write how far it may fall: 0 or more, or per cent of the baseline."
+        )
+    if limit.value > metric.upper - metric.lower:
+        hint = f" or {limit}%" if limit.value <= 100 else ""
+        raise ThresholdError(
+            f"`max_drop` of {metric} is {limit}, further than it can fall. Write for example 0.01{hint}."
+        )
+    return limit
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+
+
+def _spelled(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
