@@ -1,0 +1,267 @@
+"""The statistics of the regression gate, against enumeration, scipy and published values."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from pytest_irmetrics.significance import (
+    detectable_drop,
+    holm,
+    interval,
+    queries_needed,
+    sign_flip_p,
+    smallest_p,
+    standard_error,
+    t_cdf,
+    t_quantile,
+)
+
+DARWIN = [-49, 67, -8, -16, -6, -23, -28, -41, -14, -29, -56, -24, -75, -60, 48]  # 15 pairs of maize, negated
+DISCOUNTS = [*(1 / math.log2(rank + 1) for rank in range(1, 11)), 0.0]
+RECIPROCALS = [*(1 / rank for rank in range(1, 11)), 0.0]
+
+differences = st.lists(
+    st.sampled_from([-1.0, -0.5, -1 / 3, -0.1, 0.0, 0.1, 1 / 6, 0.25, 0.5]), max_size=12
+) | st.lists(st.floats(-1, 1, allow_nan=False), max_size=12)
+
+
+def enumerated(values):
+    changed = [value for value in values if abs(value) > 1e-9]
+    seen = math.fsum(changed)
+    scale = max(map(abs, changed), default=1)
+    as_low = sum(
+        math.fsum(sign * abs(value) for sign, value in zip(signs, changed, strict=True))
+        <= seen + 2e-9 * scale
+        for signs in itertools.product((-1, 1), repeat=len(changed))
+    )
+    return as_low / 2 ** len(changed)
+
+
+def on_a_fine_grid(values, points=300_000):
+    """The sign-flip distribution by convolution, with every size rounded to a grid."""
+    sizes = np.abs(np.array(values))
+    steps = np.rint(sizes / sizes.sum() * points).astype(int)
+    chance = np.zeros(steps.sum() + 1)
+    chance[0] = 1.0
+    for step in steps:
+        moved = chance.copy()
+        moved[step:] += chance[: len(chance) - step]
+        chance = moved / 2
+    return chance[sum(step for step, value in zip(steps, values, strict=True) if value < 0) :].sum()
+
+
+def test_darwins_maize():
+    t = math.fsum(DARWIN) / 15 / standard_error(DARWIN)
+    assert sign_flip_p(DARWIN) == 863 / 32768
+    assert t == pytest.approx(-2.14798746, abs=5e-9)
+    assert t_cdf(t, 14) == pytest.approx(0.02485147, abs=5e-9)
+
+
+@pytest.mark.parametrize(
+    ("values", "p"),
+    [
+        ([-0.1] * 5, 0.03125),
+        ([-0.2] * 4, 0.0625),
+        ([-0.3] * 21 + [0.3] * 10, 0.03537777),
+        ([], 1),
+        ([0.0] * 50, 1),
+        ([1e-10, -1e-10] * 30, 1),
+        ([0.1], 1),
+        ([-0.1], 0.5),
+        ([0.1, -0.1], 0.75),
+        ([-0.5] * 40, 2**-40),
+        ([0.5] * 40, 1),
+        ([-1e-9] * 40, 1),
+        ([-1.1e-9] * 3, 0.125),
+        ([-1e300] * 3, 0.125),
+        ([-0.5] * 5000, 0),
+    ],
+)
+def test_reference_values(values, p):
+    assert sign_flip_p(values) == pytest.approx(p, abs=5e-9)
+
+
+@given(differences)
+def test_p_is_what_enumeration_gives(values):
+    assert sign_flip_p(values) == pytest.approx(enumerated(values), abs=1e-15)
+
+
+def test_ties_count_although_their_sums_differ_in_the_last_digit():
+    # 1/2 = 1/3 + 1/6 and 0.3 = 0.1 + 0.2, for a reader but not for a processor.
+    values = [-0.5, 1 / 3, 1 / 6, -0.3, 0.1, 0.2]
+    assert sign_flip_p(values) == enumerated(values)
+    weighted = [value * 0.7 * 3 / 2.1 for value in values]
+    assert sign_flip_p(weighted) == sign_flip_p(values)
+
+
+@pytest.mark.parametrize("k", [20, 28, 29, 200])
+def test_equal_differences_are_binomial(k):
+    for losses in (k // 2, k // 2 + int(math.sqrt(k)), k - 2):
+        values = [-0.2] * losses + [0.2] * (k - losses)
+        assert sign_flip_p(values) == pytest.approx(stats.binom.sf(losses - 1, k, 0.5), rel=1e-10)
+
+
+def test_many_equal_differences_are_nearly_binomial():
+    assert sign_flip_p([-0.2] * 5100 + [0.2] * 4900) == pytest.approx(
+        stats.binom.sf(5099, 10_000, 0.5), rel=1e-4
+    )
+
+
+def test_exact_up_to_28_changed_queries():
+    generator = random.Random(5)
+    for k in (22, 28):
+        values = [generator.gauss(-0.07, 0.2) for _ in range(k)] + [0.0] * 100
+        assert sign_flip_p(values) == pytest.approx(on_a_fine_grid(values[:k], 3_000_000), rel=2e-4)
+
+
+def _tilted(generator, sizes):
+    gains = 0.5 - (0.5 + generator.random()) / math.sqrt(len(sizes))
+    return [size if generator.random() < gains else -size for size in sizes]
+
+
+def _graded(generator):
+    """One relevant document of one query, before and after."""
+    while True:
+        if size := abs(generator.choice(DISCOUNTS) - generator.choice(DISCOUNTS)):
+            return size
+
+
+def _reciprocal(generator):
+    while True:
+        if size := abs(generator.choice(RECIPROCALS) - generator.choice(RECIPROCALS)):
+            return size
+
+
+SHAPES = {
+    "graded": _graded,
+    "reciprocal ranks": _reciprocal,
+    "of any size": lambda generator: abs(generator.gauss(0, 0.2)) + 1e-6,
+    "long-tailed": lambda generator: min(1.0, generator.paretovariate(1.2) * 0.03),
+    "weighted tenths": lambda generator: generator.randint(1, 4) * generator.choice([0.05, 0.1, 0.2, 0.37]),
+    "a few lost, the others hardly moved": lambda generator: (
+        1.0 if generator.random() < 0.1 else 0.02 * generator.random() + 1e-6
+    ),
+    "a few worse by much, the others hardly moved": lambda generator: (
+        1 - 0.9 * generator.random() if generator.random() < 0.1 else 0.02 * generator.random() + 1e-6
+    ),
+    "lost or found, and some noise": lambda generator: (
+        1.0 if generator.random() < 0.5 else 0.01 * generator.random() + 1e-6
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_above_28_within_5_percent_of_the_exact_p(shape):
+    generator = random.Random(f"seed of {shape}")
+    checked = 0
+    while checked < 12:
+        values = _tilted(generator, [SHAPES[shape](generator) for _ in range(generator.randint(29, 150))])
+        exact = on_a_fine_grid(values)
+        if 0.01 < exact < 0.1:
+            checked += 1
+            assert sign_flip_p(values) == pytest.approx(exact, rel=0.05, abs=0)
+
+
+def test_p_of_a_gain_and_of_its_loss_complement_each_other():
+    generator = random.Random(8)
+    values = [generator.gauss(0.03, 0.2) for _ in range(60)]
+    assert sign_flip_p(values) + sign_flip_p([-value for value in values]) == pytest.approx(1, abs=1e-9)
+    assert sign_flip_p([*values, *(-value for value in values)]) == pytest.approx(0.5, abs=1e-9)
+
+
+def test_joined_sizes_change_nothing_that_shows():
+    generator = random.Random(9)
+    values = [generator.gauss(-0.01, 0.2) for _ in range(3_000)]
+    normal = stats.norm.cdf(math.fsum(values) / math.sqrt(math.fsum(value * value for value in values)))
+    assert sign_flip_p(values) == pytest.approx(normal, rel=0.01)
+
+
+@given(
+    st.lists(st.sampled_from([*DISCOUNTS, *(-value for value in DISCOUNTS)]), min_size=2, max_size=60),
+    st.randoms(),
+)
+def test_the_order_of_the_queries_does_not_matter(values, generator):
+    shuffled = values.copy()
+    generator.shuffle(shuffled)
+    assert sign_flip_p(shuffled) == sign_flip_p(values)
+    assert interval(shuffled) == interval(values)
+    assert detectable_drop(shuffled) == detectable_drop(values)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=29, max_size=60), st.integers(0, 20))
+def test_p_is_a_probability_of_whatever_numbers(values, repeats):
+    assert 0 < sign_flip_p(values + values[:1] * repeats) <= 1
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_only_finite_differences(value):
+    with pytest.raises(ValueError, match="finite"):
+        sign_flip_p([0.1, value, -0.2])
+
+
+def test_the_smallest_p():
+    assert smallest_p(4) == 0.0625
+    assert smallest_p(0) == 1
+    assert smallest_p(5_000) == 0
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 7, 19, 49, 99, 100, 224, 1_000, 9_999, 250_000])
+def test_students_t_against_scipy(df):
+    for p in (0.51, 0.9, 0.95, 0.975, 0.995, 0.99999, 0.05):
+        assert t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-10)
+    for t in (-30.0, -2.0, -0.1, 0.0, 0.5, 1.0, 3.0):
+        assert t_cdf(t, df) == pytest.approx(stats.t.cdf(t, df), rel=1e-9)
+
+
+@given(st.lists(st.floats(-1, 1).filter(lambda value: not 0 < abs(value) < 1e-6), min_size=2, max_size=200))
+def test_intervals_against_scipy(values):
+    low, high = interval(values)
+    error = standard_error(values)
+    assert low <= math.fsum(values) / len(values) <= high
+    if error < 1e-9:  # scipy divides by it
+        assert high - low == pytest.approx(0, abs=1e-7)
+        return
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert (low, high) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    wider = interval(values, 0.99)
+    assert wider[0] < low
+    assert wider[1] > high
+
+
+def test_intervals_of_next_to_nothing():
+    assert interval([0.0] * 225) == (0, 0)
+    assert interval([-0.25] * 5) == (-0.25, -0.25)
+    assert interval([0.3]) is None
+    assert interval([]) is None
+    assert standard_error([1e200, -1e200]) == pytest.approx(1e200)
+
+
+def test_what_a_set_can_show():
+    # 20 queries whose differences scatter by 0.25
+    generator = random.Random(1)
+    values = [generator.gauss(0, 1) for _ in range(20)]
+    scale = 0.2508 / (standard_error(values) * math.sqrt(20))
+    values = [value * scale for value in values]
+    assert detectable_drop(values) == pytest.approx((stats.t.ppf(0.95, 19) + 0.842) * 0.2508 / math.sqrt(20))
+    assert detectable_drop(values) == pytest.approx(0.14, abs=0.005)
+    assert queries_needed(values, 0.01) == math.ceil(((1.645 + 0.842) * 0.2508 / 0.01) ** 2)
+    assert queries_needed(values, 0.01) == pytest.approx(3_900, abs=50)
+    assert detectable_drop([0.1]) is None
+    assert queries_needed([0.1], 0.01) is None
+    assert detectable_drop([0.0, 0.0]) == 0
+    assert queries_needed([0.0, 0.0], 0.01) == 2
+
+
+def test_holm():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.7]) == [1, 1]
+    assert holm([0.02]) == [0.02]
+    assert holm([]) == []
