@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import accumulate
 from typing import TYPE_CHECKING
 from unicodedata import category, east_asian_width
 
@@ -233,24 +234,21 @@ def shorten(text: str, width: int, *, ascii_only: bool = False, middle: bool = F
         return dots[: max(width, 0)]
     cells = _cells(text)
     tail_room = room // 2 if middle else 0
-    head, _ = _fit(cells, room - tail_room)
-    tail, _ = _fit(cells[::-1], tail_room)
+    head = _fitting(cells, room - tail_room)
+    tail = _fitting(cells[::-1], tail_room)
+    while tail and not cells[len(text) - tail]:
+        tail -= 1  # a mark belongs to the sign before it, which is cut off
     if tail:
-        # A mark belongs to the sign before it, which is cut off.
-        while tail and not cells[len(text) - tail]:
-            tail -= 1
-        return f"{text[:head]}{dots}{text[len(text) - tail :]}" if tail else f"{text[:head]}{dots}"
+        return f"{text[:head]}{dots}{text[len(text) - tail :]}"
     return text[:head].rstrip(" ") + dots
 
 
-def _fit(cells: Sequence[int], room: int) -> tuple[int, int]:
-    """How many characters fit into `room` cells, and how many cells they take."""
-    used = 0
-    for index, cell in enumerate(cells):
-        if used + cell > room:
-            return index, used
-        used += cell
-    return len(cells), used
+def _fitting(cells: Sequence[int], room: int) -> int:
+    """How many characters fit into `room` cells."""
+    for index, used in enumerate(accumulate(cells)):
+        if used > room:
+            return index
+    return len(cells)
 
 
 def pad(text: str, width: int, align: str = "<") -> str:

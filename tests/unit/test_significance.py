@@ -102,6 +102,21 @@ def test_ties_count_although_their_sums_differ_in_the_last_digit():
     assert sign_flip_p(weighted) == sign_flip_p(values)
 
 
+def test_ties_of_sizes_that_have_no_common_step():
+    one, other = math.sqrt(2) / 7, math.sqrt(3) / 7
+    values = [-(one + other), one, other, -(one * 3 + other), one * 3, other]
+    assert sign_flip_p(values) == enumerated(values)
+
+
+def test_sizes_that_differ_in_the_last_digit_are_one_size():
+    sizes = [0.3, 0.1 + 0.2, math.nextafter(0.3, 0), math.nextafter(0.3, 1)] * 10
+    values = [-size for size in sizes[:26]] + sizes[26:]
+    assert sign_flip_p(values) == pytest.approx(stats.binom.sf(25, 40, 0.5), rel=1e-12)
+    sizes = [1 + digits * 2e-16 for digits in range(40)]
+    values = [-size for size in sizes[:26]] + sizes[26:]
+    assert sign_flip_p(values) == pytest.approx(stats.binom.sf(25, 40, 0.5), rel=1e-12)
+
+
 @pytest.mark.parametrize("k", [20, 28, 29, 200])
 def test_equal_differences_are_binomial(k):
     for losses in (k // 2, k // 2 + int(math.sqrt(k)), k - 2):

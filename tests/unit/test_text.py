@@ -321,6 +321,13 @@ def test_what_does_not_fit_goes_on_in_a_second_line():
     ]
 
 
+def test_a_line_is_full_only_with_its_gaps():
+    rows = [("1" * 20, "2" * 18)]
+    assert table(rows, ">>", 40) == ["1" * 20 + "  " + "2" * 18]
+    assert table(rows, ">>", 39) == ["1" * 20, "  " + "2" * 18]
+    assert table(rows, ">>", 30) == ["1" * 20, "  " + "2" * 18]
+
+
 @given(
     st.lists(st.lists(anything.map(escape_terminal), max_size=5), max_size=5),
     st.text("<>^", min_size=5, max_size=5),
