@@ -1,0 +1,41 @@
+# Everything here sets itself up: Python 3.10 or later and make are enough.
+#
+#   make test                      make test PYTHON=python3.12
+
+PYTHON ?= python3
+# An interpreter other than the default has an environment of its own.
+VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(subst /,_,$(PYTHON)))
+PY = $(VENV)/bin/python
+PIP = $(PY) -m pip install --quiet --disable-pip-version-check
+
+.PHONY: test example lint types bench clean
+
+# Reruns of a set-up are quick: a stamp says for which pyproject.toml it was done.
+test: $(VENV)/.ready-test
+	$(PY) -m pytest $(ARGS)
+
+example: $(VENV)/.ready-test
+	cd example_project && ../$(PY) -m pytest --ir-baseline -v $(ARGS)
+
+lint: $(VENV)/.ready-lint
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+
+types: $(VENV)/.ready-lint
+	$(PY) -m mypy
+
+bench: $(VENV)/.ready-bench
+	@for file in benchmarks/*.py; do echo "== $$file"; $(PY) $$file || exit 1; done
+
+clean:
+	rm -rf .venv .venv-* dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.ready-%: pyproject.toml | $(PY)
+	$(PIP) --upgrade 'pip>=25.1'  # the first that reads dependency groups
+	$(PIP) --editable . --group $*
+	@touch $@
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or later is needed, and $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
