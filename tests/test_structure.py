@@ -1,0 +1,175 @@
+"""The rooms of the package: what may import what, and what an import may cost."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pytest_irmetrics
+
+PACKAGE = Path(pytest_irmetrics.__file__).parent
+
+# A room may import those before it, and none after it.
+LIBRARY = [
+    "metrics",
+    "significance",
+    "reports.text",
+    "record",
+    "thresholds",
+    "run",
+    "golden",
+    "baseline",
+    "retrieval",
+    "evaluation",
+    "comparison",
+    "gates",
+    "notes",
+    "outcome",
+    "reports",
+    "cli",
+]
+PYTEST_SIDE = ["settings", "collection", "session", "fixture", "hookspecs", "recorder", "plugin"]
+ROOMS = [*LIBRARY, *PYTEST_SIDE]
+
+
+def room_of(module):
+    """`golden.nodes` is in the room golden; `reports.text` is a room of its own, below the other reports."""
+    return module if module in ROOMS else module.partition(".")[0]
+
+
+def modules():
+    """Module name within the package → file."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        if parts := parts[:-1] if parts[-1] == "__init__" else parts:
+            found[".".join(parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports(path, module):
+    """Line → module, of all imports anywhere in a file, those for types alone included."""
+    package = ["pytest_irmetrics", *module.split(".")]
+    if path.name != "__init__.py":
+        package.pop()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                yield node.lineno, name.name
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                base = ".".join([*package[: len(package) - node.level + 1], *filter(None, [node.module])])
+            for name in node.names:
+                inner = f"{base}.{name.name}"
+                yield node.lineno, inner if inner.removeprefix("pytest_irmetrics.") in MODULES else base
+
+
+def own_imports(path, module):
+    for line, name in imports(path, module):
+        if name.partition(".")[0] == "pytest_irmetrics":
+            yield line, name.partition(".")[2]
+
+
+def fresh(code):
+    """What a new interpreter prints for this code, read as JSON."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import json, sys\n{code}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=PACKAGE.parent,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_every_room_stands_where_the_plan_has_it():
+    assert {room_of(module) for module in MODULES} == set(ROOMS)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_point_one_way(module):
+    path = MODULES[module]
+    room = room_of(module)
+    wrong = [
+        f"{path.name}:{line} imports {name or 'the package itself'}"
+        for line, name in own_imports(path, module)
+        if room_of(name) != room and (not name or ROOMS.index(room_of(name)) > ROOMS.index(room))
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if room_of(module) in LIBRARY])
+def test_the_library_does_without_pytest(module):
+    assert not [
+        f"{MODULES[module].name}:{line}"
+        for line, name in imports(MODULES[module], module)
+        if name.partition(".")[0] in ("pytest", "_pytest", "pluggy")
+    ]
+
+
+def test_importing_the_library_leaves_pytest_unloaded():
+    library = [f"pytest_irmetrics.{module}" for module in MODULES if room_of(module) in LIBRARY]
+    loaded = fresh(f"import {', '.join(library)}\nprint(json.dumps(sorted(sys.modules)))")
+    assert not {"pytest", "_pytest", "pluggy"} & set(loaded)
+
+
+def test_the_metrics_stand_alone():
+    loaded = fresh("import pytest_irmetrics.metrics\nprint(json.dumps(sorted(sys.modules)))")
+    assert [name for name in loaded if name.startswith(("pytest", "_pytest", "pluggy", "yaml"))] == [
+        "pytest_irmetrics",
+        "pytest_irmetrics.metrics",
+    ]
+
+
+def test_the_plugin_loads_nothing_that_pytest_has_not_loaded():
+    loaded = fresh(
+        "import pytest\n"
+        "before = set(sys.modules)\n"
+        "import pytest_irmetrics.plugin\n"
+        "print(json.dumps(sorted(set(sys.modules) - before)))"
+    )
+    assert loaded == ["pytest_irmetrics", "pytest_irmetrics.plugin"]
+
+
+def test_a_run_that_gates_nothing_loads_nothing(tmp_path):
+    (tmp_path / "conftest.py").write_text(
+        "import json, sys\n"
+        "def pytest_unconfigure(config):\n"
+        "    print()\n"
+        "    print(json.dumps(sorted(sys.modules)))\n"
+    )
+    (tmp_path / "test_other.py").write_text("def test_other():\n    assert True\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
+    command += ["-p", "no:anyio", "-p", "no:asyncio", "-p", "no:xdist", "-p", "no:rerunfailures"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    loaded = json.loads(done.stdout.splitlines()[-1])
+    ours = {name for name in loaded if name.startswith("pytest_irmetrics")}
+    assert "pytest_irmetrics.plugin" in ours, "the package is not installed here: pip install -e ."
+    assert ours <= {"pytest_irmetrics", "pytest_irmetrics.plugin", "pytest_irmetrics.hookspecs"}
+    assert not {"yaml", "asyncio", "concurrent.futures", "html", "statistics"} & set(loaded)
+
+
+def test_the_public_names_are_loaded_when_they_are_used():
+    loaded = fresh(
+        "import pytest_irmetrics\n"
+        "before = sorted(name for name in sys.modules if name.startswith('pytest_irmetrics'))\n"
+        "for name in pytest_irmetrics.__all__:\n"
+        "    if name != 'IRMetrics':\n"
+        "        getattr(pytest_irmetrics, name)\n"
+        "print(json.dumps([before, 'pytest' in sys.modules]))"
+    )
+    assert loaded == [["pytest_irmetrics"], False]
+    assert pytest_irmetrics.IRMetrics.__name__ == "IRMetrics"
+    with pytest.raises(AttributeError, match="no attribute 'Evaluator'"):
+        pytest_irmetrics.Evaluator  # noqa: B018 - looking it up is the test
