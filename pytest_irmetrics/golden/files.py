@@ -1,0 +1,105 @@
+"""A path → the bytes of a text file, or plain words why not."""
+
+from __future__ import annotations
+
+import re
+import stat
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.golden.model import GoldenSetError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+__all__ = ["MAX_BYTES", "lines_of", "places", "read_text_bytes"]
+
+MAX_BYTES = 100_000_000  # nine times a file of 100,000 queries
+
+_BOM = b"\xef\xbb\xbf"
+_BREAK = re.compile(rb"\r\n?|\n")
+_CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?![^ \r\n])", re.MULTILINE)
+
+
+def read_text_bytes(path: Path, shown: str) -> bytes:
+    """Read a whole text file and make sure that it is UTF-8; a BOM at its start is taken off.
+
+    Raises GoldenSetError for what is missing, no regular file (a pipe would be waited for), too large, in another
+    encoding, or left in the middle of a merge.
+    """
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise _error(shown, "This is a folder. Name the files in it.")
+        if not stat.S_ISREG(mode):
+            raise _error(shown, "This is no regular file. Write the golden set to one.")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise _error(shown, "There is no such file. Check the path.") from None
+    except PermissionError:
+        raise _error(shown, "The file may not be read. Check its permissions.") from None
+    except OSError as error:
+        raise _error(shown, f"The file cannot be read: {error.strerror or error}. Check the path.") from None
+    except GoldenSetError:
+        raise
+    except ValueError:  # a NUL or a lone surrogate in the path
+        raise _error(shown, "No file can have this path. Check its characters.") from None
+    if len(data) > MAX_BYTES:
+        raise _error(
+            shown, f"The file is larger than {MAX_BYTES // 1_000_000} MB. Split it into several golden sets."
+        )
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[:2]:
+        raise _error(shown, "The file is in UTF-16 or UTF-32. Save it as UTF-8.")
+    data = data.removeprefix(_BOM)
+    if not data.isascii():
+        _check_utf8(data, shown)
+    if b"<<<<<<<" in data or b">>>>>>>" in data:
+        _check_conflicts(data, shown)
+    return data
+
+
+def lines_of(path: Path) -> list[str]:
+    """Return a file's lines, without their ends; none if it can no longer be read."""
+    try:
+        data = path.read_bytes()
+    except (OSError, ValueError):
+        return []
+    return [line.decode("utf-8", "replace") for line in _BREAK.split(data.removeprefix(_BOM))]
+
+
+def places(data: bytes, offsets: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yield the line and column (from 1, in characters) of each of some ascending offsets in UTF-8 text."""
+    line, begin, seen = 1, 0, 0
+    for offset in offsets:
+        for end in _BREAK.finditer(data, seen, offset):
+            line += 1
+            begin = end.end()
+        seen = offset
+        yield line, len(data[begin:offset].decode("utf-8", "replace")) + 1
+
+
+def _error(shown: str, message: str, line: int = 1, column: int = 1) -> GoldenSetError:
+    return GoldenSetError([Problem(shown, line, column, message)])
+
+
+def _check_utf8(data: bytes, shown: str) -> None:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        byte = data[error.start]
+        sign = chr(byte)
+        guess = f" In Latin-1 it would be {sign!r}." if sign.isprintable() else ""
+        line, column = next(places(data, [error.start]))
+        message = f"The byte 0x{byte:02X} is not UTF-8.{guess} Save the file as UTF-8."
+        raise _error(shown, message, line, column) from None
+
+
+def _check_conflicts(data: bytes, shown: str) -> None:
+    found = places(data, (match.start() for match in _CONFLICT.finditer(data)))
+    message = "A marker of an unresolved merge. Keep one side and remove the markers."
+    problems = [
+        Problem(shown, line, column, message) for (line, column), _ in zip(found, range(100), strict=False)
+    ]
+    if problems:
+        raise GoldenSetError(problems)

@@ -1,0 +1,342 @@
+"""YAML → light nodes with their places, and plain words for all that YAML can do and a golden set has no use for.
+
+The parser's events are read one by one: scalars stay the text that was written, each with its mark; depth is counted
+before anything recurses; an alias stands for the very node that it names, within a bound on what all of them add up to.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from yaml.events import (
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+from yaml.reader import ReaderError
+
+from pytest_irmetrics.golden.files import places
+from pytest_irmetrics.thresholds import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Report = Callable[[int, int, str], None]
+    """Takes a line and a column, both from 1, and what is wrong there."""
+
+__all__ = [
+    "MappingEndEvent",
+    "MappingStartEvent",
+    "Node",
+    "NodeReader",
+    "ScalarEvent",
+    "SequenceEndEvent",
+    "SequenceStartEvent",
+    "Stop",
+    "place_of",
+]
+
+# A scalar is its event. A list or mapping is a Python list: of the event that begins it, then of its items or, by
+# turns, its keys and values. Objects of our own would take as long to make as the C parser takes for an event.
+Node = Any
+
+MAX_DEPTH = 30
+MAX_ALIASED = 1_000_000  # characters and nodes that all the aliases of a file may stand for
+
+_PARSER: Any = getattr(
+    yaml, "CBaseLoader", yaml.BaseLoader
+)  # the second where PyYAML was built without libyaml
+
+# Where an anchor or a tag may begin: never after a letter or digit. Most files have none, and are read without a look
+# at each event's properties.
+_PROPERTY = re.compile(rb"[&!](?<![0-9A-Za-z\x80-\xff][&!])")
+_BREAKS = {
+    b"\xc2\x85": "U+0085 (next line)",
+    b"\xe2\x80\xa8": "U+2028 (line separator)",
+    b"\xe2\x80\xa9": "U+2029 (paragraph separator)",
+    b"\xef\xbb\xbf": "U+FEFF (byte order mark)",
+}
+_CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\r")) + b"\x7f"
+_STRANGE = re.compile(
+    rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]"
+)
+_STRANGE_BEYOND_ASCII = re.compile(rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_TAG_DIRECTIVE = re.compile(rb"^%TAG", re.MULTILINE)
+
+
+class Stop(Exception):  # noqa: N818 - what ends the reading has been reported before
+    """Nothing more can be read from this file."""
+
+
+def place_of(node: Node) -> tuple[int, int]:
+    """Return a node's line and column, both from 1."""
+    mark = (node[0] if node.__class__ is list else node).start_mark
+    return mark.line + 1, mark.column + 1
+
+
+class NodeReader:
+    """Reads the nodes of one document, in the order of the file.
+
+    Call `begin`, then `compose` for each event that begins a node, then `end`; `next` gives the events in between.
+    What is wrong goes to `report`. Stop and yaml.YAMLError, which `explain` words, leave nothing more to read.
+    """
+
+    def __init__(self, data: bytes, report: Report) -> None:
+        self._report = report
+        self._data = self._without_strange_signs(data)
+        self._cautious = _PROPERTY.search(self._data) is not None
+        self._anchors: dict[str, Node] = {}
+        self._unused: dict[str, Node] = {}
+        self._sizes: dict[int, tuple[int, int]] = {}
+        self._aliased = 0
+        self.next: Callable[[], Any] = lambda: None
+
+    def begin(self) -> Any:
+        """Return the first event of the document's root; None if there is nothing but comments."""
+        if b"%TAG" in self._data:  # libyaml compares each such line with all before it
+            for line, column in places(
+                self._data, (found.start() for found in _TAG_DIRECTIVE.finditer(self._data))
+            ):
+                self._report(line, column, "A `%TAG` line has no meaning in a golden set. Remove it.")
+                raise Stop
+        parser = _PARSER(self._data)
+        self.next = parser.get_event if hasattr(parser, "raw_parse") else _careful(parser)
+        self.next()
+        if self.next().__class__ is StreamEndEvent:
+            return None
+        root = self.next()
+        if self._cautious:
+            self._check_properties(root, root)
+        return root
+
+    def compose(self, event: Any) -> Node:
+        """Read the rest of the node that this event begins."""
+        cautious = self._cautious
+        if event.__class__ is ScalarEvent:
+            if cautious:
+                self._check_properties(event, event)
+            return event
+        if event.__class__ is not MappingStartEvent and event.__class__ is not SequenceStartEvent:
+            return self._resolve(event, 0)
+        following = self.next
+        node: list[Any] = [event]
+        append = node.append
+        outer: list[list[Any]] = []
+        while True:
+            event = following()
+            kind = event.__class__
+            if kind is ScalarEvent:
+                append(event)
+                if cautious and (event.anchor is not None or event.tag is not None):
+                    self._check_properties(event, event)
+            elif kind is SequenceStartEvent or kind is MappingStartEvent:
+                outer.append(node)
+                if len(outer) >= MAX_DEPTH:
+                    self._refuse_depth(event)
+                node = [event]
+                append(node)
+                append = node.append
+            elif kind is SequenceEndEvent or kind is MappingEndEvent:
+                if cautious and (node[0].anchor is not None or node[0].tag is not None):
+                    self._check_properties(node[0], node)
+                if not outer:
+                    return node
+                node = outer.pop()
+                append = node.append
+            else:
+                append(self._resolve(event, len(outer) + 1))
+
+    def end(self) -> None:
+        """Read to the end of the file, which must be the end of the document, and report unused anchors."""
+        self.next()
+        event = self.next()
+        if event.__class__ is DocumentStartEvent:
+            line, column = place_of(event)
+            self._report(line, column, "A second YAML document begins here. Keep one document in a file.")
+            raise Stop
+        for name, node in self._unused.items():
+            line, column = place_of(node)
+            text = "Put a text that begins with `&` in quotes, and remove an anchor that nothing uses."
+            self._report(
+                line, column, f"`&{_cut(name)}` is read as an anchor, and nothing refers to it. {text}"
+            )
+
+    def explain(self, error: yaml.YAMLError) -> None:
+        """Report in plain words what the parser stumbled over."""
+        if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+            line, column, message = _explained(error, self._sign_at)
+        else:
+            position = error.position if isinstance(error, ReaderError) else 0
+            line, column = next(places(self._data, [position]))
+            message = "YAML does not allow this character. Remove it."
+        self._report(line, column, message)
+
+    def _without_strange_signs(self, data: bytes) -> bytes:
+        """Report each sign that YAML refuses, or takes for a line's end where no editor does; put blanks there."""
+        if data.isascii():
+            if len(data.translate(None, _CONTROLS)) == len(data):
+                return data
+        elif _STRANGE_BEYOND_ASCII.search(data) is None and len(data.translate(None, _CONTROLS)) == len(data):
+            return data
+        found = list(_STRANGE.finditer(data))
+        for match, (line, column) in zip(
+            found, places(data, (match.start() for match in found)), strict=True
+        ):
+            name = _BREAKS.get(match[0]) or f"U+{ord(match[0].decode('utf-8')):04X} (a control character)"
+            escape = f"\\u{ord(match[0].decode('utf-8')):04x}"
+            self._report(
+                line,
+                column,
+                f'The character {name} is here. Remove it, or write "{escape}" within double quotes.',
+            )
+        return _STRANGE.sub(b" ", data)
+
+    def _sign_at(self, line: int, column: int) -> str:
+        lines = re.split(r"\r\n?|\n", self._data.decode("utf-8"))
+        return lines[line - 1][column - 1 : column] if line <= len(lines) else ""
+
+    def _check_properties(self, event: Any, node: Node) -> None:
+        """Register the anchor of a node that is complete, and refuse its tag."""
+        if event.tag is not None:
+            line, column = place_of(event)
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!", 1)
+            self._report(
+                line,
+                column,
+                f"`{_cut(tag)}` is read as a tag, which has no meaning in a golden set. "
+                "Put a text that begins with `!` in quotes, and remove a tag.",
+            )
+        name = event.anchor
+        if name is None:
+            return
+        if name in self._anchors:
+            first, _ = place_of(self._anchors[name])
+            line, column = place_of(event)
+            self._report(line, column, f"The anchor `&{_cut(name)}` is already on line {first}. Rename one.")
+            return
+        self._anchors[name] = self._unused[name] = node
+        self._sizes[id(node)] = self._measure(node)
+
+    def _measure(self, node: Node) -> tuple[int, int]:
+        """Return how many characters and nodes this is, aliases written out, and how deep; no deeper than MAX_DEPTH."""
+        if node.__class__ is not list:
+            return 1 + len(node.value), 0
+        size, depth = 1, 0
+        for part in node[1:]:
+            part_size, part_depth = self._sizes.get(id(part)) or self._measure(part)
+            size += part_size
+            depth = max(depth, part_depth)
+        return size, depth + 1
+
+    def _resolve(self, event: Any, depth: int) -> Node:
+        """Return the node that an alias names; for one that names none, the text as it was written."""
+        name = event.anchor
+        node = self._anchors.get(name)
+        line, column = place_of(event)
+        if node is None:
+            advice = "Put a text that begins with `*` in quotes."
+            self._report(line, column, f"`*{_cut(name)}` refers to no anchor before it. {advice}")
+            return ScalarEvent(None, None, (False, True), f"*{name}", event.start_mark, event.end_mark, '"')
+        self._unused.pop(name, None)
+        size, inner = self._sizes[id(node)]
+        self._aliased += size
+        if self._aliased > MAX_ALIASED:
+            self._report(
+                line,
+                column,
+                f"The aliases up to here, at `*{_cut(name)}`, stand for too much text. Write out what they stand for.",
+            )
+            raise Stop
+        if depth + inner > MAX_DEPTH:
+            self._refuse_depth(event)
+        return node
+
+    def _refuse_depth(self, event: Any) -> None:
+        line, column = place_of(event)
+        self._report(
+            line, column, f"Lists and mappings are more than {MAX_DEPTH} deep here. Write less deep ones."
+        )
+        raise Stop
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= 60 else f"{name[:59]}…"
+
+
+def _careful(parser: Any) -> Callable[[], Any]:
+    """Make the parser that is written in Python refuse what the one in C refuses: escapes that are no character."""
+
+    def following() -> Any:
+        mark = parser.get_mark()
+        try:
+            event = parser.get_event()
+        except (ValueError, OverflowError):  # from chr() or int()
+            raise yaml.MarkedYAMLError(problem="found invalid Unicode", problem_mark=mark) from None
+        if event.__class__ is ScalarEvent and _SURROGATE.search(event.value):
+            raise yaml.MarkedYAMLError(problem="found invalid Unicode", problem_mark=event.start_mark)
+        return event
+
+    return following
+
+
+# Part of what libyaml or PyYAML says, whether of the problem or of its context; whether the place to show is the
+# context's; and what to say instead. {line} is the context's line.
+_WORDS: Sequence[tuple[str, bool, str]] = (
+    ("tab character", False, "A tab cannot indent. Use spaces."),
+    ("mapping values are not allowed", False, "A `: ` makes no sense here. Put a text that contains it in quotes, or check the indentation."),
+    ("could not find expected ':'", True, "This is neither `key: value` nor part of the text above. Check the indentation."),
+    ("unknown escape character", False, "A backslash in double quotes begins an escape, and this is none. Use single quotes, or double the backslash."),
+    ("found invalid Unicode", False, "This escape stands for no character (half of a surrogate pair, or beyond Unicode). Write the character itself."),
+    ("expected hexdecimal number", False, "This escape is cut short. Write all its digits, or use single quotes."),
+    ("expected escape sequence of", False, "This escape is cut short. Write all its digits, or use single quotes."),
+    ("scanning a quoted scalar", True, "The quote that opens here is never closed. Close it, or put the whole text in quotes."),
+    ("expected ',' or ']'", False, "The list that opens on line {line} wants a `,` or its `]` before this. Put a text that contains `[`, `]`, `,` or quotes in quotes."),
+    ("expected ',' or '}'", False, "The mapping that opens on line {line} wants a `,` or its `}}` before this. Put a text that contains `{{`, `}}`, `,` or quotes in quotes."),
+    ("sequence entries are not allowed", False, "A list cannot begin here. Begin it on a line of its own."),
+    ("mapping keys are not allowed", False, "A key cannot stand here. Write `key: value`, a line each."),
+    ("expected node content", False, "A value is missing here. Write one, or remove the sign that announces it."),
+    ("expected the node content", False, "A value is missing here. Write one, or remove the sign that announces it."),
+    ("<document start>", False, "The document has ended before this. Check the indentation, and keep one document in a file."),
+    ("scanning an alias", True, "A text that begins with `*` must be in quotes."),
+    ("scanning an anchor", True, "A text that begins with `&` must be in quotes."),
+    ("a tag", True, "A text that begins with `!` must be in quotes."),
+    ("tag handle", False, "A text that begins with `!` must be in quotes."),
+    ("scanning a block scalar", True, "A text that begins with `|` or `>` must be in quotes; after a `|` or `>` that begins a block of text, the line ends."),
+    ("directive", False, "A line that begins with `%` is a YAML directive. Remove it, or put the text in quotes."),
+    ("incompatible YAML document", False, "This asks for another version of YAML. Remove the line."),
+    ("expected key", False, "This does not continue the mapping that begins on line {line}. Check its indentation; put a text that contains quotes in quotes."),
+    ("expected '-' indicator", False, "This does not continue the list that begins on line {line}. Check its indentation."),
+    ("expected <block end>", False, "This does not continue what begins on line {line}. Check its indentation; put a text that contains quotes in quotes."),
+)  # fmt: skip
+
+
+def _explained(error: yaml.MarkedYAMLError, sign_at: Callable[[int, int], str]) -> tuple[int, int, str]:
+    mark: Any = error.problem_mark
+    context_mark: Any = error.context_mark or mark
+    line, column = mark.line + 1, mark.column + 1
+    said = f"{error.context or ''}; {error.problem or ''}"
+    if "cannot start any token" in said:
+        sign = sign_at(line, column)
+        if sign == "\t":
+            return line, column, "A tab cannot indent. Use spaces."
+        return (
+            line,
+            column,
+            f"No text can begin with {quoted(sign)} unless it is in quotes. Put it in quotes.",
+        )
+    for part, at_context, words in _WORDS:
+        if part in said:
+            message = words.format(line=context_mark.line + 1)
+            return (
+                (context_mark.line + 1, context_mark.column + 1, message)
+                if at_context
+                else (line, column, message)
+            )
+    return line, column, f"This is not YAML ({_cut(said.strip('; '))}). Check the indentation and the quotes."

@@ -1,0 +1,780 @@
+"""Nodes → GoldenSet: what the keys of a YAML file mean, and every complaint about them."""
+
+from __future__ import annotations
+
+import gc
+import re
+from difflib import get_close_matches
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from pytest_irmetrics.golden.files import read_text_bytes
+from pytest_irmetrics.golden.model import (
+    MAX_GRADE,
+    GoldenSet,
+    GoldenSetError,
+    Problem,
+    Query,
+    make_query,
+    place,
+)
+from pytest_irmetrics.golden.nodes import (
+    MappingEndEvent,
+    MappingStartEvent,
+    Node,
+    NodeReader,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    Stop,
+    place_of,
+)
+from pytest_irmetrics.metrics import MetricError, parse_metric
+from pytest_irmetrics.thresholds import (
+    Limit,
+    Threshold,
+    ThresholdError,
+    check_word,
+    quoted,
+    read_limit,
+    read_number,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_irmetrics.metrics import Grade, Metric
+
+__all__ = ["line_of", "read_yaml"]
+
+MAX_PROBLEMS = 1000  # nobody reads more, and a hostile file could have millions
+MAX_WEIGHT = 1e9  # greater ones could not be summed as doubles, and say no more
+
+_SET_KEYS = frozenset(("version", "name", "relevance_level", "thresholds", "slices", "queries"))
+_QUERY_KEYS = frozenset(
+    (
+        "id",
+        "query",
+        "relevant",
+        "forbidden",
+        "tags",
+        "weight",
+        "params",
+        "thresholds",
+        "no_answer",
+        "xfail",
+        "note",
+    )
+)
+_PASSAGE_KEYS = frozenset(("doc", "text", "grade"))
+_OTHER_NAMES = {
+    "text": "query",
+    "question": "query",
+    "documents": "relevant",
+    "docs": "relevant",
+    "expected": "relevant",
+    "judgments": "relevant",
+    "qrels": "relevant",
+    "label": "tags",
+    "labels": "tags",
+    "comment": "note",
+}
+_GRADES: dict[str, Grade] = {str(grade): grade for grade in range(MAX_GRADE + 1)}
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_CONSTANTS = {"true": True, "false": False, "null": None}
+
+
+def read_yaml(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
+    """Read a golden set; messages call the file `shown`. Raises GoldenSetError."""
+    data = read_text_bytes(path, shown)
+    collecting = gc.isenabled()
+    gc.disable()  # nothing that is made here is garbage, and looking through it all again takes as long as reading it
+    try:
+        return _SetReader(path, shown, custom_metrics).read(data)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+class _SetReader:
+    """Reads one file, and collects what is wrong with it."""
+
+    def __init__(self, path: Path, shown: str, custom_metrics: Collection[str]) -> None:
+        self._path = path
+        self._shown = shown
+        self._custom = custom_metrics
+        self._problems: list[Problem] = []
+        self._queries: dict[str, Query] = {}
+        self._count = 0  # of all queries, also those without an id
+        self._least: Grade = MAX_GRADE  # the best grade of the query whose best is lowest
+        self._textless: list[Node] = []
+        self._metrics: dict[str, Metric] = {}
+        self._limited: list[
+            tuple[Node, Threshold]
+        ] = []  # the set's and its slices', each with its metric's key
+        self._slices: dict[str, Node] = {}
+        self._top: list[Node] = []  # the file's keys and values so far, after the event that begins them
+
+    def read(self, data: bytes) -> GoldenSet:
+        golden = None
+        try:
+            golden = self._read(data)
+        except Stop:
+            pass
+        if self._problems or golden is None:
+            raise GoldenSetError(sorted(self._problems, key=_by_place))
+        return golden
+
+    def _read(self, data: bytes) -> GoldenSet:
+        nodes = NodeReader(data, self._report)
+        complete = False
+        try:
+            self._read_document(nodes)
+            complete = True
+        except yaml.YAMLError as error:
+            nodes.explain(error)
+        if len(self._top) % 2 == 0:  # broken off between a key and its value
+            self._top.pop()
+        fields = self._fields(self._top, _SET_KEYS, "a golden set")
+        golden = self._read_set(fields)
+        if complete:
+            self._check_whole(fields, golden)
+        return golden
+
+    # Problems --------------------------------------------------------------------------------------------------
+
+    def _report(self, line: int, column: int, message: str) -> None:
+        self._problems.append(Problem(self._shown, line, column, message))
+        if len(self._problems) >= MAX_PROBLEMS:
+            raise Stop
+
+    def _problem(self, node: Node, message: str) -> None:
+        line, column = place_of(node)
+        self._report(line, column, message)
+
+    # Structure -------------------------------------------------------------------------------------------------
+
+    def _read_document(self, nodes: NodeReader) -> None:
+        """Read all nodes: queries at once, what else stands at the top into `_top`."""
+        root = nodes.begin()
+        if root is None or (root.__class__ is ScalarEvent and not root.value):
+            self._report(1, 1, "The file is empty. Write `queries:` and, below it, a list of queries.")
+            raise Stop
+        if root.__class__ is not MappingStartEvent:
+            what = "a list" if root.__class__ is SequenceStartEvent else "text"
+            advice = "Write `queries:` above the list of queries."
+            self._problem(
+                root, f"A golden set is a mapping with the key `queries`, and this is {what}. {advice}"
+            )
+            raise Stop
+        top = self._top
+        top.append(root)
+        while (event := nodes.next()).__class__ is not MappingEndEvent:
+            key = nodes.compose(event)
+            top.append(key)
+            event = nodes.next()
+            if event.__class__ is not SequenceStartEvent or key.__class__ is list or key.value != "queries":
+                top.append(nodes.compose(event))
+                continue
+            if event.anchor is not None or event.tag is not None:
+                self._problem(event, "The list of queries takes no anchor and no tag. Remove it.")
+            top.append([event])
+            compose, read_query, following = nodes.compose, self._read_query, nodes.next
+            while (event := following()).__class__ is not SequenceEndEvent:
+                read_query(compose(event))
+        nodes.end()
+
+    def _fields(self, node: Node, known: frozenset[str], what: str) -> dict[str, Node]:
+        """Return the values of a mapping by key, those of `known` keys alone; the others are reported."""
+        parts = iter(node)
+        next(parts)
+        try:
+            fields = {key.value: value for key, value in zip(parts, parts, strict=False)}
+        except AttributeError:  # a key that is a list or a mapping
+            pass
+        else:
+            if 2 * len(fields) + 1 == len(node) and fields.keys() <= known:
+                return fields
+        fields = {}
+        for key, value in self._pairs(node):
+            name = key.value
+            if name in known:
+                fields[name] = value
+            elif not name.startswith("x-"):
+                self._problem(key, _unknown_key(name, known, what))
+        return fields
+
+    def _pairs(self, node: Node) -> Iterator[tuple[Node, Node]]:
+        """Yield the keys and values of a mapping, each key once and all of them text; what is not, is reported."""
+        first: dict[str, Node] = {}
+        parts = iter(node)
+        next(parts)
+        for key, value in zip(parts, parts, strict=True):
+            if key.__class__ is not ScalarEvent:
+                self._problem(key, f"A key is text, and this is {_kind(key)}. Write `key: value`.")
+            elif key.value == "<<" and not key.style:
+                self._problem(
+                    key, "Merge keys (`<<`) are not read. Write the keys out, or quote a text that is `<<`."
+                )
+            elif key.value in first:
+                line, _ = place_of(first[key.value])
+                self._problem(key, f"{quoted(key.value)} is here twice, first on line {line}. Keep one.")
+            elif not key.value:
+                self._problem(key, "A key is missing before the `:`. Write it.")
+            else:
+                first[key.value] = key
+                yield key, value
+
+    # Queries ---------------------------------------------------------------------------------------------------
+
+    def _read_query(self, node: Node) -> None:
+        self._count += 1
+        if node.__class__ is not list or node[0].__class__ is not MappingStartEvent:
+            self._problem(
+                node, f"A query is a mapping, and this is {_kind(node)}. Write `query: …` and `relevant: …`."
+            )
+            return
+        mark: Any = node[0].start_mark
+        line = mark.line + 1
+        get = self._fields(node, _QUERY_KEYS, "a query").get
+
+        value = get("query")
+        text = None if value is None else self._text(value, "query")
+        value_of_id = get("id")
+        query_id = text if value_of_id is None else self._text(value_of_id, "id")
+        if value is None:
+            self._textless.append(node)
+            if value_of_id is None:
+                self._problem(node, "This query has no `query`. Write the text to search for.")
+
+        value = get("no_answer")
+        no_answer = value is not None and self._boolean(value, "no_answer")
+        relevant = get("relevant")
+        judgments: dict[str, Grade] | None = {} if relevant is None else self._judgments(relevant)
+        if no_answer:
+            if relevant is not None:
+                self._problem(relevant, "A `no_answer` query has no `relevant`. Remove one of the two.")
+        elif judgments:
+            best = max(judgments.values())
+            if best < self._least:
+                if best <= 0:
+                    self._problem(
+                        relevant,
+                        "Every document here has grade 0. Grade a relevant one, or write `no_answer: true`.",
+                    )
+                else:
+                    self._least = best
+        elif judgments is not None:
+            at = node if relevant is None else relevant
+            self._problem(
+                at, "This query has no relevant document. Add `relevant: [id]`, or `no_answer: true`."
+            )
+
+        value = get("forbidden")
+        forbidden = () if value is None else self._names(value, "forbidden", "document")
+        if forbidden and judgments:
+            for item in forbidden:
+                if judgments.get(item, 0) > 0:
+                    self._both(item, relevant, value)
+        value = get("tags")
+        tags = () if value is None else self._names(value, "tags", "tag")
+        value = get("weight")
+        weight = 1.0 if value is None else self._weight(value)
+        value = get("params")
+        params = {} if value is None else self._params(value)
+        value = get("thresholds")
+        thresholds = () if value is None else self._query_thresholds(value, no_answer=no_answer)
+        value = get("xfail")
+        xfail = None if value is None else self._reason(value)
+        value = get("note")
+        note = value.value if value.__class__ is ScalarEvent else None
+
+        if query_id is None:
+            return
+        first = self._queries.get(query_id)
+        if first is not None:
+            if value_of_id is None:
+                message = "has the same text. Give each an `id` of its own"
+            else:
+                message = "has the same id. Change one"
+            self._problem(
+                value_of_id or node, f"The query {quoted(query_id)} on line {first.line} {message}."
+            )
+            return
+        self._queries[query_id] = make_query(
+            query_id,
+            text,
+            {} if judgments is None else judgments,
+            forbidden,
+            tags,
+            weight,
+            params,
+            thresholds,
+            no_answer,
+            xfail,
+            note,
+            line,
+            mark.column + 1,
+        )
+
+    def _judgments(self, node: Node) -> dict[str, Grade] | None:
+        """Read `relevant`: one id, a list of ids, or grades by id. None if anything is wrong with it."""
+        judgments: dict[str, Grade]
+        if node.__class__ is ScalarEvent:
+            names = self._names(node, "relevant", "document")
+            return dict.fromkeys(names, 1) if names else None
+        if node[0].__class__ is SequenceStartEvent:
+            try:
+                ids = [item.value for item in islice(node, 1, None)]
+            except AttributeError:
+                pass
+            else:
+                judgments = dict.fromkeys(ids, 1)
+                if len(judgments) == len(ids) and "" not in judgments:
+                    return judgments
+            self._names(node, "relevant", "document")
+            return None
+        judgments = {}
+        parts = iter(node)
+        next(parts)
+        try:
+            for key, value in zip(parts, parts, strict=False):
+                if value.style:
+                    break
+                judgments[key.value] = _GRADES[value.value]
+            else:
+                if 2 * len(judgments) + 1 == len(node) and "" not in judgments and "<<" not in judgments:
+                    return judgments
+        except (AttributeError, KeyError):  # not a scalar, or not a small whole number
+            pass
+        return self._graded(node)
+
+    def _graded(self, node: Node) -> dict[str, Grade] | None:
+        """Read grades by id, with every complaint."""
+        if _is_passage(node):
+            self._problem(node, _PASSAGE)
+            return None
+        before = len(self._problems)
+        judgments: dict[str, Grade] = {}
+        for key, value in self._pairs(node):
+            grade = self._grade(key, value)
+            if grade is not None:
+                judgments[key.value] = grade
+        return judgments if len(self._problems) == before else None
+
+    def _grade(self, key: Node, node: Node) -> Grade | None:
+        name = quoted(key.value)
+        if node.__class__ is not ScalarEvent:
+            self._problem(
+                node, f"The grade of {name} is {_kind(node)}. Write a number from 0 to {MAX_GRADE}."
+            )
+            return None
+        text = node.value
+        number = None if node.style else read_number(text)
+        if number is not None and 0 <= number <= MAX_GRADE:
+            return number
+        if number is not None and number < 0:
+            message = (
+                f"The grade of {name} is {_cut(text)}, below 0. Write 0 for a document that is not relevant."
+            )
+        elif number is not None:
+            message = f"The grade of {name} is {_cut(text)}, above {MAX_GRADE}. Write a number from 0 to {MAX_GRADE}."
+        elif node.style and read_number(text) is not None:
+            message = f"The grade of {name} is text, {quoted(text)}. Take the quotes off."
+        elif not text:
+            message = f"The grade of {name} is missing. Write a number from 0 to {MAX_GRADE}."
+        else:
+            message = (
+                f"The grade of {name} is {quoted(text)}, which is no number. Write one from 0 to {MAX_GRADE}."
+            )
+        self._problem(node, message)
+        return None
+
+    def _both(self, doc_id: str, relevant: Node, forbidden: Node) -> None:
+        here, there = _find(forbidden, doc_id), _find(relevant, doc_id)
+        line, _ = place_of(there)
+        self._problem(
+            here, f"{quoted(doc_id)} is forbidden here, and relevant on line {line}. Remove it from one."
+        )
+
+    # Values ----------------------------------------------------------------------------------------------------
+
+    def _text(self, node: Node, key: str) -> str | None:
+        if node.__class__ is ScalarEvent:
+            text: str = node.value
+            if text and not text.isspace():
+                return text
+            self._problem(node, f"`{key}` is empty. Write its text, or remove the key.")
+        else:
+            self._problem(node, f"`{key}` is {_kind(node)}. Write one text.")
+        return None
+
+    def _names(self, node: Node, key: str, what: str) -> tuple[str, ...]:
+        """Read a list of ids or tags, or one of them; what is wrong with one of them is reported."""
+        if node.__class__ is ScalarEvent:
+            if not node.value:
+                self._problem(node, f"`{key}` is empty. Name a {what}, or remove the key.")
+                return ()
+            if ", " in node.value and not node.style:
+                advice = "Write a list, [a, b]; or quote it, if the comma is part of it."
+                self._problem(node, f"`{key}` is one {what} here, {quoted(node.value)}. {advice}")
+                return ()
+            return (node.value,)
+        if node[0].__class__ is MappingStartEvent:
+            self._problem(node, f"`{key}` is a mapping. Write a list, [a, b].")
+            return ()
+        names: dict[str, Node] = {}
+        for item in islice(node, 1, None):
+            if item.__class__ is not ScalarEvent:
+                self._problem(item, _not_a_name(item, key, what))
+            elif not item.value:
+                self._problem(item, f"A {what} is missing here. Write it, or remove its place in the list.")
+            elif item.value in names:
+                line, _ = place_of(names[item.value])
+                self._problem(
+                    item, f"The {what} {quoted(item.value)} is here twice, first on line {line}. Keep one."
+                )
+            else:
+                names[item.value] = item
+        return tuple(names)
+
+    def _boolean(self, node: Node, key: str) -> bool:
+        if node.__class__ is ScalarEvent and not node.style and node.value in ("true", "false"):
+            return bool(node.value == "true")
+        self._problem(node, f"`{key}` is {_shown_value(node)}. Write true or false, without quotes.")
+        return False
+
+    def _weight(self, node: Node) -> float:
+        number = read_number(node.value) if node.__class__ is ScalarEvent and not node.style else None
+        if number is not None and 0 < number <= MAX_WEIGHT:
+            return float(number)
+        self._problem(
+            node, f"`weight` is {_shown_value(node)}. Write a number above 0 and up to {MAX_WEIGHT:,.0f}."
+        )
+        return 1.0
+
+    def _reason(self, node: Node) -> str | None:
+        reason = self._text(node, "xfail")
+        if (
+            reason is not None
+            and not node.style
+            and reason.lower() in ("true", "false", "null", "~", "yes", "no")
+        ):
+            self._problem(node, f"`xfail` is {reason}. Write why it is known to be bad, such as a ticket.")
+        return reason
+
+    def _params(self, node: Node) -> dict[str, object]:
+        if node.__class__ is list and node[0].__class__ is MappingStartEvent:
+            return {key.value: self._param(value) for key, value in self._pairs(node)}
+        self._problem(node, f"`params` is {_shown_value(node)}. Write a mapping, such as {{lang: en}}.")
+        return {}
+
+    def _param(self, node: Node) -> object:
+        """Return a JSON value; recurses no deeper than nodes are read."""
+        if node.__class__ is list:
+            if node[0].__class__ is SequenceStartEvent:
+                return [self._param(item) for item in islice(node, 1, None)]
+            return {key.value: self._param(value) for key, value in self._pairs(node)}
+        text: str = node.value
+        if node.style:
+            return text
+        if text in _CONSTANTS:
+            return _CONSTANTS[text]
+        if not text:
+            self._problem(node, 'A parameter has no value. Write null, "" or another value.')
+        if _JSON_NUMBER.fullmatch(text) is None:
+            return text
+        number = read_number(text)
+        if number is None:
+            self._problem(
+                node,
+                f"The number {_cut(text)} is too large. Write a smaller one, or quote it to make it text.",
+            )
+        return number
+
+    # Thresholds ------------------------------------------------------------------------------------------------
+
+    def _query_thresholds(self, node: Node, *, no_answer: bool) -> tuple[Threshold, ...]:
+        thresholds = self._thresholds(node, "thresholds", for_query=True)
+        for key, threshold in thresholds:
+            if no_answer and threshold.metric.kind != "no_answer":
+                self._problem(
+                    key, f"{threshold.metric} is not computed for a `no_answer` query. Use `no_answer`."
+                )
+            elif not no_answer and threshold.metric.kind == "no_answer":
+                self._problem(
+                    key, "This query has answers, and `no_answer` is about those that have none. Remove it."
+                )
+        return tuple(threshold for _, threshold in thresholds)
+
+    def _thresholds(
+        self, node: Node, where: str, *, tag: str | None = None, for_query: bool = False
+    ) -> list[tuple[Node, Threshold]]:
+        """Read a mapping of metrics to limits; each threshold comes with its metric's key."""
+        if node.__class__ is not list or node[0].__class__ is not MappingStartEvent:
+            self._problem(
+                node,
+                f"`{where}` is {_shown_value(node)}. Write metrics and limits, such as {{ndcg@10: 0.7}}.",
+            )
+            return []
+        thresholds: list[tuple[Node, Threshold]] = []
+        first: dict[str, Node] = {}
+        for key, value in self._pairs(node):
+            if key.value.startswith("x-"):
+                continue
+            metric = self._metric(key)
+            if metric is None:
+                continue
+            if metric.name in first:
+                line, _ = place_of(first[metric.name])
+                written = quoted(first[metric.name].value)
+                self._problem(key, f"{metric} is already on line {line}, as {written}. Keep one.")
+                continue
+            first[metric.name] = key
+            limits = self._limits(metric, value, for_query=for_query)
+            if limits:
+                line, column = place_of(key)
+                thresholds.append((key, Threshold(metric, limits, tag, place(self._shown, line, column))))
+        return thresholds
+
+    def _metric(self, key: Node) -> Metric | None:
+        metric = self._metrics.get(key.value)
+        if metric is None:
+            try:
+                if len(key.value) > 200:
+                    raise MetricError(f"{quoted(key.value)} names no metric. Write for example ndcg@10.")
+                metric = self._metrics[key.value] = parse_metric(key.value, custom=self._custom)
+            except MetricError as error:
+                message = str(error)
+                self._problem(key, message[:1].upper() + message[1:])
+        return metric
+
+    def _limits(self, metric: Metric, node: Node, *, for_query: bool) -> dict[str, Limit | None]:
+        words: Iterable[tuple[Node, str, Node]]
+        if node.__class__ is ScalarEvent:
+            words = [(node, "min", node)]
+        elif node[0].__class__ is MappingStartEvent:
+            words = [
+                (key, key.value, value) for key, value in self._pairs(node) if not key.value.startswith("x-")
+            ]
+            if len(node) == 1:
+                self._problem(
+                    node, f"The threshold on {metric} has no limit. Write one, such as {{min: 0.7}}."
+                )
+        else:
+            self._problem(
+                node, f"The threshold on {metric} is a list. Write a number, or {{min: 0.7, max_drop: 0.01}}."
+            )
+            return {}
+        limits: dict[str, Limit | None] = {}
+        for key, word, value in words:
+            try:
+                check_word(word, for_query=for_query)
+            except ThresholdError as error:
+                hint = " For the queries with a tag, use `slices`." if word == "tag" else ""
+                self._problem(key, f"{error}{hint}")
+                continue
+            if value.__class__ is not ScalarEvent:
+                self._problem(value, f"`{word}` of {metric} is {_kind(value)}. Write a number, or off.")
+                continue
+            try:
+                limits[word] = read_limit(metric, word, value.value)
+            except ThresholdError as error:
+                self._problem(value, str(error))
+        return limits
+
+    # The set ---------------------------------------------------------------------------------------------------
+
+    def _read_set(self, fields: Mapping[str, Node]) -> GoldenSet:
+        version = fields.get("version")
+        if version is not None and not (version.__class__ is ScalarEvent and version.value == "1"):
+            self._problem(
+                version,
+                f"`version` is {_shown_value(version)}, and this reads version 1. Write 1, or update.",
+            )
+        name = self._text(fields["name"], "name") if "name" in fields else None
+        level: Grade = self._level(fields["relevance_level"]) if "relevance_level" in fields else 1
+        if "thresholds" in fields:
+            self._limited += self._thresholds(fields["thresholds"], "thresholds")
+        if "slices" in fields:
+            self._read_slices(fields["slices"])
+        queries = fields.get("queries")
+        if queries is not None:
+            if queries.__class__ is list and queries[0].__class__ is SequenceStartEvent:
+                for node in islice(queries, 1, None):  # none, unless the list came from an alias
+                    self._read_query(node)
+            else:
+                self._problem(
+                    queries, f"`queries` is {_shown_value(queries)}. Write a list, each query after a `- `."
+                )
+        return GoldenSet(
+            self._queries.values(),
+            path=self._path,
+            shown=self._shown,
+            name=self._path.stem if name is None else name,
+            relevance_level=level,
+            thresholds=[threshold for _, threshold in self._limited],
+        )
+
+    def _level(self, node: Node) -> Grade:
+        number = read_number(node.value) if node.__class__ is ScalarEvent and not node.style else None
+        if number is not None and 0 < number <= MAX_GRADE:
+            return number
+        message = f"`relevance_level` is {_shown_value(node)}. Write the lowest grade that counts, above 0 and up to {MAX_GRADE}."
+        self._problem(node, message)
+        return 1
+
+    def _read_slices(self, node: Node) -> None:
+        if node.__class__ is not list or node[0].__class__ is not MappingStartEvent:
+            self._problem(
+                node,
+                f"`slices` is {_shown_value(node)}. Write thresholds by tag, such as {{billing: {{mrr: 0.8}}}}.",
+            )
+            return
+        for key, value in self._pairs(node):
+            self._slices[key.value] = key
+            self._limited += self._thresholds(value, key.value, tag=key.value)
+
+    def _check_whole(self, fields: Mapping[str, Node], golden: GoldenSet) -> None:
+        """Report what shows only once every query is known."""
+        queries = fields.get("queries")
+        if queries is None:
+            self._report(1, 1, "There are no `queries`. Write the key and, below it, a list of queries.")
+        elif not self._count and queries.__class__ is list:
+            self._problem(queries, "There is no query. Write `- query: …` with `relevant: …`.")
+        if self._textless and any(query.text is not None for query in golden.queries.values()):
+            for node in self._textless:
+                self._problem(node, "This query has no `query`, and others do. Write the text to search for.")
+        if golden.relevance_level > self._least:
+            self._check_level(golden)
+        for tag, key in self._slices.items():
+            if tag not in golden.tags:
+                close = (
+                    get_close_matches(tag, golden.tags, n=1)
+                    if len(tag) <= 60 and len(golden.tags) <= 1000
+                    else []
+                )
+                advice = f"Did you mean {quoted(close[0])}?" if close else "Tag some, or remove the slice."
+                self._problem(key, f"No query carries the tag {quoted(tag)}. {advice}")
+        for key, threshold in self._limited:
+            if self._count and (threshold.tag is None or threshold.tag in golden.tags):
+                self._check_gate(key, threshold, golden)
+
+    def _check_level(self, golden: GoldenSet) -> None:
+        level = golden.relevance_level
+        for query in golden.queries.values():
+            best = max(query.judgments.values(), default=0)
+            if 0 < best < level and query.line is not None and query.column is not None:
+                advice = f"Grade one {level} or higher, or lower `relevance_level`."
+                message = (
+                    f"No document reaches the relevance level of {level}; the best grade is {best}. {advice}"
+                )
+                self._report(query.line, query.column, message)
+
+    def _check_gate(self, key: Node, threshold: Threshold, golden: GoldenSet) -> None:
+        """Report a threshold on a metric that is computed for none of its queries."""
+        metric, tag = threshold.metric, threshold.tag
+        if metric.kind == "latency":
+            return
+        wanted = metric.kind == "no_answer"
+        for query in golden.queries.values():
+            if query.no_answer is wanted and (tag is None or tag in query.tags):
+                return
+        whose = "" if tag is None else f" with the tag {quoted(tag)}"
+        if wanted:
+            message = f"No query{whose} is a `no_answer` one, so this gates nothing. Remove it, or add one."
+        else:
+            message = f"Every query{whose} is a `no_answer` one, so {metric} gates nothing. Use `no_answer`."
+        self._problem(key, message)
+
+
+_PASSAGE = "Passages, {doc, text, grade}, are reserved and not supported yet. Name the document alone."
+
+
+def _by_place(problem: Problem) -> tuple[int, int]:
+    return problem.line or 0, problem.column or 0
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 30 else f"{text[:29]}…"
+
+
+def _kind(node: Node) -> str:
+    """Name what a node is, where one of another kind is wanted."""
+    if node.__class__ is not list:
+        return "text" if node.value or node.style else "empty"
+    return "a list" if node[0].__class__ is SequenceStartEvent else "a mapping"
+
+
+def _shown_value(node: Node) -> str:
+    """Show a node, where another value or kind is wanted."""
+    if node.__class__ is list or not (node.value or node.style):
+        return _kind(node)
+    return f"the text {quoted(node.value)}" if node.style else quoted(node.value)
+
+
+def _unknown_key(name: str, known: frozenset[str], what: str) -> str:
+    close = get_close_matches(name.lower(), known, n=1) if len(name) <= 40 else []
+    other = _OTHER_NAMES.get(name.lower())
+    if close:
+        advice = f"Did you mean `{close[0]}`?"
+    elif other in known:
+        advice = f"Did you mean `{other}`?"
+    else:
+        advice = f"Its keys are {', '.join(sorted(known))}; one for people begins with x-."
+    return f"{quoted(name)} is no key of {what}. {advice}"
+
+
+def _is_passage(node: Node) -> bool:
+    keys = {key.value for key in node[1::2] if key.__class__ is ScalarEvent}
+    return "doc" in keys and len(keys) > 1 and keys <= _PASSAGE_KEYS
+
+
+def _not_a_name(node: Node, key: str, what: str) -> str:
+    if key == "relevant" and node[0].__class__ is MappingStartEvent:
+        if _is_passage(node) or (
+            len(node) == 3 and node[1].__class__ is ScalarEvent and node[1].value == "doc"
+        ):
+            return _PASSAGE
+        return "A list of documents has no grades. Write a mapping: `relevant: {doc-9: 3, doc-4: 1}`."
+    return f"A {what} is text, and this is {_kind(node)}. Write `{key}: [a, b]`."
+
+
+def _scalars(node: Node) -> Iterable[Node]:
+    """Return a value that is one name, a list of names or a mapping by name as the scalars that are the names."""
+    if node.__class__ is not list:
+        return (node,)
+    return node[1:] if node[0].__class__ is SequenceStartEvent else node[1::2]
+
+
+def _find(node: Node, name: str) -> Node:
+    return next(
+        (part for part in _scalars(node) if part.__class__ is ScalarEvent and part.value == name), node
+    )
+
+
+def line_of(doc_id: str, query: Query, lines: Sequence[str], end: int) -> int | None:
+    """Find the line that judges or forbids a document, in a query that ends before the line `end`; None if none does."""
+    if query.line is None or query.column is None:
+        return None
+    part = list(lines[query.line - 1 : end - 1])
+    if not part:
+        return None
+    before = query.column - 1
+    part[0] = " " * before + part[0][before:]  # so that the columns of what follows still fit
+    try:
+        nodes = NodeReader("\n".join(part).encode(), lambda *_: None)
+        root = nodes.compose(nodes.begin())
+    except (yaml.YAMLError, Stop):
+        return None
+    if root.__class__ is not list or root[0].__class__ is not MappingStartEvent:
+        return None
+    for key, value in zip(root[1::2], root[2::2], strict=True):
+        if key.__class__ is ScalarEvent and key.value in ("relevant", "forbidden"):
+            found = _find(value, doc_id)
+            if found is not value or (found.__class__ is ScalarEvent and found.value == doc_id):
+                return place_of(found)[0] + query.line - 1
+    return None
