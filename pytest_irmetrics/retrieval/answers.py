@@ -1,0 +1,349 @@
+"""What came back from a retriever, of whatever shape, read as ids, best first.
+
+Two steps: `draw` takes at most k items out of an answer, which may run the retriever's own code (a generator, a
+cursor); `identify` turns the items into ids. No framework is imported: shapes are told by what they can do.
+"""
+
+from __future__ import annotations
+
+import heapq
+import inspect
+import math
+import reprlib
+from collections.abc import (
+    AsyncIterable,
+    Callable,
+    Iterable,
+    Iterator,
+    KeysView,
+    Mapping,
+    MutableSequence,
+    Sequence,
+)
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from itertools import islice
+from typing import Any, NoReturn, SupportsFloat, SupportsIndex
+
+from pytest_irmetrics.run import as_id, printable, quote
+
+ACCEPTED = (
+    "Accepted, best first: ids (text, integers, UUIDs), (id,) rows, (id, score) pairs, items with a key or attribute "
+    "`id` or `_id`, a mapping of id to score, an Elasticsearch or OpenSearch response, or an iterator of these"
+)
+
+_MISSING = object()
+
+
+class AnswerError(ValueError):
+    """An answer that cannot be read; says what came back and what is accepted."""
+
+
+class _Shortener(reprlib.Repr):
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = 60
+        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdict = self.maxdeque = 3
+        self.maxlevel = 3
+
+    def repr_instance(self, x: object, level: int) -> str:  # noqa: ARG002 - the signature is reprlib's
+        try:
+            text = " ".join(repr(x)[:1000].split())
+        except Exception:  # noqa: BLE001 - a repr may raise anything
+            return f"<{type_name(x)}>"
+        return text if len(text) <= self.maxother else text[: self.maxother - 1] + "…"
+
+
+_shorten = _Shortener().repr
+
+
+def type_name(value: object) -> str:
+    """Give the name of a value's type, on one line."""
+    # Past a metaclass, which may have a __name__ of its own that raises.
+    return printable(str(type.__dict__["__name__"].__get__(type(value))))
+
+
+def show(value: object) -> str:
+    """Word a value for a message: its type and a short repr that no hostile value can break."""
+    name = type_name(value)
+    try:
+        text = printable(_shorten(value))
+    except Exception:  # noqa: BLE001 - as above; reprlib goes by a type's name and may meet a stranger of that name
+        text = f"<{name}>"
+    if value is None:
+        return "None"
+    return text if text.startswith((f"<{name}", f"{name}(")) else f"{name} {text}"
+
+
+def bad_answer(answer: object, why: str) -> NoReturn:
+    """Refuse what came back as a whole."""
+    raise AnswerError(f"came back: {show(answer)}. {why} {ACCEPTED}.")
+
+
+def _bad_item(rank: int, item: object, why: str) -> NoReturn:
+    raise AnswerError(f"result {rank} is {show(item)}. {why} {ACCEPTED}.")
+
+
+def is_async_answer(answer: object) -> bool:
+    """Say whether an answer has yet to be awaited: a coroutine, a future, an asynchronous iterator."""
+    return inspect.isawaitable(answer) or (
+        hasattr(type(answer), "__aiter__") and not hasattr(type(answer), "__iter__")
+    )
+
+
+def draw(answer: Any, k: int) -> list[Any]:
+    """Take the first k items out of an answer. Raises AnswerError, and whatever an iterator of the user's raises."""
+    if isinstance(answer, (list, tuple)):
+        return list(answer[:k])
+    if answer is None:
+        bad_answer(answer, "Return an empty list where nothing was found.")
+    if isinstance(answer, str):
+        bad_answer(answer, "Its letters are no ids: return a list of ids, also of a single one.")
+    if isinstance(answer, (bytes, bytearray, memoryview)):
+        bad_answer(answer, "Decode it, and return a list of ids.")
+    if isinstance(answer, AbstractSet) and not isinstance(answer, KeysView):
+        bad_answer(answer, "A set has no order.")
+    if isinstance(answer, BaseException):
+        bad_answer(answer, "Raise it: an exception that is returned is no result.")
+    response = answer if isinstance(answer, Mapping) else _body(answer)
+    if response is not None:
+        return _draw_mapping(answer, response, k)
+    columns = _columns(answer)
+    if columns is not None:
+        return _draw_frame(answer, columns, k)
+    if _has_keys(answer) and not hasattr(type(answer), "__next__") and not hasattr(type(answer), "dtype"):
+        bad_answer(answer, "It is a single row: return the list of rows.")
+    try:
+        items = iter(answer)
+    except TypeError:
+        bad_answer(answer, "It cannot be gone through.")
+    return _take(items, k)
+
+
+async def adraw(answer: AsyncIterable[Any], k: int) -> list[Any]:
+    """Take the first k items out of an asynchronous iterator."""
+    items = aiter(answer)
+    drawn: list[Any] = []
+    try:
+        while len(drawn) < k:
+            try:
+                drawn.append(await anext(items))
+            except StopAsyncIteration:
+                break
+    finally:
+        if inspect.isasyncgen(items):
+            await items.aclose()
+    return drawn
+
+
+def _take(items: Iterator[Any], k: int) -> list[Any]:
+    try:
+        return list(islice(items, k))
+    finally:
+        if inspect.isgenerator(items):
+            items.close()
+
+
+def split_batch(answer: Any, size: int) -> list[Any]:
+    """Take the answers to `size` queries out of what a batched retriever gave."""
+    expected = (
+        f"A batched retriever returns a list with one result for each of the {size} queries, in their order"
+    )
+    if (
+        answer is None
+        or isinstance(answer, (str, bytes, bytearray, Mapping, AbstractSet))
+        or not isinstance(answer, Iterable)
+        or _body(answer) is not None
+        or _columns(answer) is not None
+    ):
+        raise AnswerError(f"came back: {show(answer)}. {expected}.")
+    results = _take(iter(answer), size + 1)
+    if len(results) != size:
+        found = f"more than {size}" if len(results) > size else str(len(results))
+        raise AnswerError(
+            f"{found} {'result' if found == '1' else 'results'} came back for {size} queries. {expected}."
+        )
+    return results
+
+
+def _has_keys(value: object) -> bool:
+    return callable(getattr(type(value), "keys", None)) and hasattr(type(value), "__getitem__")
+
+
+def _body(answer: Any) -> Mapping[Any, Any] | None:
+    """Give the body of an ObjectApiResponse or its like, which iterates as 'took', 'hits'."""
+    body = getattr(answer, "body", None)
+    return body if isinstance(body, Mapping) else None
+
+
+def _columns(answer: Any) -> Any:
+    """Give the columns of a data frame (pandas, Polars), None for all else."""
+    if not (hasattr(answer, "iloc") or hasattr(answer, "iter_rows")):
+        return None
+    columns = getattr(answer, "columns", None)
+    return None if callable(columns) else columns
+
+
+def _draw_frame(answer: Any, columns: Any, k: int) -> list[Any]:
+    for name in ("id", "_id"):
+        if name in columns:
+            if hasattr(answer[name], "columns"):
+                bad_answer(answer, f"It has several columns `{name}`.")
+            return _take(iter(answer[name]), k)
+    names = ", ".join(quote(str(name), 20) for name in islice(columns, 5))
+    bad_answer(answer, f"A frame needs a column `id` or `_id`, and this one has: {names}.")
+
+
+def _draw_mapping(answer: Any, response: Mapping[Any, Any], k: int) -> list[Any]:
+    hits = response.get("hits")
+    if isinstance(hits, Mapping) and isinstance(hits.get("hits"), Sequence):
+        if response.get("timed_out"):
+            bad_answer(answer, "`timed_out` is true: it is a part of the results. Give the search more time.")
+        shards = response.get("_shards")
+        failed = shards.get("failed") if isinstance(shards, Mapping) else 0
+        if failed:
+            bad_answer(
+                answer,
+                f"{printable(str(failed))} shards failed: it is a part of the results. Mend the index.",
+            )
+        return list(hits["hits"][:k])
+    if response is not answer:
+        bad_answer(answer, "It is a response without `hits.hits`.")
+    scores: list[tuple[float, str]] = []
+    for key, value in response.items():
+        doc, score = as_id(key), _score(value)
+        if doc is None or score is None:
+            bad_answer(answer, f"It is not a mapping of id to score: {show(key)} leads to {show(value)}.")
+        if math.isnan(score):
+            bad_answer(answer, f"The score of {show(key)} is NaN.")
+        scores.append((score, doc))
+    # As trec_eval has it: by score, ties by id, both descending.
+    return [doc for _, doc in heapq.nlargest(k, scores)]
+
+
+def _score(value: Any) -> float | None:
+    if isinstance(value, (bool, str)) or not isinstance(value, (SupportsFloat, SupportsIndex)):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):  # an array of several, a missing value, a giant
+        return None
+
+
+def identify(
+    items: Sequence[Any], duplicates: str = "error", doc_id: Callable[[Any], Any] | None = None
+) -> tuple[str, ...]:
+    """Turn drawn items into ids; `doc_id` is given each item as it came back.
+
+    Raises AnswerError: for what has no id; for scores of pairs that ascend or are NaN; for a document that comes
+    twice, unless `duplicates` is "collapse".
+    """
+    ids: list[str] = []
+    before: float | None = None
+    for rank, item in enumerate(items, start=1):
+        if type(item) is str:
+            doc, score = item, None
+        else:
+            doc, score = _read_item(rank, item) if doc_id is None else ("", None)
+        if doc_id is not None:
+            given = doc_id(item)
+            found = as_id(given)
+            if found is None:
+                raise AnswerError(
+                    f"ir_doc_id gave {show(given)} for result {rank}, {show(item)}. It returns an id: text, an integer or a UUID."
+                )
+            doc = found
+        if not doc:
+            _bad_item(rank, item, "Its id is empty.")
+        if score is not None:
+            _check_order(rank, item, score, before)
+            before = score
+        ids.append(doc)
+    if len(set(ids)) == len(ids):
+        return tuple(ids)
+    if duplicates == "collapse":
+        return tuple(dict.fromkeys(ids))
+    ranks: dict[str, int] = {}
+    for rank, doc in enumerate(ids, start=1):
+        if doc in ranks:
+            raise AnswerError(
+                f"{quote(doc)} came back at rank {ranks[doc]} and again at rank {rank}. Return each document once, "
+                "or set ir_duplicates = collapse to keep the first of each."
+            )
+        ranks[doc] = rank
+    raise AssertionError  # there is a duplicate
+
+
+def _check_order(rank: int, item: Any, score: float, before: float | None) -> None:
+    if math.isnan(score):
+        _bad_item(rank, item, "Its score is NaN.")
+    if before is not None and score > before:
+        _bad_item(
+            rank,
+            item,
+            f"Its score is above that of the result before it ({before!r}), and the best comes first. "
+            "Where the number is a distance, return ids alone.",
+        )
+
+
+def _read_item(rank: int, item: Any) -> tuple[str, float | None]:
+    doc = as_id(item)
+    if doc is not None:
+        return doc, None
+    if item is None or isinstance(item, (bool, float, Decimal, bytes, bytearray, memoryview)):
+        _bad_item(rank, item, "That is no id.")
+    named = _named(item)
+    if named is not _MISSING:
+        return _as_id_of(rank, item, named), None
+    if isinstance(item, (MutableSequence, AbstractSet)):
+        _bad_item(rank, item, "Results within a result: return one flat list; pairs are tuples.")
+    row = _row(item)
+    if row is None:
+        _bad_item(rank, item, "No id can be read from it.")
+    if len(row) == 1:
+        return _as_id_of(rank, item, row[0]), None
+    first, second = row
+    score = _score(second)
+    if score is None:
+        if _score(first) is not None and as_id(second) is not None:
+            _bad_item(rank, item, "That looks like (score, id): put the id first.")
+        _bad_item(rank, item, "The second of a pair is its score, a number.")
+    return _as_id_of(rank, item, first), score
+
+
+def _as_id_of(rank: int, item: Any, value: Any) -> str:
+    doc = as_id(value)
+    if doc is None:
+        named = _named(value) if item is not value else _MISSING
+        doc = None if named is _MISSING else as_id(named)
+    if doc is None:
+        _bad_item(rank, item, f"Its id would be {show(value)}, which is no text, integer or UUID.")
+    return doc
+
+
+def _named(item: Any) -> Any:
+    """Give what an item has under the key or attribute `id`, else `_id`, else as LangChain's `metadata["_id"]`."""
+    for name in ("id", "_id"):
+        value = _part(item, name)
+        if value is not None:
+            return value
+    metadata = _part(item, "metadata")
+    value = metadata.get("_id") if isinstance(metadata, Mapping) else None
+    return _MISSING if value is None else value
+
+
+def _part(item: Any, name: str) -> Any:
+    if isinstance(item, Mapping):
+        return item.get(name)
+    if _has_keys(item):  # sqlite3.Row and its like
+        return item[name] if name in item.keys() else None  # noqa: SIM118 - a row's own `in` looks at its values
+    return getattr(item, name, None)
+
+
+def _row(item: Any) -> tuple[Any, ...] | None:
+    """Give a row of one or two columns as a tuple: what has a length and places, and is no array."""
+    if isinstance(item, Mapping) or hasattr(type(item), "dtype"):
+        return None
+    if not (hasattr(type(item), "__len__") and hasattr(type(item), "__getitem__")) or len(item) not in {1, 2}:
+        return None
+    return tuple(item[place] for place in range(len(item)))

@@ -1,0 +1,346 @@
+"""How a retriever is called, and what one call of it comes to.
+
+An `Ask` is plain data and `perform` a function of this module, so that another thread or process can do the asking.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import os
+import sqlite3
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from traceback import walk_tb
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pytest_irmetrics.retrieval.answers import (
+    AnswerError,
+    adraw,
+    draw,
+    identify,
+    is_async_answer,
+    show,
+    split_batch,
+    type_name,
+)
+from pytest_irmetrics.run import printable, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+DEPTH_NAMES = ("k", "top_k", "top_n", "limit", "size", "n", "n_results", "num_results")
+"""A parameter of one of these names is given the depth."""
+
+_HOW_CALLED = "It is called with the query's text, the depth, and the query's params as keyword arguments"
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_STANDARD_LIBRARY = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+class Question(Protocol):
+    """What retrieval needs to know of a golden set's query."""
+
+    @property
+    def id(self) -> str:
+        """The query's id, unique in its set."""
+
+    @property
+    def text(self) -> str | None:
+        """What to ask; None in a set without texts."""
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """Keyword arguments for the retriever."""
+
+
+class RetrievalError(Exception):
+    """Retrieval that cannot start, or a query that could not be retrieved (`query_id`); `problem` says why."""
+
+    def __init__(self, problem: str, query_id: str | None = None) -> None:
+        super().__init__(problem if query_id is None else f"query {quote(query_id)}: {problem}")
+        self.problem = problem
+        self.query_id = query_id
+
+
+@dataclass(frozen=True, slots=True)
+class Batched:
+    """A retriever that is asked several queries at once; made by `batched`."""
+
+    function: Callable[..., Any]
+    size: int
+
+    def __call__(self, queries: Sequence[str], *args: Any, **params: Any) -> Any:
+        """Call the function itself."""
+        return self.function(queries, *args, **params)
+
+
+def batched(f: Callable[..., Any], size: int = 64) -> Batched:
+    """Make a retriever of `f(queries, k, **params)`, sync or async, which answers up to `size` queries at once.
+
+    The queries of one call have equal params; `f` returns one result for each, in their order.
+    """
+    if not callable(f):
+        raise TypeError(f"batched needs a function of (queries, k), not {show(f)}.")
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise ValueError(f"batched(size={show(size)}): the size is a whole number, 1 or more.")
+    return Batched(f, size)
+
+
+def is_async(retriever: object) -> bool:
+    """Say whether a call of the retriever has to be awaited, as far as can be told without calling it."""
+    function = retriever.function if isinstance(retriever, Batched) else retriever
+    while isinstance(function, functools.partial):
+        function = function.func
+    return any(
+        inspect.iscoroutinefunction(candidate) or inspect.isasyncgenfunction(candidate)
+        for candidate in (function, getattr(type(function), "__call__", None))  # noqa: B004 - looked at, not asked for
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One call to make: of one query, or of as many as a batch has."""
+
+    ids: tuple[str, ...]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    batch: bool
+    repeat: int
+    """Which time, from 0, it is that the queries are asked."""
+
+    def failed(self, problem: str) -> Reply:
+        """Give the reply that says that the whole call failed."""
+        return Reply(self, (problem,) * len(self.ids), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a call came to: for each of its queries the ids, or a sentence that says why there are none."""
+
+    ask: Ask
+    outcomes: tuple[tuple[str, ...] | str, ...]
+    milliseconds: float
+    """How long the call took, divided by its queries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A call of what looked like a sync retriever, and whose answer has to be awaited."""
+
+    ask: Ask
+    answer: Any
+    started: float
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A retriever's function and what is known of its signature."""
+
+    function: Callable[..., Any]
+    batch_size: int | None
+    signature: inspect.Signature | None
+    """None: unreadable, so it is called with (query, k)."""
+
+    @classmethod
+    def of(cls, retriever: object) -> Caller:
+        """Read a retriever once. Raises RetrievalError for what is none."""
+        if isinstance(retriever, Batched):
+            function, size = retriever.function, retriever.size
+        else:
+            function, size = retriever, None  # type: ignore[assignment]  # whether it is callable comes next
+        if not callable(function) or inspect.isclass(function):
+            raise RetrievalError(
+                f"The retriever is {show(function)}{', a class' if inspect.isclass(function) else ''}. Give a callable "
+                "of (query, k) that returns ids, best first, or a Run."
+            )
+        try:
+            signature: inspect.Signature | None = inspect.signature(function)
+        except Exception:  # noqa: BLE001 - a builtin, or a __signature__ that raises whatever it likes
+            signature = None
+        return cls(function, size, signature)
+
+    def ask(self, queries: Sequence[Question], depth: int, repeat: int) -> Ask | str:
+        """Put together the call for queries with equal params, or say why they cannot be asked."""
+        texts = [query.text for query in queries]
+        if None in texts:
+            return (
+                "there is no text to ask with. A golden set without texts can only be checked against a Run."
+            )
+        subject = texts[0] if self.batch_size is None else texts
+        params = copy.deepcopy(dict(queries[0].params)) if queries[0].params else {}
+        args, kwargs = self._arguments(subject, depth, params)
+        if self.signature is not None:
+            try:
+                self.signature.bind(*args, **kwargs)
+            except TypeError as error:
+                names = ", ".join(map(_parameter_name, self.signature.parameters.values()))
+                return (
+                    f"the retriever {_name(self.function)}({names}) cannot be called: {error}. {_HOW_CALLED}."
+                )
+        return Ask(tuple([query.id for query in queries]), args, kwargs, self.batch_size is not None, repeat)
+
+    def _arguments(
+        self, subject: Any, depth: int, params: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        if self.signature is None:
+            return (subject, depth), dict(params)
+        parameters = list(self.signature.parameters.values())
+        if isinstance(self.function, functools.partial):
+            given = set(self.function.keywords) - set(DEPTH_NAMES)
+            parameters = [parameter for parameter in parameters if parameter.name not in given]
+        named = [parameter for parameter in parameters if parameter.kind not in _VARIABLE]
+        by_place = [parameter for parameter in named if parameter.kind in _POSITIONAL]
+        open_ended = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters)
+        if not named:
+            return ((subject, depth) if open_ended else (subject,)), dict(params)
+        if not by_place and not open_ended:
+            args: tuple[Any, ...] = ()
+            kwargs, named = {named[0].name: subject, **params}, named[1:]
+        else:
+            args, kwargs, named = (subject,), dict(params), named[1:] if by_place else named
+        second = by_place[1] if len(by_place) > 1 else None
+        if second is not None and second.default is second.empty and second.name not in params:
+            return (*args, depth), kwargs
+        for parameter in named:
+            if parameter.name in DEPTH_NAMES and parameter.name not in params:
+                if parameter.kind is not inspect.Parameter.POSITIONAL_ONLY:
+                    return args, {**kwargs, parameter.name: depth}
+                if parameter is second:
+                    return (*args, depth), kwargs
+        if open_ended and second is None:
+            return (*args, depth), kwargs
+        return args, kwargs
+
+
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def _parameter_name(parameter: inspect.Parameter) -> str:
+    return str(parameter.replace(annotation=parameter.empty, default=parameter.empty))
+
+
+def _name(function: object) -> str:
+    name = getattr(function, "__qualname__", None)
+    return printable(name) if isinstance(name, str) else type_name(function)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How answers are to be read."""
+
+    depth: int
+    duplicates: str
+    doc_id: Callable[[Any], Any] | None
+
+    def draw(self, ask: Ask, answer: Any) -> list[list[Any] | str]:
+        """Take out of an answer the items of each query; a sentence where that failed for a query of several."""
+        if not ask.batch:
+            return [draw(answer, self.depth)]
+        drawn: list[list[Any] | str] = []
+        for result in split_batch(answer, len(ask.ids)):
+            try:
+                drawn.append(draw(result, self.depth))
+            except Exception as error:  # noqa: BLE001 - a result may be the user's generator
+                drawn.append(explain(error))
+        return drawn
+
+    def reply(self, ask: Ask, drawn: list[list[Any] | str], seconds: float) -> Reply:
+        """Read the drawn items as ids."""
+        outcomes: list[tuple[str, ...] | str] = []
+        for items in drawn:
+            try:
+                outcomes.append(
+                    items if isinstance(items, str) else identify(items, self.duplicates, self.doc_id)
+                )
+            except Exception as error:  # noqa: BLE001 - ir_doc_id and items are the user's, and may raise anything
+                outcomes.append(explain(error))
+        return Reply(ask, tuple(outcomes), seconds * 1000 / len(ask.ids))
+
+
+def perform(function: Callable[..., Any], ask: Ask, reading: Reading) -> Reply | Pending:
+    """Call the retriever and read its answer. Lets through what is no Exception: pytest.skip, Ctrl-C."""
+    started = perf_counter()
+    try:
+        answer = function(*ask.args, **ask.kwargs)
+        if is_async_answer(answer):
+            return Pending(ask, answer, started)
+        drawn = reading.draw(ask, answer)
+    except Exception as error:  # noqa: BLE001 - whatever the retriever raises is this query's error
+        return ask.failed(explain(error))
+    return reading.reply(ask, drawn, perf_counter() - started)
+
+
+async def aperform(function: Callable[..., Any], ask: Ask, reading: Reading) -> Reply:
+    """Do as `perform` does, and await what has to be awaited. Needs no particular event loop."""
+    done = perform(function, ask, reading)
+    return await settle(done, reading) if isinstance(done, Pending) else done
+
+
+async def settle(pending: Pending, reading: Reading) -> Reply:
+    """Await the answer of a call that was made."""
+    ask, answer = pending.ask, pending.answer
+    try:
+        if inspect.isawaitable(answer):
+            answer = await answer
+        if inspect.isawaitable(answer):
+            if inspect.iscoroutine(answer):
+                answer.close()
+            raise AnswerError(f"came back: {show(answer)}. Await it in the retriever.")  # noqa: TRY301 - one way for errors
+        if is_async_answer(answer):
+            answer = await adraw(answer, len(ask.ids) + 1 if ask.batch else reading.depth)
+        drawn = reading.draw(ask, answer)
+    except Exception as error:  # noqa: BLE001 - as in perform
+        return ask.failed(explain(error))
+    return reading.reply(ask, drawn, perf_counter() - pending.started)
+
+
+def explain(error: Exception) -> str:
+    """Word what went wrong: for an answer that cannot be read its own words; else type, message and the user's line."""
+    if isinstance(error, AnswerError):
+        return str(error)
+    kind = type(error)
+    name = (
+        type_name(error)
+        if kind.__module__ == "builtins"
+        else f"{printable(str(kind.__module__))}.{type_name(error)}"
+    )
+    try:
+        message = printable(" ".join(str(error).split()))
+    except Exception:  # noqa: BLE001 - an exception's text may raise anything too
+        message = ""
+    message = message if len(message) <= 300 else message[:299] + "…"
+    place = _place(error)
+    problem = f"raised {name}{': ' if message else ''}{message}{f' ({place})' if place else ''}"
+    if isinstance(error, sqlite3.ProgrammingError) and "thread" in message:
+        problem += (
+            ". With ir_timeout, ir_concurrency or ir_executor the retriever runs in another thread: open the "
+            "connection in the retriever, or with check_same_thread=False"
+        )
+    return f"{problem}."
+
+
+def _place(error: Exception) -> str | None:
+    """Find the innermost line of the user's own code, else of any code but ours."""
+    frames = [
+        (frame.f_code.co_filename, line)
+        for frame, line in walk_tb(error.__traceback__)
+        if not frame.f_code.co_filename.startswith(_PACKAGE)
+    ]
+    own = [(path, line) for path, line in frames if not _is_library(path)]
+    if not frames:
+        return None
+    path, line = (own or frames)[-1]
+    try:
+        relative = os.path.relpath(path)
+    except (OSError, ValueError):  # another drive; a folder that is gone
+        relative = path
+    return f"{printable(path if relative.startswith('..') else relative)}:{line}"
+
+
+def _is_library(path: str) -> bool:
+    return path.startswith(("<", *_STANDARD_LIBRARY)) or any(part in path for part in _INSTALLED)

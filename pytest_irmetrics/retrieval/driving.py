@@ -1,0 +1,588 @@
+"""Who asks: one generator decides what to ask next and what a reply means, and drivers do the asking.
+
+The generator (`converse`) yields an `Ask` and is sent the replies that have come in since, none or several. It
+yields None when it has enough in flight, or nothing left to ask: the driver then sends at least one reply. It does
+no input or output, so a loop, an event loop, threads or an executor can drive it, each in a few lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import contextvars
+import json
+import queue
+import threading
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+from functools import partial
+from time import monotonic
+from typing import Any, TypeVar
+
+from pytest_irmetrics.retrieval.answers import show
+from pytest_irmetrics.retrieval.asking import (
+    Ask,
+    Caller,
+    Pending,
+    Question,
+    Reading,
+    Reply,
+    RetrievalError,
+    aperform,
+    explain,
+    is_async,
+    perform,
+    settle,
+)
+from pytest_irmetrics.run import Answer, Run, quote
+
+T = TypeVar("T")
+Conversation = Generator[Ask | None, Sequence[Reply], "Retrieved"]
+
+HOPELESS = 5
+"""After this many errors in a row from the start the other queries are not asked."""
+
+_GRACE = 1.0  # seconds that a cancelled coroutine has to clean up before it is left behind
+_TICK = 1.0  # seconds after which a wait looks up, because Windows hears Ctrl-C only between waits
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalOptions:
+    """How a retriever is asked, and its answers read."""
+
+    depth: int = 10
+    """How many results are asked for, and at most read."""
+    duplicates: str = "error"
+    """What a document that comes back twice is: "error", or "collapse" to keep the first of each."""
+    doc_id: Callable[[Any], Any] | None = None
+    """Turns one returned item into its id."""
+    timeout: float | None = None
+    """Seconds that a query may take; above 0."""
+    concurrency: int = 1
+    """How many calls may be in flight at once."""
+    repeat: int = 1
+    """How many times each query is asked."""
+    executor: Executor | None = None
+    """Where sync retrievers are called, if not here."""
+
+    def __post_init__(self) -> None:
+        for name in ("depth", "concurrency", "repeat"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} is {show(value)}. Give a whole number, 1 or more.")
+        if self.duplicates not in {"error", "collapse"}:
+            raise ValueError(f"duplicates is {show(self.duplicates)}. Give 'error' or 'collapse'.")
+        if self.timeout is not None and not 0 < self.timeout < float("inf"):
+            raise ValueError(f"timeout is {show(self.timeout)}. Give seconds, more than 0, or None.")
+        if self.doc_id is not None and not callable(self.doc_id):
+            raise ValueError(f"doc_id is {show(self.doc_id)}. Give a function of one returned item.")
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What came of asking a retriever every query of a set."""
+
+    run: Run
+    """The queries that were answered each time, in the order given."""
+    errors: Mapping[str, str]
+    """Query id → what went wrong, in the order given."""
+    stopped: bool
+    """Whether the first queries all failed, so that the others were not asked."""
+    latencies: Mapping[str, tuple[float, ...]]
+    """Query id → milliseconds, one for each time; of a batch, each query's share. Empty for a stored run."""
+
+
+@dataclass(slots=True)
+class _Ledger:
+    """What is known so far."""
+
+    errors: dict[str, str] = field(default_factory=dict)
+    answers: dict[str, dict[int, tuple[tuple[str, ...], float]]] = field(default_factory=dict)
+
+    def file(self, reply: Reply, repeats: int) -> None:
+        for query_id, outcome in zip(reply.ask.ids, reply.outcomes, strict=True):
+            if isinstance(outcome, str):
+                when = f"the {_ordinal(reply.ask.repeat + 1)} of {repeats} times: " if repeats > 1 else ""
+                self.errors.setdefault(query_id, when + outcome)
+            else:
+                self.answers.setdefault(query_id, {})[reply.ask.repeat] = (outcome, reply.milliseconds)
+
+    @property
+    def hopeless(self) -> bool:
+        return not self.answers and len(self.errors) >= HOPELESS
+
+
+def _ordinal(number: int) -> str:
+    suffix = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"
+
+
+def converse(queries: Sequence[Question], caller: Caller, options: RetrievalOptions) -> Conversation:
+    """Decide what to ask next, and what the replies mean; see the module's words for the protocol.
+
+    Until a first query has been answered no more than HOPELESS queries are asked: what is asked of a retriever
+    that is down does not depend on how many calls may be in flight.
+    """
+    ledger = _Ledger()
+    plan = _plan(queries, caller, options, ledger)
+    asked = in_flight = 0
+    exhausted = False
+    while True:
+        ask = None
+        probing = not ledger.answers and asked >= HOPELESS
+        if not exhausted and in_flight < options.concurrency and not (probing and in_flight):
+            ask = None if ledger.hopeless else next(plan, None)
+            exhausted = ask is None
+        if ask is None and not in_flight:
+            return _conclude(queries, options, ledger)
+        if ask is not None:
+            in_flight += 1
+            asked += len(ask.ids)
+        for reply in (yield ask):
+            in_flight -= 1
+            ledger.file(reply, options.repeat)
+
+
+def _plan(
+    queries: Sequence[Question], caller: Caller, options: RetrievalOptions, ledger: _Ledger
+) -> Iterator[Ask]:
+    """Yield the calls to make, each query's first before any query's second; skip what has failed already."""
+    groups = (
+        [[query] for query in queries] if caller.batch_size is None else _batches(queries, caller.batch_size)
+    )
+    for repeat in range(options.repeat):
+        for group in groups:
+            left = [query for query in group if query.id not in ledger.errors]
+            if not left:
+                continue
+            ask = caller.ask(left, options.depth, repeat)
+            if isinstance(ask, Ask):
+                yield ask
+            else:
+                ledger.errors.update(dict.fromkeys([query.id for query in left], ask))
+            if ledger.hopeless:
+                return
+
+
+def _batches(queries: Sequence[Question], size: int) -> list[list[Question]]:
+    alike: dict[str, list[Question]] = {}
+    for query in queries:
+        # 1, 1.0 and true are equal in Python, and other params to a retriever.
+        alike.setdefault(json.dumps(dict(query.params), sort_keys=True, default=repr), []).append(query)
+    return [group[start : start + size] for group in alike.values() for start in range(0, len(group), size)]
+
+
+def _conclude(queries: Sequence[Question], options: RetrievalOptions, ledger: _Ledger) -> Retrieved:
+    answers: dict[str, Answer] = {}
+    latencies: dict[str, tuple[float, ...]] = {}
+    for query in queries:
+        times = ledger.answers.get(query.id, {})
+        if query.id in ledger.errors or len(times) != options.repeat:
+            continue
+        ordered = [times[repeat] for repeat in range(options.repeat)]
+        answers[query.id] = Answer(tuple([ids for ids, _ in ordered]), text=query.text, params=query.params)
+        latencies[query.id] = tuple([milliseconds for _, milliseconds in ordered])
+    errors = {query.id: ledger.errors[query.id] for query in queries if query.id in ledger.errors}
+    stopped = ledger.hopeless and len(errors) < len(queries)
+    return Retrieved(Run.of(answers, depth=options.depth), errors, stopped, latencies)
+
+
+def retrieve(
+    queries: Iterable[Question], retriever: Any, options: RetrievalOptions | None = None
+) -> Retrieved:
+    """Ask a retriever, sync or async, every query. What goes wrong with single queries is in `errors`.
+
+    A sync retriever is called in this very thread, unless a timeout, concurrency or an executor asks for others;
+    an async one runs on an event loop that is kept until `close_session_loop`. Raises RetrievalError for what is
+    no retriever, and for an async one where a loop is running already.
+    """
+    options = options or RetrievalOptions()
+    asked = _unique(queries)
+    if isinstance(retriever, Run):
+        return _replay(asked, retriever, options)
+    caller = Caller.of(retriever)
+    reading = Reading(options.depth, options.duplicates, options.doc_id)
+    conversation = converse(asked, caller, options)
+    _check_executor(retriever, options)
+    if is_async(retriever):
+        return _session_loop.run(
+            partial(_adrive, conversation, partial(aperform, caller.function), reading, options)
+        )
+    if options.executor is not None:
+        return _drive_executor(conversation, caller, reading, options, options.executor)
+    if options.timeout is not None or options.concurrency > 1:
+        return _drive_threads(conversation, caller, reading, options)
+    return _drive(conversation, caller, reading)
+
+
+async def aretrieve(
+    queries: Iterable[Question], retriever: Any, options: RetrievalOptions | None = None
+) -> Retrieved:
+    """Do as `retrieve` does on the event loop that runs; the retriever may be sync or async.
+
+    Without a timeout and concurrency that may be any loop, with them it is asyncio's.
+    """
+    options = options or RetrievalOptions()
+    asked = _unique(queries)
+    if isinstance(retriever, Run):
+        return _replay(asked, retriever, options)
+    caller = Caller.of(retriever)
+    reading = Reading(options.depth, options.duplicates, options.doc_id)
+    conversation = converse(asked, caller, options)
+    _check_executor(retriever, options)
+    if options.executor is not None:
+        return _drive_executor(conversation, caller, reading, options, options.executor)
+    if options.timeout is None and options.concurrency == 1:
+        return await _adrive(conversation, partial(aperform, caller.function), reading, options)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        raise RetrievalError(
+            "ir_timeout and ir_concurrency need asyncio in an async test. Leave them out here."
+        ) from None
+    if is_async(retriever):
+        return await _adrive(conversation, partial(aperform, caller.function), reading, options)
+    with _Crew() as crew:
+        return await _adrive(conversation, partial(crew.aperform, caller.function), reading, options)
+
+
+def _unique(queries: Iterable[Question]) -> list[Question]:
+    asked = list(queries)
+    seen: set[str] = set()
+    for query in asked:
+        if query.id in seen:
+            raise RetrievalError(f"there are two queries {quote(query.id)}. Give each its own id.")
+        seen.add(query.id)
+    return asked
+
+
+def _check_executor(retriever: object, options: RetrievalOptions) -> None:
+    if options.executor is not None and is_async(retriever):
+        raise RetrievalError(
+            "An async retriever cannot run in ir_executor. Leave the fixture out: ir_concurrency is enough."
+        )
+
+
+def _replay(queries: Sequence[Question], run: Run, options: RetrievalOptions) -> Retrieved:
+    """Answer from a stored run, with all the times that it was asked. A query that it does not have is an empty answer."""
+    depth = options.depth if run.depth is None else min(run.depth, options.depth)
+    answers: dict[str, Answer] = {}
+    errors: dict[str, str] = {}
+    for query in queries:
+        stored = run.answers.get(query.id, Answer(((),)))
+        problem = _other_question(query, stored)
+        if problem:
+            errors[query.id] = problem
+            continue
+        rankings = tuple([ranking[:depth] for ranking in stored.rankings])
+        answers[query.id] = Answer(rankings, text=query.text, params=query.params)
+    return Retrieved(Run.of(answers, depth=depth), errors, stopped=False, latencies={})
+
+
+def _other_question(query: Question, stored: Answer) -> str | None:
+    if stored.text is not None and query.text is not None and stored.text != query.text:
+        return f"the stored run answers another text, {quote(stored.text)}. Store the run anew."
+    if (stored.text is not None or stored.params) and stored.params != query.params:
+        return f"the stored run answers other params, {show(dict(stored.params))}. Store the run anew."
+    return None
+
+
+# The drivers.
+
+
+def _drive(conversation: Conversation, caller: Caller, reading: Reading) -> Retrieved:
+    """Ask one query after the other, in the thread that this is."""
+    try:
+        ask = next(conversation)
+        while True:
+            ask = conversation.send(
+                [] if ask is None else [_done(perform(caller.function, ask, reading), reading)]
+            )
+    except StopIteration as end:
+        return _result(end)
+
+
+def _result(end: StopIteration) -> Retrieved:
+    retrieved: Retrieved = end.value
+    return retrieved
+
+
+def _done(done: Reply | Pending, reading: Reading, timeout: float | None = None) -> Reply:
+    """Await, on the session's loop, what a retriever that looked sync turned out to give."""
+    if isinstance(done, Reply):
+        return done
+    return _session_loop.run(lambda: _limited(partial(settle, done, reading), done.ask, timeout))
+
+
+async def _adrive(
+    conversation: Conversation,
+    ask_one: Callable[[Ask, Reading], Coroutine[Any, Any, Reply]],
+    reading: Reading,
+    options: RetrievalOptions,
+) -> Retrieved:
+    """Ask on the event loop that runs; as tasks of asyncio only where more than one thing has to go on at once."""
+    tasks: set[asyncio.Task[Reply]] = set()
+    alone = options.timeout is None and options.concurrency == 1
+    try:
+        ask = next(conversation)
+        while True:
+            replies: list[Reply] = []
+            if ask is not None and alone:
+                replies = [await ask_one(ask, reading)]
+            elif ask is not None:
+                tasks.add(
+                    asyncio.ensure_future(_limited(partial(ask_one, ask, reading), ask, options.timeout))
+                )
+            else:
+                done, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                replies = [task.result() for task in done]
+            ask = conversation.send(replies)
+    except StopIteration as end:
+        return _result(end)
+    finally:
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_GRACE)
+
+
+async def _limited(start: Callable[[], Coroutine[Any, Any, Reply]], ask: Ask, timeout: float | None) -> Reply:
+    """Give a call its time. Unlike asyncio.wait_for this ends also if the call swallows its cancellation."""
+    if timeout is None:
+        return await start()
+    task = asyncio.ensure_future(start())
+    try:
+        await asyncio.wait({task}, timeout=timeout * len(ask.ids))
+        if task.done():
+            return task.result()
+        task.cancel()
+        await asyncio.wait({task}, timeout=_GRACE)
+    finally:
+        task.cancel()
+    return _too_late(ask, timeout)
+
+
+def _too_late(ask: Ask, timeout: float) -> Reply:
+    several = f" a query for {len(ask.ids)} queries" if len(ask.ids) > 1 else ""
+    return ask.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).")
+
+
+class _Worker:
+    """A daemon thread that does one job after the other; one that hangs is left behind and keeps nobody waiting."""
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._work, name="irmetrics", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            job = self._jobs.get()
+            if job is None:
+                return
+            job()
+            del job  # or it would be kept until the next one
+
+    def do(self, work: Callable[[], T], deliver: Callable[[T | BaseException], None]) -> None:
+        context = contextvars.copy_context()
+
+        def job() -> None:
+            try:
+                result: T | BaseException = context.run(work)
+            except BaseException as error:  # noqa: BLE001 - pytest.skip and the like are raised where they are awaited
+                result = error
+            deliver(result)
+
+        self._jobs.put(job)
+
+    def stop(self) -> None:
+        self._jobs.put(None)
+
+
+class _Crew(contextlib.AbstractContextManager["_Crew"]):
+    """Workers that wait for a job, and as many more as it takes."""
+
+    def __init__(self) -> None:
+        self._idle: list[_Worker] = []
+        self._all: list[_Worker] = []
+
+    def hire(self) -> _Worker:
+        if self._idle:
+            return self._idle.pop()
+        worker = _Worker()
+        self._all.append(worker)
+        return worker
+
+    def release(self, worker: _Worker) -> None:
+        self._idle.append(worker)
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._all:  # those that hang as well, should they ever come back
+            worker.stop()
+
+    async def aperform(self, function: Callable[..., Any], ask: Ask, reading: Reading) -> Reply:
+        """Call a sync retriever in a worker, and await that without keeping the loop from its work."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Reply | Pending] = loop.create_future()
+
+        def settle_future(result: Reply | Pending | BaseException) -> None:
+            if future.done():
+                return
+            if isinstance(result, BaseException):
+                future.set_exception(result)
+            else:
+                future.set_result(result)
+
+        def deliver(result: Reply | Pending | BaseException) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
+                loop.call_soon_threadsafe(settle_future, result)
+
+        worker = self.hire()
+        worker.do(partial(perform, function, ask, reading), deliver)
+        done = await future
+        self.release(worker)
+        return await settle(done, reading) if isinstance(done, Pending) else done
+
+
+def _drive_threads(
+    conversation: Conversation, caller: Caller, reading: Reading, options: RetrievalOptions
+) -> Retrieved:
+    """Ask in daemon threads. One that outlives the timeout is left behind, and what it says then is not heard."""
+    delivered: queue.SimpleQueue[tuple[_Worker, Reply | Pending | BaseException]] = queue.SimpleQueue()
+    running: dict[_Worker, tuple[Ask, float]] = {}
+    limit = float("inf") if options.timeout is None else options.timeout
+    with _Crew() as crew:
+        try:
+            ask = next(conversation)
+            while True:
+                replies: list[Reply] = []
+                if ask is not None:
+                    worker = crew.hire()
+                    running[worker] = (ask, monotonic() + limit * len(ask.ids))
+                    worker.do(
+                        partial(perform, caller.function, ask, reading), partial(_deliver, delivered, worker)
+                    )
+                while ask is None and not replies:
+                    earliest = min(deadline for _, deadline in running.values())
+                    with contextlib.suppress(queue.Empty):
+                        worker, result = delivered.get(timeout=max(0.0, min(earliest - monotonic(), _TICK)))
+                        if worker not in running:
+                            continue
+                        if isinstance(result, BaseException):
+                            raise result
+                        _, deadline = running.pop(worker)
+                        crew.release(worker)
+                        left = None if options.timeout is None else max(deadline - monotonic(), 0.001)
+                        replies.append(_done(result, reading, left))
+                        continue
+                    late = [worker for worker, (_, deadline) in running.items() if deadline <= monotonic()]
+                    replies += [_too_late(running.pop(worker)[0], limit) for worker in late]
+                ask = conversation.send(replies)
+        except StopIteration as end:
+            return _result(end)
+
+
+def _deliver(delivered: queue.SimpleQueue[Any], worker: _Worker, result: object) -> None:
+    delivered.put((worker, result))
+
+
+def _drive_executor(
+    conversation: Conversation,
+    caller: Caller,
+    reading: Reading,
+    options: RetrievalOptions,
+    executor: Executor,
+) -> Retrieved:
+    """Ask in an executor's threads or processes. A call that is late is given up, not ended."""
+    running: dict[Future[Reply | Pending], tuple[Ask, float]] = {}
+    limit = float("inf") if options.timeout is None else options.timeout
+    try:
+        ask = next(conversation)
+        while True:
+            replies: list[Reply] = []
+            if ask is not None:
+                try:
+                    future = executor.submit(perform, caller.function, ask, reading)
+                except Exception as error:  # noqa: BLE001 - an executor that is shut down or broken
+                    replies = [ask.failed(f"ir_executor {explain(error)}")]
+                else:
+                    running[future] = (ask, monotonic() + limit * len(ask.ids))
+            while ask is None and not replies:
+                earliest = min(deadline for _, deadline in running.values())
+                finished, _ = wait(running, max(0.0, min(earliest - monotonic(), _TICK)), FIRST_COMPLETED)
+                for future in finished:
+                    replies.append(_collect(future, running.pop(future)[0], reading, options.timeout))
+                late = [future for future, (_, deadline) in running.items() if deadline <= monotonic()]
+                for future in late:
+                    future.cancel()
+                    replies.append(_too_late(running.pop(future)[0], limit))
+            ask = conversation.send(replies)
+    except StopIteration as end:
+        return _result(end)
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _collect(future: Future[Reply | Pending], ask: Ask, reading: Reading, timeout: float | None) -> Reply:
+    try:
+        done = future.result()
+    except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
+        return ask.failed(f"ir_executor {explain(error)}")
+    return _done(done, reading, timeout)
+
+
+class SessionLoop:
+    """The one event loop on which sync callers run async retrievers, so that a client outlives a test."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run what `start` gives until it is done. Raises RetrievalError where a loop is running already."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            pass
+        else:
+            raise RetrievalError(
+                "The retriever is async, and an event loop is running here already. Use `await irmetrics.acheck()` or "
+                "`await irmetrics.aevaluate()`."
+            )
+        if self._loop is None or self._loop.is_closed():
+            self._loop = asyncio.new_event_loop()
+            atexit.register(self.close)
+        task = self._loop.create_task(start())
+        try:
+            return self._loop.run_until_complete(task)
+        except BaseException:
+            if not task.done():  # Ctrl-C: let the retriever clean up
+                task.cancel()
+                self._loop.run_until_complete(asyncio.wait({task}, timeout=_GRACE))
+            if task.done() and not task.cancelled():
+                task.exception()  # it is on its way up already
+            raise
+
+    def close(self) -> None:
+        """Cancel what is left on the loop, and close it; the next `run` opens another."""
+        loop, self._loop = self._loop, None
+        if loop is None or loop.is_closed() or loop.is_running():
+            return
+        atexit.unregister(self.close)
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        with contextlib.suppress(Exception):
+            if left:
+                loop.run_until_complete(asyncio.wait(left, timeout=_GRACE))
+            loop.run_until_complete(asyncio.wait_for(loop.shutdown_asyncgens(), _GRACE))
+        loop.close()
+
+
+_session_loop = SessionLoop()
+
+
+def close_session_loop() -> None:
+    """Close the event loop of sync callers with async retrievers, if there is one."""
+    _session_loop.close()
