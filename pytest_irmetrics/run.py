@@ -22,6 +22,7 @@ from uuid import UUID
 
 FORMAT = "pytest-irmetrics run"
 VERSION = 1
+_REPORT_FORMAT = "pytest-irmetrics report"
 
 _CURE = "Restore the file from version control, or store it anew (a baseline: `pytest --ir-baseline-update`)."
 _HEADER_KEYS = ("format", "version", "golden_set", "depth", "relevance_level", "means", "queries")
@@ -189,7 +190,7 @@ class Run:
     def loads(cls, text: str, path: str | os.PathLike[str] | None = None) -> Run:
         """Read the JSON that `dumps` wrote; `path` only words the errors."""
         where = "run" if path is None else printable(os.fspath(path))
-        document = _parse(text, where)
+        document = _stored_run(_parse(text, where), where)
         _check_header(document, where)
         answers: dict[str, Answer] = {}
         for number, entry in enumerate(document["queries"]):
@@ -252,11 +253,10 @@ class Run:
     def _trec_lines(self) -> Iterator[str]:
         for query_id in sorted(self.answers):
             ranking = self[query_id]
-            for name in (query_id, *ranking):
-                if not _fits_trec(name):
-                    raise RunError(
-                        f"{quote(name)} cannot be an id in a TREC run. Save with the suffix .json."
-                    )
+            # A byte order mark at the start of a line may be at the start of the file, and is none of the id then.
+            bad = query_id if query_id.startswith("\ufeff") else _unfit_for_trec((query_id, *ranking))
+            if bad is not None:
+                raise RunError(f"{quote(bad)} cannot be an id in a TREC run. Save with the suffix .json.")
             for rank, doc in enumerate(ranking):
                 # Scores that fall by one keep the order for every reader, also for those that compare floats.
                 yield f"{query_id} Q0 {doc} {rank + 1} {len(ranking) - rank} pytest-irmetrics\n"
@@ -426,30 +426,46 @@ def _line_at(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
 
 
+@dataclass(slots=True)
+class _Container:
+    """An object or, without keys, a list that is open at some place of the text."""
+
+    keys: dict[str, int] | None
+    key: str = ""
+
+
 def _survey(text: str) -> tuple[tuple[str, int, int] | None, list[int]]:
     """Find the first key that an object holds twice, with its two lines, and the line in which each query starts.
 
     Only to word an error about text that `json` has been over, however the file was reformatted since.
     """
     queries: list[int] = []
-    keys: list[dict[str, int] | None] = []  # of each container that is open; None for a list
-    section = before = ""
+    around: list[_Container] = []
+    before = ""
     for found in _LEXEME.finditer(text):
-        lexeme, here = found[0], keys[-1] if keys else None
-        if here is not None and lexeme[0] == '"' and before in {"{", ","}:
-            key = _unquote(lexeme)
-            if key in here:
-                return (key, _line_at(text, here[key]), _line_at(text, found.start())), queries
-            here[key] = found.start()
-            section = key if len(keys) == 1 else section
-        elif lexeme == "{" and len(keys) == 2 and section == "queries":
+        lexeme = found[0]
+        inner = around[-1] if around else None
+        if inner is not None and inner.keys is not None and lexeme[0] == '"' and before in {"{", ","}:
+            inner.key = _unquote(lexeme)
+            if inner.key in inner.keys:
+                first = _line_at(text, inner.keys[inner.key])
+                return (inner.key, first, _line_at(text, found.start())), queries
+            inner.keys[inner.key] = found.start()
+        elif lexeme == "{" and _is_list_of_queries(around):
             queries.append(_line_at(text, found.start()))
         if lexeme in {"{", "["}:
-            keys.append({} if lexeme == "{" else None)
-        elif lexeme in {"}", "]"} and keys:
-            keys.pop()
+            around.append(_Container({} if lexeme == "{" else None))
+        elif lexeme in {"}", "]"} and around:
+            around.pop()
         before = lexeme
     return None, queries
+
+
+def _is_list_of_queries(around: list[_Container]) -> bool:
+    """Say whether a place is in the list `queries` of a run, which is the document or a report's `run`."""
+    if len(around) < 2 or around[-1].keys is not None or around[-2].key != "queries":
+        return False
+    return len(around) == 2 or around[-3].key == "run"
 
 
 def _unquote(lexeme: str) -> str:
@@ -467,6 +483,21 @@ def _query_line(text: str, number: int) -> int:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _stored_run(document: dict[str, Any], where: str) -> dict[str, Any]:
+    """Give the run that a JSON report holds, or else the document itself."""
+    tests = document.get("tests")
+    if document.get("format") != _REPORT_FORMAT or not isinstance(tests, list):
+        return document
+    runs = [test["run"] for test in tests if isinstance(test, dict) and isinstance(test.get("run"), dict)]
+    if len(runs) != 1:
+        raise RunError(
+            f"{where}:1: is a report of {len(runs) or 'no'} runs, and one is needed. Write one of a single test: "
+            "`pytest NODEID --ir-report=json:PATH`."
+        )
+    run: dict[str, Any] = runs[0]
+    return run
 
 
 def _check_header(document: dict[str, Any], where: str) -> None:
@@ -557,12 +588,21 @@ def _read_entry(entry: object) -> tuple[str, Answer]:
     return query_id, answer
 
 
-def _fits_trec(name: str) -> bool:
+def _unfit_for_trec(names: Sequence[str]) -> str | None:
+    """Return the first name that is empty, holds white space, or cannot be written as UTF-8."""
+    for name in names if not _are_words(names) else ():
+        if not _are_words((name,)):
+            return name
+    return None
+
+
+def _are_words(names: Sequence[str]) -> bool:
     try:
-        data = name.encode("utf-8")
+        data = "\n".join(names).encode("utf-8")
     except UnicodeEncodeError:
         return False
-    return data.split() == [data] and not name.startswith("\ufeff")
+    words = data.split()
+    return len(words) == len(names) and b"\n".join(words) == data
 
 
 def _read_trec(data: bytes, where: str) -> Run:

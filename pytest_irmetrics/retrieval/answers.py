@@ -196,7 +196,7 @@ def _draw_frame(answer: Any, columns: Any, k: int) -> list[Any]:
 
 def _draw_mapping(answer: Any, response: Mapping[Any, Any], k: int) -> list[Any]:
     hits = response.get("hits")
-    if isinstance(hits, Mapping) and isinstance(hits.get("hits"), Sequence):
+    if isinstance(hits, Mapping) and isinstance(hits.get("hits"), (list, tuple)):
         if response.get("timed_out"):
             bad_answer(answer, "`timed_out` is true: it is a part of the results. Give the search more time.")
         shards = response.get("_shards")
