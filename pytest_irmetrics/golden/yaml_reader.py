@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import re
+from contextlib import suppress
 from difflib import get_close_matches
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import yaml
 
@@ -43,7 +44,7 @@ from pytest_irmetrics.thresholds import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_irmetrics.metrics import Grade, Metric
@@ -69,6 +70,8 @@ _QUERY_KEYS = frozenset(
         "note",
     )
 )
+_USUAL_KEYS = frozenset(("id", "query", "relevant", "tags"))
+_USUAL = (False, (), 1.0, None, (), None, None)  # what the other keys are where none of them is written
 _PASSAGE_KEYS = frozenset(("doc", "text", "grade"))
 _OTHER_NAMES = {
     "text": "query",
@@ -114,16 +117,14 @@ class _SetReader:
         self._metrics: dict[str, Metric] = {}
         self._limited: list[
             tuple[Node, Threshold]
-        ] = []  # the set's and its slices', each with its metric's key
+        ] = []  # of the set and its slices, each with its metric's key
         self._slices: dict[str, Node] = {}
         self._top: list[Node] = []  # the file's keys and values so far, after the event that begins them
 
     def read(self, data: bytes) -> GoldenSet:
         golden = None
-        try:
+        with suppress(Stop):
             golden = self._read(data)
-        except Stop:
-            pass
         if self._problems or golden is None:
             raise GoldenSetError(sorted(self._problems, key=_by_place))
         return golden
@@ -136,6 +137,8 @@ class _SetReader:
             complete = True
         except yaml.YAMLError as error:
             nodes.explain(error)
+        if not self._top:
+            raise Stop
         if len(self._top) % 2 == 0:  # broken off between a key and its value
             self._top.pop()
         fields = self._fields(self._top, _SET_KEYS, "a golden set")
@@ -149,6 +152,8 @@ class _SetReader:
     def _report(self, line: int, column: int, message: str) -> None:
         self._problems.append(Problem(self._shown, line, column, message))
         if len(self._problems) >= MAX_PROBLEMS:
+            message = f"These are {MAX_PROBLEMS} problems, and the rest is not read. Solve these first."
+            self._problems.append(Problem(self._shown, line, column, message))
             raise Stop
 
     def _problem(self, node: Node, message: str) -> None:
@@ -182,128 +187,120 @@ class _SetReader:
             if event.anchor is not None or event.tag is not None:
                 self._problem(event, "The list of queries takes no anchor and no tag. Remove it.")
             top.append([event])
-            compose, read_query, following = nodes.compose, self._read_query, nodes.next
-            while (event := following()).__class__ is not SequenceEndEvent:
-                read_query(compose(event))
+            compose_mapping, read_query = nodes.compose_mapping, self._read_query
+            while (event := nodes.next()).__class__ is not SequenceEndEvent:
+                if event.__class__ is not MappingStartEvent:
+                    self._read_query_node(nodes.compose(event))
+                    continue
+                fields, keys = compose_mapping(event)
+                if len(fields) != len(keys) or not fields.keys() <= _QUERY_KEYS:
+                    self._report_keys(keys, _QUERY_KEYS, "a query")
+                read_query(event, fields)
         nodes.end()
 
-    def _fields(self, node: Node, known: frozenset[str], what: str) -> dict[str, Node]:
-        """Return the values of a mapping by key, those of `known` keys alone; the others are reported."""
-        parts = iter(node)
-        next(parts)
-        try:
-            fields = {key.value: value for key, value in zip(parts, parts, strict=False)}
-        except AttributeError:  # a key that is a list or a mapping
-            pass
-        else:
-            if 2 * len(fields) + 1 == len(node) and fields.keys() <= known:
-                return fields
-        fields = {}
-        for key, value in self._pairs(node):
-            name = key.value
-            if name in known:
-                fields[name] = value
-            elif not name.startswith("x-"):
-                self._problem(key, _unknown_key(name, known, what))
-        return fields
+    def _fields(self, node: Node, known: frozenset[str], what: str) -> dict[str | None, Node]:
+        """Return the values of a mapping by key, and report the keys that are not `known`."""
+        keys = node[1::2]
+        self._report_keys(keys, known, what)
+        return {
+            key.value: value
+            for key, value in zip(keys, node[2::2], strict=True)
+            if key.__class__ is ScalarEvent
+        }
+
+    def _report_keys(self, keys: Iterable[Node], known: frozenset[str], what: str) -> None:
+        first: dict[str, Node] = {}
+        for key in keys:
+            if self._is_new(key, first) and key.value not in known and not key.value.startswith("x-"):
+                self._problem(key, _unknown_key(key.value, known, what))
 
     def _pairs(self, node: Node) -> Iterator[tuple[Node, Node]]:
         """Yield the keys and values of a mapping, each key once and all of them text; what is not, is reported."""
         first: dict[str, Node] = {}
-        parts = iter(node)
-        next(parts)
-        for key, value in zip(parts, parts, strict=True):
-            if key.__class__ is not ScalarEvent:
-                self._problem(key, f"A key is text, and this is {_kind(key)}. Write `key: value`.")
-            elif key.value == "<<" and not key.style:
-                self._problem(
-                    key, "Merge keys (`<<`) are not read. Write the keys out, or quote a text that is `<<`."
-                )
-            elif key.value in first:
-                line, _ = place_of(first[key.value])
-                self._problem(key, f"{quoted(key.value)} is here twice, first on line {line}. Keep one.")
-            elif not key.value:
-                self._problem(key, "A key is missing before the `:`. Write it.")
-            else:
-                first[key.value] = key
+        for key, value in zip(node[1::2], node[2::2], strict=True):
+            if self._is_new(key, first):
                 yield key, value
+
+    def _is_new(self, key: Node, first: dict[str, Node]) -> bool:
+        """Report a key that is no text, or among those before; else add it to them."""
+        if key.__class__ is not ScalarEvent:
+            self._problem(key, f"A key is text, and this is {_kind(key)}. Write `key: value`.")
+        elif key.value == "<<" and not key.style:
+            self._problem(
+                key, "Merge keys (`<<`) are not read. Write the keys out, or quote a text that is `<<`."
+            )
+        elif key.value in first:
+            line, _ = place_of(first[key.value])
+            self._problem(key, f"{quoted(key.value)} is here twice, first on line {line}. Keep one.")
+        elif not key.value:
+            self._problem(key, "A key is missing before the `:`. Write it.")
+        else:
+            first[key.value] = key
+            return True
+        return False
 
     # Queries ---------------------------------------------------------------------------------------------------
 
-    def _read_query(self, node: Node) -> None:
-        self._count += 1
-        if node.__class__ is not list or node[0].__class__ is not MappingStartEvent:
+    def _read_query_node(self, node: Node) -> None:
+        """Read a query that was composed before, or is none."""
+        if node.__class__ is list and node[0].__class__ is MappingStartEvent:
+            self._read_query(node[0], self._fields(node, _QUERY_KEYS, "a query"))
+        else:
+            self._count += 1
             self._problem(
                 node, f"A query is a mapping, and this is {_kind(node)}. Write `query: …` and `relevant: …`."
             )
-            return
-        mark: Any = node[0].start_mark
-        line = mark.line + 1
-        get = self._fields(node, _QUERY_KEYS, "a query").get
 
+    def _read_query(self, node: Node, fields: Mapping[str | None, Node]) -> None:
+        """Read one query from the values of its keys; `node` is the event that begins it."""
+        self._count += 1
+        get = fields.get
         value = get("query")
         text = None if value is None else self._text(value, "query")
-        value_of_id = get("id")
-        query_id = text if value_of_id is None else self._text(value_of_id, "id")
+        id_node = get("id")
+        query_id = text if id_node is None else self._text(id_node, "id")
         if value is None:
             self._textless.append(node)
-            if value_of_id is None:
+            if id_node is None and _all_known(fields):
                 self._problem(node, "This query has no `query`. Write the text to search for.")
 
-        value = get("no_answer")
-        no_answer = value is not None and self._boolean(value, "no_answer")
         relevant = get("relevant")
         judgments: dict[str, Grade] | None = {} if relevant is None else self._judgments(relevant)
+        value = get("tags")
+        tags = () if value is None else self._names(value, "tags", "tag")
+        no_answer, forbidden, weight, params, thresholds, xfail, note = (
+            _USUAL if fields.keys() <= _USUAL_KEYS else self._unusual(get, relevant, judgments)
+        )
         if no_answer:
             if relevant is not None:
                 self._problem(relevant, "A `no_answer` query has no `relevant`. Remove one of the two.")
         elif judgments:
             best = max(judgments.values())
-            if best < self._least:
-                if best <= 0:
-                    self._problem(
-                        relevant,
-                        "Every document here has grade 0. Grade a relevant one, or write `no_answer: true`.",
-                    )
-                else:
-                    self._least = best
-        elif judgments is not None:
+            if best <= 0:
+                advice = "Grade a relevant one, or write `no_answer: true` in place of `relevant`."
+                self._problem(relevant, f"Every document here has grade 0. {advice}")
+            elif best < self._least:
+                self._least = best
+        elif judgments is not None and (relevant is not None or _all_known(fields)):
             at = node if relevant is None else relevant
             self._problem(
                 at, "This query has no relevant document. Add `relevant: [id]`, or `no_answer: true`."
             )
 
-        value = get("forbidden")
-        forbidden = () if value is None else self._names(value, "forbidden", "document")
-        if forbidden and judgments:
-            for item in forbidden:
-                if judgments.get(item, 0) > 0:
-                    self._both(item, relevant, value)
-        value = get("tags")
-        tags = () if value is None else self._names(value, "tags", "tag")
-        value = get("weight")
-        weight = 1.0 if value is None else self._weight(value)
-        value = get("params")
-        params = {} if value is None else self._params(value)
-        value = get("thresholds")
-        thresholds = () if value is None else self._query_thresholds(value, no_answer=no_answer)
-        value = get("xfail")
-        xfail = None if value is None else self._reason(value)
-        value = get("note")
-        note = value.value if value.__class__ is ScalarEvent else None
-
         if query_id is None:
             return
         first = self._queries.get(query_id)
         if first is not None:
-            if value_of_id is None:
-                message = "has the same text. Give each an `id` of its own"
-            else:
-                message = "has the same id. Change one"
+            same = (
+                "has the same text. Give each an `id` of its own"
+                if id_node is None
+                else "has this id. Change one"
+            )
             self._problem(
-                value_of_id or node, f"The query {quoted(query_id)} on line {first.line} {message}."
+                id_node or get("query"), f"The query {quoted(query_id)} on line {first.line} {same}."
             )
             return
+        mark = node.start_mark
         self._queries[query_id] = make_query(
             query_id,
             text,
@@ -311,14 +308,43 @@ class _SetReader:
             forbidden,
             tags,
             weight,
-            params,
+            {} if params is None else params,
             thresholds,
             no_answer,
             xfail,
             note,
-            line,
+            mark.line + 1,
             mark.column + 1,
         )
+
+    def _unusual(
+        self, get: Callable[[str], Node | None], relevant: Node | None, judgments: Mapping[str, Grade] | None
+    ) -> tuple[
+        bool, tuple[str, ...], float, dict[str, object] | None, tuple[Threshold, ...], str | None, str | None
+    ]:
+        """Read the keys that few queries have; as in `_USUAL`, where none of them is there."""
+        value = get("no_answer")
+        no_answer = value is not None and self._boolean(value, "no_answer")
+        value = get("forbidden")
+        forbidden = () if value is None else self._names(value, "forbidden", "document")
+        for doc_id in forbidden:
+            if judgments and judgments.get(doc_id, 0) > 0:
+                here, (line, _) = _find(value, doc_id), place_of(_find(relevant, doc_id))
+                advice = "Remove it from one of the two."
+                self._problem(
+                    here, f"{quoted(doc_id)} is forbidden here, and relevant on line {line}. {advice}"
+                )
+        value = get("weight")
+        weight = 1.0 if value is None else self._weight(value)
+        value = get("params")
+        params = None if value is None else self._params(value)
+        value = get("thresholds")
+        thresholds = () if value is None else self._query_thresholds(value, no_answer=no_answer)
+        value = get("xfail")
+        xfail = None if value is None else self._reason(value)
+        value = get("note")
+        note = None if value is None or value.__class__ is list else value.value
+        return no_answer, forbidden, weight, params, thresholds, xfail, note
 
     def _judgments(self, node: Node) -> dict[str, Grade] | None:
         """Read `relevant`: one id, a list of ids, or grades by id. None if anything is wrong with it."""
@@ -328,29 +354,21 @@ class _SetReader:
             return dict.fromkeys(names, 1) if names else None
         if node[0].__class__ is SequenceStartEvent:
             try:
-                ids = [item.value for item in islice(node, 1, None)]
-            except AttributeError:
-                pass
-            else:
-                judgments = dict.fromkeys(ids, 1)
-                if len(judgments) == len(ids) and "" not in judgments:
-                    return judgments
-            self._names(node, "relevant", "document")
-            return None
-        judgments = {}
-        parts = iter(node)
-        next(parts)
+                judgments = dict.fromkeys([item.value for item in node[1:]], 1)
+            except AttributeError:  # one of them is no scalar
+                judgments = {}
+            if len(judgments) + 1 != len(node) or "" in judgments:
+                self._names(node, "relevant", "document")
+                return {} if len(node) == 1 else None
+            return judgments
         try:
-            for key, value in zip(parts, parts, strict=False):
-                if value.style:
-                    break
-                judgments[key.value] = _GRADES[value.value]
-            else:
-                if 2 * len(judgments) + 1 == len(node) and "" not in judgments and "<<" not in judgments:
-                    return judgments
-        except (AttributeError, KeyError):  # not a scalar, or not a small whole number
-            pass
-        return self._graded(node)
+            grades = [_GRADES[value.value] for value in node[2::2] if not value.style]
+            judgments = dict(zip([key.value for key in node[1::2]], grades, strict=True))
+        except (AttributeError, KeyError, ValueError):  # not a scalar, no small whole number, quoted
+            return self._graded(node)
+        if 2 * len(judgments) + 1 != len(node) or "" in judgments or "<<" in judgments:
+            return self._graded(node)
+        return judgments
 
     def _graded(self, node: Node) -> dict[str, Grade] | None:
         """Read grades by id, with every complaint."""
@@ -392,13 +410,6 @@ class _SetReader:
             )
         self._problem(node, message)
         return None
-
-    def _both(self, doc_id: str, relevant: Node, forbidden: Node) -> None:
-        here, there = _find(forbidden, doc_id), _find(relevant, doc_id)
-        line, _ = place_of(there)
-        self._problem(
-            here, f"{quoted(doc_id)} is forbidden here, and relevant on line {line}. Remove it from one."
-        )
 
     # Values ----------------------------------------------------------------------------------------------------
 
@@ -541,15 +552,18 @@ class _SetReader:
         return thresholds
 
     def _metric(self, key: Node) -> Metric | None:
-        metric = self._metrics.get(key.value)
-        if metric is None:
-            try:
-                if len(key.value) > 200:
-                    raise MetricError(f"{quoted(key.value)} names no metric. Write for example ndcg@10.")
-                metric = self._metrics[key.value] = parse_metric(key.value, custom=self._custom)
-            except MetricError as error:
-                message = str(error)
-                self._problem(key, message[:1].upper() + message[1:])
+        text = key.value
+        metric = self._metrics.get(text)
+        if metric is not None:
+            return metric
+        if len(text) > 200:
+            self._problem(key, f"{quoted(text)} names no metric. Write for example ndcg@10.")
+            return None
+        try:
+            metric = self._metrics[text] = parse_metric(text, custom=self._custom)
+        except MetricError as error:
+            message = str(error)
+            self._problem(key, message[:1].upper() + message[1:])
         return metric
 
     def _limits(self, metric: Metric, node: Node, *, for_query: bool) -> dict[str, Limit | None]:
@@ -588,7 +602,7 @@ class _SetReader:
 
     # The set ---------------------------------------------------------------------------------------------------
 
-    def _read_set(self, fields: Mapping[str, Node]) -> GoldenSet:
+    def _read_set(self, fields: Mapping[str | None, Node]) -> GoldenSet:
         version = fields.get("version")
         if version is not None and not (version.__class__ is ScalarEvent and version.value == "1"):
             self._problem(
@@ -605,7 +619,7 @@ class _SetReader:
         if queries is not None:
             if queries.__class__ is list and queries[0].__class__ is SequenceStartEvent:
                 for node in islice(queries, 1, None):  # none, unless the list came from an alias
-                    self._read_query(node)
+                    self._read_query_node(node)
             else:
                 self._problem(
                     queries, f"`queries` is {_shown_value(queries)}. Write a list, each query after a `- `."
@@ -638,7 +652,7 @@ class _SetReader:
             self._slices[key.value] = key
             self._limited += self._thresholds(value, key.value, tag=key.value)
 
-    def _check_whole(self, fields: Mapping[str, Node], golden: GoldenSet) -> None:
+    def _check_whole(self, fields: Mapping[str | None, Node], golden: GoldenSet) -> None:
         """Report what shows only once every query is known."""
         queries = fields.get("queries")
         if queries is None:
@@ -726,6 +740,11 @@ def _unknown_key(name: str, known: frozenset[str], what: str) -> str:
     else:
         advice = f"Its keys are {', '.join(sorted(known))}; one for people begins with x-."
     return f"{quoted(name)} is no key of {what}. {advice}"
+
+
+def _all_known(fields: Mapping[str | None, Node]) -> bool:
+    """Whether no key of a query is misspelt, so that what seems to be missing is not there under another name."""
+    return all(name is not None and (name in _QUERY_KEYS or name.startswith("x-")) for name in fields)
 
 
 def _is_passage(node: Node) -> bool:
