@@ -16,6 +16,7 @@ of one query, the plain way.
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import chain, compress
 from math import fsum, inf, isfinite, log2
 
 TYPE_CHECKING = False  # typing alone would take longer to import than this module
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from typing import Literal, NoReturn
 
     Kind = Literal["ranking", "no_answer", "latency", "custom"]
+    Formula = Callable[..., float | None]
+    Row = tuple[float | None, ...]
     Value = str | int | float
 
 __all__ = [
@@ -130,72 +133,75 @@ class Metric:
 
 
 class Profile:
-    """The grades of one query's judgments, shared by all queries that have the same ones.
+    """The grades of one query's judgments, best first, shared by all queries that have the same ones."""
 
-    Built from the grades that the metrics need: those above 0, or every one where a metric asks what was
-    judged at all.
-    """
-
-    __slots__ = ("_ideals", "_relevant", "binary", "grades", "rows")
+    __slots__ = ("_ideals", "_relevant", "grades", "rows")
 
     def __init__(self, grades: tuple[Grade, ...]) -> None:
-        self.grades = grades  # best first
-        self.binary = bool(grades) and grades[0] == grades[-1]
-        self.rows: dict[object, list[float | None]] = {}  # the finished scores, by where the hits were
+        self.grades = grades
+        self.rows: dict[object, Row] = {}  # finished scores, by where the documents were found
         self._relevant: dict[Grade, int] = {}
-        self._ideals: dict[tuple[str, int | None], float] = {}
-        if not all(map(isfinite, grades)):
+        self._ideals: dict[tuple[int, str], float] = {}
+        try:
+            finite = isfinite(sum(grades))
+        except OverflowError:
+            finite = False
+        if not finite:
             raise MetricError("a grade is infinite or not a number. Give finite numbers as grades.")
 
     def relevant(self, level: Grade) -> int:
-        """Count the documents that are relevant at a level: R in the formulas."""
+        """Count the documents that are relevant at a level."""
         count = self._relevant.get(level)
         if count is None:
             count = self._relevant[level] = len([1 for grade in self.grades if grade >= level])
         return count
 
-    def ideal(self, gain: str, k: int | None) -> float:
+    def ideal(self, k: int, gain: str) -> float:
         """Return the DCG of the best ranking there is: every judged document, best first, cut at k."""
-        ideal = self._ideals.get((gain, k))
+        which = (min(k, len(self.grades)), gain)
+        ideal = self._ideals.get(which)
         if ideal is None:
-            ideal = self._ideals[gain, k] = _dcg(range(1, len(self.grades) + 1), self.grades, k, gain)
+            ideal = self._ideals[which] = _dcg(enumerate(self.grades, 1), k, gain)
         return ideal
 
 
 class Hits:
-    """The judged documents that one ranking holds, in rank order, and what there is to find.
+    """What one ranking holds of a query's judged documents, seen at one relevance level.
 
-    `ranks` ascend from 1, `grades` belong to them, `returned` is the ranking's length.
+    `judged` has the rank, counted from 1, and the grade of each judged document in it, in rank order; `ranks`
+    are those of the relevant ones. `relevant` is the number of all relevant documents, found or not: R in the
+    formulas. `returned` is the ranking's length.
     """
 
-    __slots__ = ("_relevant", "grades", "profile", "ranks", "returned")
+    __slots__ = ("judged", "level", "profile", "ranks", "relevant", "returned")
 
-    def __init__(self, ranks: list[int], grades: list[Grade], returned: int, profile: Profile) -> None:
-        self.ranks = ranks
-        self.grades = grades
+    def __init__(
+        self, judged: list[tuple[int, Grade]], returned: int, profile: Profile, level: Grade
+    ) -> None:
+        self.judged = judged
         self.returned = returned
         self.profile = profile
-        self._relevant: dict[Grade, list[int]] = {}
-
-    def relevant(self, level: Grade) -> list[int]:
-        """Return the ranks of the documents that are relevant at a level."""
-        if self.profile.grades and self.profile.grades[-1] >= level:
-            return self.ranks
-        ranks = self._relevant.get(level)
-        if ranks is None:
-            ranks = [rank for rank, grade in zip(self.ranks, self.grades, strict=True) if grade >= level]
-            self._relevant[level] = ranks
-        return ranks
-
-    def count(self, level: Grade, k: int | None) -> int:
-        """Count the relevant documents among the first k."""
-        ranks = self.relevant(level)
-        return len(ranks) if k is None else bisect_right(ranks, k)
+        self.level = level
+        self.ranks = [rank for rank, grade in judged if grade >= level]
+        self.relevant = profile.relevant(level)
 
 
-def _gain(grade: Grade, gain: str) -> float:
-    if gain == "linear":
-        return grade
+# Logarithms of the ranks that nearly all hits have; log2(1) first, which no rank needs.
+_LOGS = [log2(rank + 1) for rank in range(1025)]
+
+
+def _dcg(judged: Iterable[tuple[int, Grade]], k: int, gain: str) -> float:
+    total = 0.0
+    for rank, grade in judged:
+        if rank > k:
+            break
+        if grade > 0:
+            gained = grade if gain == "linear" else _exponential(grade)
+            total += gained / (_LOGS[rank] if rank <= 1024 else log2(rank + 1))
+    return total
+
+
+def _exponential(grade: Grade) -> float:
     try:
         return 2.0**grade - 1.0
     except OverflowError:
@@ -204,20 +210,13 @@ def _gain(grade: Grade, gain: str) -> float:
         ) from None
 
 
-def _dcg(ranks: Iterable[int], grades: Iterable[Grade], k: int | None, gain: str) -> float:
-    total = 0.0
-    for rank, grade in zip(ranks, grades, strict=True):
-        if k is not None and rank > k:
-            break
-        if grade > 0:
-            total += _gain(grade, gain) / log2(rank + 1)
-    return total
-
-
 # The formulas --------------------------------------------------------------------------------------------
+# Each takes the hits, the cut-off (ENDLESS where there is none), and the family's own parameter if it has one.
+
+ENDLESS = 1 << 62
 
 
-def reciprocal_rank(hits: Hits, k: int | None, *, rel: Grade, miss: str) -> float | None:
+def reciprocal_rank(hits: Hits, k: int, miss: str) -> float | None:
     """Reciprocal rank: how far down the first relevant document is. `mrr`, the mean over queries.
 
     1 / (rank of the first relevant document), and 0 when there is none within the first k. With `miss=skip`
@@ -226,13 +225,13 @@ def reciprocal_rank(hits: Hits, k: int | None, *, rel: Grade, miss: str) -> floa
     Source: Kantor and Voorhees, The TREC-5 Confusion Track, Information Retrieval 2, 2000.
     As trec_eval recip_rank (with a cut-off: its `-M k`) and ir_measures RR.
     """
-    ranks = hits.relevant(rel)
-    if ranks and (k is None or ranks[0] <= k):
+    ranks = hits.ranks
+    if ranks and ranks[0] <= k:
         return 1 / ranks[0]
     return None if miss == "skip" else 0.0
 
 
-def average_precision(hits: Hits, k: int | None, *, rel: Grade, norm: str) -> float:
+def average_precision(hits: Hits, k: int, norm: str) -> float:
     """Average precision: precision at each relevant document, averaged. `map`, the mean over queries.
 
     (1 / R) * sum over the relevant documents within the first k of (relevant ones so far / rank), where R is
@@ -242,19 +241,21 @@ def average_precision(hits: Hits, k: int | None, *, rel: Grade, norm: str) -> fl
     Source: Buckley and Voorhees, Retrieval System Evaluation, in TREC: Experiment and Evaluation in
     Information Retrieval, 2005. As trec_eval map and map_cut, ir_measures AP.
     """
-    found = hits.count(rel, k)
+    total = 0.0
+    found = 0
+    for rank in hits.ranks:
+        if rank > k:
+            break
+        found += 1
+        total += found / rank
     if not found:
         return 0.0
-    total = 0.0
-    for nth, rank in enumerate(hits.relevant(rel)[:found], 1):
-        total += nth / rank
-    if norm == "hits":
-        return total / found
-    relevant = hits.profile.relevant(rel)
-    return total / (relevant if norm == "all" or k is None else min(k, relevant))
+    if norm == "all":
+        return total / hits.relevant
+    return total / (found if norm == "hits" else min(k, hits.relevant))
 
 
-def ndcg(hits: Hits, k: int | None, *, gain: str) -> float:
+def ndcg(hits: Hits, k: int, gain: str) -> float:
     """NDCG, normalized discounted cumulative gain: whether the best documents come first.
 
     DCG = sum over the first k of gain / log2(rank + 1); NDCG = DCG / (DCG of the best possible ranking of all
@@ -265,11 +266,11 @@ def ndcg(hits: Hits, k: int | None, *, gain: str) -> float:
     exponential gain: Burges et al., Learning to rank using gradient descent, ICML 2005.
     As trec_eval ndcg and ndcg_cut, ir_measures nDCG; `gain=exp` as its nDCG(dcg='exp-log2').
     """
-    ideal = hits.profile.ideal(gain, k)
-    return _dcg(hits.ranks, hits.grades, k, gain) / ideal if ideal else 0.0
+    gained = _dcg(hits.judged, k, gain)
+    return gained / hits.profile.ideal(k, gain) if gained else 0.0
 
 
-def precision(hits: Hits, k: int | None, *, rel: Grade, denom: str) -> float:
+def precision(hits: Hits, k: int, denom: str) -> float:
     """Precision: how much of what came back is relevant.
 
     (relevant documents within the first k) / k, also where fewer than k came back; `denom=retrieved` divides
@@ -278,15 +279,13 @@ def precision(hits: Hits, k: int | None, *, rel: Grade, denom: str) -> float:
     Source: van Rijsbergen, Information Retrieval, 1979.
     As trec_eval P and, without a cut-off, set_P; ir_measures P and SetP.
     """
-    found = hits.count(rel, k)
+    found = bisect_right(hits.ranks, k)
     if not found:
         return 0.0
-    if k is None:
-        return found / hits.returned
-    return found / (k if denom == "k" else min(k, hits.returned))
+    return found / (k if denom == "k" and k != ENDLESS else min(k, hits.returned))
 
 
-def recall(hits: Hits, k: int | None, *, rel: Grade) -> float:
+def recall(hits: Hits, k: int, _: None = None) -> float:
     """Recall: how much of what is relevant came back.
 
     (relevant documents within the first k) / R, where R is the number of all relevant documents.
@@ -294,21 +293,20 @@ def recall(hits: Hits, k: int | None, *, rel: Grade) -> float:
     Source: van Rijsbergen, Information Retrieval, 1979.
     As trec_eval recall and, without a cut-off, set_recall; ir_measures R and SetR.
     """
-    found = hits.count(rel, k)
-    return found / hits.profile.relevant(rel) if found else 0.0
+    return bisect_right(hits.ranks, k) / hits.relevant if hits.relevant else 0.0
 
 
-def hit(hits: Hits, k: int | None, *, rel: Grade) -> float:
+def hit(hits: Hits, k: int, _: None = None) -> float:
     """Hit, also called success or hit rate: whether anything relevant came back.
 
     1 if a relevant document is within the first k, else 0.
 
     Source: trec_eval success; ir_measures Success.
     """
-    return 1.0 if hits.count(rel, k) else 0.0
+    return 1.0 if hits.ranks and hits.ranks[0] <= k else 0.0
 
 
-def f1(hits: Hits, k: int | None, *, rel: Grade) -> float:
+def f1(hits: Hits, k: int, _: None = None) -> float:
     """F1: precision and recall in one number.
 
     2 * P * R / (P + R), the harmonic mean of precision@k and recall@k; 0 when nothing relevant came back.
@@ -316,15 +314,15 @@ def f1(hits: Hits, k: int | None, *, rel: Grade) -> float:
     Source: van Rijsbergen, Information Retrieval, 1979.
     Without a cut-off as trec_eval set_F and ir_measures SetF.
     """
-    found = hits.count(rel, k)
+    found = bisect_right(hits.ranks, k)
     if not found:
         return 0.0
-    precise = found / (hits.returned if k is None else k)
-    complete = found / hits.profile.relevant(rel)
+    precise = found / (hits.returned if k == ENDLESS else k)
+    complete = found / hits.relevant
     return 2.0 * precise * complete / (precise + complete)
 
 
-def r_precision(hits: Hits, k: int | None, *, rel: Grade) -> float:
+def r_precision(hits: Hits, k: int, _: None = None) -> float:
     """R-precision: precision at the number of relevant documents.
 
     (relevant documents within the first R) / R, where R is the number of all relevant documents. A cut-off
@@ -333,13 +331,11 @@ def r_precision(hits: Hits, k: int | None, *, rel: Grade) -> float:
     Source: Buckley and Voorhees, Retrieval System Evaluation, 2005.
     As trec_eval Rprec and ir_measures Rprec.
     """
-    relevant = hits.profile.relevant(rel)
-    if not relevant:
-        return 0.0
-    return hits.count(rel, relevant if k is None else min(k, relevant)) / relevant
+    relevant = hits.relevant
+    return bisect_right(hits.ranks, min(k, relevant)) / relevant if relevant else 0.0
 
 
-def judged(hits: Hits, k: int | None) -> float:
+def judged(hits: Hits, k: int, _: None = None) -> float:
     """Judged: how far the other numbers can be trusted.
 
     The share of the first min(k, returned) results that have any judgment, whatever the grade; 1 when nothing
@@ -348,31 +344,31 @@ def judged(hits: Hits, k: int | None) -> float:
     Source: ir_measures Judged, which likewise divides by what came back where that is less than k (it has no
     value for an empty answer).
     """
-    depth = hits.returned if k is None else min(k, hits.returned)
-    return bisect_right(hits.ranks, depth) / depth if depth else 1.0
+    depth = min(k, hits.returned)
+    return bisect_right(hits.judged, (depth, inf)) / depth if depth else 1.0
 
 
-def err(hits: Hits, k: int | None, *, max: int) -> float:  # noqa: A002 - the parameter's name is what users write
+def err(hits: Hits, k: int, top: int) -> float:
     """ERR, expected reciprocal rank: how soon a user finds a document to stop at.
 
     Sum over the first k of (1 / rank) * P(stop at this rank), where P(stop) = p(grade) * product over the
-    earlier ranks of (1 - p(grade)), and p(grade) = (2^grade - 1) / 2^max. `max` is the top of the grading
+    earlier ranks of (1 - p(grade)), and p(grade) = (2^grade - 1) / 2^max. The parameter `max` is the top of the grading
     scale, 4 unless given; a judgment with a higher grade is an error.
 
     Source: Chapelle, Metlzer, Zhang and Grinspan, Expected reciprocal rank for graded relevance, CIKM 2009.
     As gdeval.pl, hence ir_measures ERR, which round to five digits.
     """
     grades = hits.profile.grades
-    if grades and grades[0] > max:
+    if grades and grades[0] > top:
         raise MetricError(
-            f"a document has grade {grades[0]}, above the top of the scale of err(max={max}). "
+            f"a document has grade {grades[0]}, above the top of the scale of err(max={top}). "
             f"Write err(max=N), where N is the highest grade of the scale."
         )
-    scale = 2.0**max
+    scale = 2.0**top
     total = 0.0
     going_on = 1.0
-    for rank, grade in zip(hits.ranks, hits.grades, strict=True):
-        if k is not None and rank > k:
+    for rank, grade in hits.judged:
+        if rank > k:
             break
         if grade > 0:
             stop = (2.0**grade - 1.0) / scale
@@ -381,7 +377,7 @@ def err(hits: Hits, k: int | None, *, max: int) -> float:  # noqa: A002 - the pa
     return total
 
 
-def rbp(hits: Hits, k: int | None, *, rel: Grade, p: float) -> float:
+def rbp(hits: Hits, k: int, p: float) -> float:
     """Rank-biased precision: the relevant share of what a user who goes on with probability p reads.
 
     (1 - p) * sum over the relevant documents within the first k of p^(rank - 1); p is 0.8 unless given. Gains
@@ -392,14 +388,14 @@ def rbp(hits: Hits, k: int | None, *, rel: Grade, p: float) -> float:
     As ir_measures RBP(rel=1), which is C/W/L's.
     """
     total = 0.0
-    for rank in hits.relevant(rel):
-        if k is not None and rank > k:
+    for rank in hits.ranks:
+        if rank > k:
             break
         total += p ** (rank - 1)
     return (1.0 - p) * total
 
 
-def bpref(hits: Hits, k: int | None, *, rel: Grade) -> float:
+def bpref(hits: Hits, k: int, _: None = None) -> float:
     """Binary preference: whether relevant documents rank above those judged not relevant.
 
     (1 / R) * sum over the relevant documents that came back of 1 - min(n, R) / min(N, R), where n is the number
@@ -409,16 +405,17 @@ def bpref(hits: Hits, k: int | None, *, rel: Grade) -> float:
     Source: Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004.
     As trec_eval bpref and ir_measures Bpref.
     """
-    relevant = hits.profile.relevant(rel)
+    relevant = hits.relevant
     if not relevant:
         return 0.0
-    others = min(len([1 for grade in hits.profile.grades if 0 <= grade < rel]), relevant)
+    level = hits.level
+    others = min(len([1 for grade in hits.profile.grades if 0 <= grade < level]), relevant)
     above = 0
     total = 0.0
-    for rank, grade in zip(hits.ranks, hits.grades, strict=True):
-        if k is not None and rank > k:
+    for rank, grade in hits.judged:
+        if rank > k:
             break
-        if grade >= rel:
+        if grade >= level:
             total += 1.0 - min(above, relevant) / others if above else 1.0
         elif grade >= 0:
             above += 1
@@ -476,7 +473,7 @@ class Family:
     def __init__(
         self,
         name: str,
-        formula: Callable[..., float | None] | None,
+        formula: Formula | None,
         *parameters: Parameter,
         kind: Kind = "ranking",
         upper: float = 1.0,
@@ -761,28 +758,22 @@ def _unknown(text: str, name: str, custom: Collection[str]) -> str:
 # Scoring -------------------------------------------------------------------------------------------------
 
 
-def _bind(metric: Metric, relevance_level: Grade) -> Callable[[Hits], float | None]:
-    """Turn a metric into a function of the hits."""
+def _bind(metric: Metric, relevance_level: Grade) -> tuple[Grade, Formula, int, object]:
+    """Return a metric's relevance level, its formula, and the cut-off and parameter that the formula takes."""
     family = FAMILIES.get(metric.family)
     if family is None or family.formula is None:
         raise MetricError(f"{metric.name} is not computed from a ranking and its judgments alone.")
-    arguments = {
-        parameter.name: relevance_level if parameter.default is None else parameter.default
-        for parameter in family.parameters.values()
-    }
-    for key, value in metric.parameters:
-        if key not in arguments:
+    given = dict(metric.parameters)
+    for key in given:
+        if key not in family.parameters:
             raise MetricError(f"{metric.name}: {_unknown_parameter(family, key)}")
-        arguments[key] = value
-    formula, k = family.formula, metric.cutoff
-
-    def compute(hits: Hits) -> float | None:
-        return formula(hits, k, **arguments)
-
-    return compute
+    level = _level(given.pop("rel", relevance_level))
+    own = next((one for one in family.parameters.values() if one is not _REL), None)
+    k = ENDLESS if metric.cutoff is None else metric.cutoff
+    return level, family.formula, k, own and given.get(own.name, own.default)
 
 
-def _level(relevance_level: Grade) -> Grade:
+def _level(relevance_level: object) -> Grade:
     if not isinstance(relevance_level, (int, float)) or not 0 < relevance_level < inf:
         raise MetricError(
             f"the relevance level {relevance_level!r} is not a number above 0. The usual one is 1."
@@ -803,11 +794,9 @@ def score(
     """
     if isinstance(metric, str):
         metric = parse_metric(metric)
-    compute = _bind(metric, _level(relevance_level))
-    ranks = [rank for rank, document in enumerate(ranking, 1) if document in judgments]
-    grades = [judgments[ranking[rank - 1]] for rank in ranks]
-    profile = Profile(tuple(sorted(judgments.values(), reverse=True)))
-    return compute(Hits(ranks, grades, len(ranking), profile))
+    level, formula, k, parameter = _bind(metric, relevance_level)
+    found = [(rank, judgments[document]) for rank, document in enumerate(ranking, 1) if document in judgments]
+    return formula(Hits(found, len(ranking), _profile(judgments), level), k, parameter)
 
 
 def dcg(
@@ -823,7 +812,8 @@ def dcg(
     """
     if gain not in {"linear", "exp"}:
         raise MetricError(f"unknown gain {gain!r}. Write linear or exp.")
-    return _dcg(range(1, len(ranking) + 1), [judgments.get(document, 0) for document in ranking], k, gain)
+    grades = [judgments.get(document, 0) for document in ranking]
+    return _dcg(enumerate(grades, 1), ENDLESS if k is None else k, gain)
 
 
 def mean(values: Iterable[float], weights: Iterable[float] | None = None) -> float:
@@ -849,20 +839,29 @@ class Scorer:
     metrics that have no `rel` of their own.
     """
 
+    # How it is fast. The few judged documents are located in the ranking by C code, rather than each retrieved
+    # id looked up; and queries whose judgments have the same grades, found at the same ranks, share one row of
+    # scores, of which large sets have surprisingly few. Queries with more judgments than _FEW rarely repeat
+    # and are scored directly; what is remembered is bounded.
+
     def __init__(self, metrics: Sequence[Metric | str], *, relevance_level: Grade = 1) -> None:
-        level = _level(relevance_level)
         self.metrics = tuple(
             parse_metric(metric) if isinstance(metric, str) else metric for metric in metrics
         )
-        self._formulas = [_bind(metric, level) for metric in self.metrics]
+        bound = [_bind(metric, relevance_level) for metric in self.metrics]
+        # Metrics of one relevance level share a view of the hits, and stand side by side in a row.
+        self._groups: dict[Grade, list[tuple[Formula, int, object]]] = {}
+        for level, formula, k, own in bound:
+            self._groups.setdefault(level, []).append((formula, k, own))
+        order = [at for level in self._groups for at, one in enumerate(bound) if one[0] == level]
+        self._columns = [order.index(at) for at in range(len(bound))]
+        self._by_length = any(map(_needs_length, self.metrics))
+        self._profiles: dict[object, Profile] = {}
+        self._remembered = 0
 
     def row(self, judgments: Mapping[str, Grade], ranking: Sequence[str]) -> list[float | None]:
         """Score one ranking: a value for each metric, in their order."""
-        ranks = [rank for rank, document in enumerate(ranking, 1) if document in judgments]
-        grades = [judgments[ranking[rank - 1]] for rank in ranks]
-        profile = Profile(tuple(sorted(judgments.values(), reverse=True)))
-        hits = Hits(ranks, grades, len(ranking), profile)
-        return [formula(hits) for formula in self._formulas]
+        return [column[0] for column in self.columns((judgments,), (ranking,))]
 
     def columns(
         self,
@@ -870,7 +869,135 @@ class Scorer:
         rankings: Iterable[Sequence[str]],
     ) -> list[list[float | None]]:
         """Score many rankings: a column for each metric, in their order, with a value for each query."""
-        rows: list[list[float | None]] = []
+        rows: list[Row] = []
+        try:
+            self._collect(rows, judgments, rankings)
+        except MetricError as error:
+            error.index = len(rows)
+            raise
+        # Not zip(*rows): a hundred thousand iterators in step are ten times as slow.
+        values = list(chain.from_iterable(rows))
+        return [values[column :: len(self.metrics)] for column in self._columns]
+
+    def _collect(
+        self,
+        rows: list[Row],
+        judgments: Iterable[Mapping[str, Grade]],
+        rankings: Iterable[Sequence[str]],
+    ) -> None:
+        append = rows.append
+        profiles = self._profiles
+        by_length = self._by_length
+        # What tells one row from another: the grades that were judged, and where which of them were found.
+        # Both take the cheapest form that is unambiguous.
+        grades: object
+        where: object
         for graded, ranking in zip(judgments, rankings, strict=True):
-            rows.append(self.row(graded, ranking))
-        return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in self.metrics]
+            size = len(graded)
+            found = None
+            if size == 1:
+                ((document, grade),) = graded.items()
+                grades = grade
+                try:
+                    where = at = ranking.index(document)
+                except ValueError:
+                    where = at = -1
+            elif size > _FEW:
+                append(self._row(_walk(graded, ranking), len(ranking), _profile(graded)))
+                continue
+            else:
+                grades = tuple(graded.values())
+                if len(ranking) <= _SHORT:
+                    where = tuple(map(graded.get, ranking))
+                else:
+                    found = _search(graded, ranking)
+                    where = tuple(found)
+            if by_length:
+                where = (where, len(ranking))
+            profile = profiles.get(grades)
+            row = None if profile is None else profile.rows.get(where)
+            if row is None:
+                if size == 1:
+                    found = [(at + 1, grade)] if at >= 0 else []
+                row = self._remember(grades, where, found, graded, ranking)
+            append(row)
+
+    def _remember(
+        self,
+        grades: object,
+        where: object,
+        found: list[tuple[int, Grade]] | None,
+        graded: Mapping[str, Grade],
+        ranking: Sequence[str],
+    ) -> Row:
+        """Compute a row that has not been met before, and keep it for the next query that is alike."""
+        profiles = self._profiles
+        if self._remembered >= _REMEMBERED:
+            profiles.clear()
+            self._remembered = 0
+        self._remembered += 1
+        profile = profiles.get(grades)
+        if profile is None:
+            # One profile for all orders of the same grades.
+            profile = _profile(graded)
+            profile = profiles[grades] = profiles.setdefault(profile.grades, profile)
+        row = profile.rows.get(where)
+        if row is None:
+            if found is None:
+                found = _search(graded, ranking)
+            row = profile.rows[where] = self._row(found, len(ranking), profile)
+        return row
+
+    def _row(self, found: list[tuple[int, Grade]], returned: int, profile: Profile) -> Row:
+        row: list[float | None] = []
+        for level, formulas in self._groups.items():
+            hits = Hits(found, returned, profile, level)
+            row += [formula(hits, k, own) for formula, k, own in formulas]
+        return tuple(row)
+
+
+# Up to this many judgments there may be another query like it; more are not worth remembering.
+_FEW = 12
+# Up to this length, a ranking's grades say as well where the documents are.
+_SHORT = 16
+# Searches for a document each read the ranking less often than this, or else it is walked.
+_SEARCHES = 3
+# About 3 MB of rows of eight metrics.
+_REMEMBERED = 4096
+_RANKS = list(range(1, 1025))
+
+
+def _profile(graded: Mapping[str, Grade]) -> Profile:
+    return Profile(tuple(sorted(graded.values(), reverse=True)))
+
+
+def _walk(graded: Mapping[str, Grade], ranking: Sequence[str]) -> list[tuple[int, Grade]]:
+    """Return rank and grade of the judged documents, by looking up each one that was returned."""
+    every = _RANKS if len(ranking) <= len(_RANKS) else range(1, len(ranking) + 1)
+    ranks = compress(every, map(graded.__contains__, ranking))
+    return [(rank, graded[ranking[rank - 1]]) for rank in ranks]
+
+
+def _search(graded: Mapping[str, Grade], ranking: Sequence[str]) -> list[tuple[int, Grade]]:
+    """Return the same by searching for each judged document, as long as that is the shorter way."""
+    left = _SEARCHES * len(ranking)
+    index = ranking.index
+    found = []
+    for document, grade in graded.items():
+        try:
+            rank = index(document) + 1
+        except ValueError:
+            left -= len(ranking)
+        else:
+            left -= rank
+            found.append((rank, grade))
+        if left < 0:
+            return _walk(graded, ranking)
+    found.sort()
+    return found
+
+
+def _needs_length(metric: Metric) -> bool:
+    """Tell whether a metric depends on how many results came back, beyond where the judged ones are."""
+    whole = metric.cutoff is None and metric.family in {"precision", "f1"}
+    return whole or metric.family == "judged" or ("denom", "retrieved") in metric.parameters
