@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, cast
 from pytest_irmetrics.thresholds import quoted
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pytest_irmetrics.metrics import Grade
@@ -190,18 +190,13 @@ class GoldenSet:
         shown = str(file) if shown is None else shown
         reader = _READERS.get(file.suffix.lower())
         if reader is None:
-            suffix = quoted(file.suffix) if file.suffix else "no suffix"
-            known = " and ".join(_READERS)
-            raise GoldenSetError(
-                [
-                    Problem(
-                        shown,
-                        1,
-                        1,
-                        f"A golden set is read by its suffix: {known}; this has {suffix}. Rename it.",
-                    )
-                ]
-            )
+            formats = " or ".join(_READERS)
+            if os.path.isdir(file):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
+                message = f"This is a folder. Name the golden sets in it, files with {formats}."
+            else:
+                suffix = quoted(file.suffix) if file.suffix else "no suffix"
+                message = f"A golden set is a file with {formats}, and this has {suffix}. Rename or convert it."
+            raise GoldenSetError([Problem(shown, 1, 1, message)])
         return reader(file, shown, custom_metrics)
 
     @classmethod

@@ -259,9 +259,9 @@ class _SetReader:
         text = None if value is None else self._text(value, "query")
         id_node = get("id")
         query_id = text if id_node is None else self._text(id_node, "id")
-        if value is None:
+        if value is None and _all_known(fields):
             self._textless.append(node)
-            if id_node is None and _all_known(fields):
+            if id_node is None:
                 self._problem(node, "This query has no `query`. Write the text to search for.")
 
         relevant = get("relevant")
