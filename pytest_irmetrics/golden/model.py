@@ -195,7 +195,9 @@ class GoldenSet:
                 message = f"This is a folder. Name the golden sets in it, files with {formats}."
             else:
                 suffix = quoted(file.suffix) if file.suffix else "no suffix"
-                message = f"A golden set is a file with {formats}, and this has {suffix}. Rename or convert it."
+                message = (
+                    f"A golden set is a file with {formats}, and this has {suffix}. Rename or convert it."
+                )
             raise GoldenSetError([Problem(shown, 1, 1, message)])
         return reader(file, shown, custom_metrics)
 
@@ -248,7 +250,10 @@ class GoldenSet:
             for other in self.queries.values()
             if other.line is not None and other.line > query.line
         )
-        return yaml_reader.line_of(doc_id, query, self._lines, min(after, default=len(self._lines) + 1))
+        last = min(
+            after, default=len(self._lines)
+        )  # where the next one begins, perhaps on the line where this ends
+        return yaml_reader.line_of(doc_id, query, self._lines[query.line - 1 : last])
 
     def __repr__(self) -> str:
         return f"<GoldenSet {self._shown}: {len(self.queries)} queries>"

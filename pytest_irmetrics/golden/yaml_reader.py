@@ -657,7 +657,7 @@ class _SetReader:
         queries = fields.get("queries")
         if queries is None:
             self._report(1, 1, "There are no `queries`. Write the key and, below it, a list of queries.")
-        elif not self._count and queries.__class__ is list:
+        elif not self._count and queries.__class__ is list and queries[0].__class__ is SequenceStartEvent:
             self._problem(queries, "There is no query. Write `- query: …` with `relevant: …`.")
         if self._textless and any(query.text is not None for query in golden.queries.values()):
             for node in self._textless:
@@ -775,25 +775,23 @@ def _find(node: Node, name: str) -> Node:
     )
 
 
-def line_of(doc_id: str, query: Query, lines: Sequence[str], end: int) -> int | None:
-    """Find the line that judges or forbids a document, in a query that ends before the line `end`; None if none does."""
-    if query.line is None or query.column is None:
-        return None
-    part = list(lines[query.line - 1 : end - 1])
-    if not part:
+def line_of(doc_id: str, query: Query, lines: Sequence[str]) -> int | None:
+    """Find the line that judges or forbids a document in a query, of which `lines` begin with the first; or None."""
+    if not lines or query.line is None or query.column is None:
         return None
     before = query.column - 1
-    part[0] = " " * before + part[0][before:]  # so that the columns of what follows still fit
+    first = " " * before + lines[0][before:]  # so that the columns of what follows still fit
     try:
-        nodes = NodeReader("\n".join(part).encode(), lambda *_: None)
-        root = nodes.compose(nodes.begin())
+        nodes = NodeReader("\n".join([first, *lines[1:]]).encode(), lambda *_: None)
+        event = nodes.begin()
+        if event.__class__ is not MappingStartEvent:
+            return None
+        root = nodes.compose(event)
     except (yaml.YAMLError, Stop):
-        return None
-    if root.__class__ is not list or root[0].__class__ is not MappingStartEvent:
         return None
     for key, value in zip(root[1::2], root[2::2], strict=True):
         if key.__class__ is ScalarEvent and key.value in ("relevant", "forbidden"):
             found = _find(value, doc_id)
-            if found is not value or (found.__class__ is ScalarEvent and found.value == doc_id):
+            if found.__class__ is ScalarEvent and found.value == doc_id:
                 return place_of(found)[0] + query.line - 1
     return None
