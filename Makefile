@@ -1,6 +1,6 @@
 # Everything here sets itself up: Python 3.10 or later and make are enough.
 #
-#   make test                      make test PYTHON=python3.12
+#   make test            make test PYTHON=python3.12            make test ARGS='-k golden -n 0'
 
 PYTHON ?= python3
 # An interpreter other than the default has an environment of its own.
@@ -12,7 +12,7 @@ PIP = $(PY) -m pip install --quiet --disable-pip-version-check
 
 # Reruns of a set-up are quick: a stamp says for which pyproject.toml it was done.
 test: $(VENV)/.ready-test
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n auto --maxprocesses 8 $(ARGS)
 
 example: $(VENV)/.ready-test
 	cd example_project && ../$(PY) -m pytest --ir-baseline -v $(ARGS)
