@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 DEPTH_NAMES = ("k", "top_k", "top_n", "limit", "size", "n", "n_results", "num_results")
 """A parameter of one of these names is given the depth."""
 
+_OUTCOMES = frozenset((("_pytest.outcomes", "Exit"), ("unittest.case", "SkipTest")))
 _HOW_CALLED = "It is called with the query's text, the depth, and the query's params as keyword arguments"
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
@@ -135,6 +136,11 @@ class Pending:
     ask: Ask
     answer: Any
     started: float
+
+    def discard(self) -> None:
+        """Give the answer up, without Python's warning that nobody awaited it."""
+        if inspect.iscoroutine(self.answer):
+            self.answer.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +306,12 @@ async def settle(pending: Pending, reading: Reading) -> Reply:
 
 
 def explain(error: Exception) -> str:
-    """Word what went wrong: for an answer that cannot be read its own words; else type, message and the user's line."""
+    """Word what went wrong: for an answer that cannot be read its own words; else type, message and the user's line.
+
+    What only looks like an error, `pytest.exit` and `unittest.SkipTest`, is raised again: it is the test's outcome.
+    """
+    if (type(error).__module__, type(error).__name__) in _OUTCOMES:
+        raise error
     if isinstance(error, AnswerError):
         return str(error)
     kind = type(error)

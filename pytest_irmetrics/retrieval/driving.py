@@ -19,7 +19,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from pytest_irmetrics.retrieval.answers import show
 from pytest_irmetrics.retrieval.asking import (
@@ -38,6 +38,7 @@ from pytest_irmetrics.retrieval.asking import (
 )
 from pytest_irmetrics.run import Answer, Run, quote
 
+P = ParamSpec("P")
 T = TypeVar("T")
 Conversation = Generator[Ask | None, Sequence[Reply], "Retrieved"]
 
@@ -211,10 +212,11 @@ def retrieve(
             partial(_adrive, conversation, partial(aperform, caller.function), reading, options)
         )
     if options.executor is not None:
-        return _drive_executor(conversation, caller, reading, options, options.executor)
+        return _drive_elsewhere(conversation, caller.function, reading, options, options.executor)
     if options.timeout is not None or options.concurrency > 1:
-        return _drive_threads(conversation, caller, reading, options)
-    return _drive(conversation, caller, reading)
+        with _DaemonThreads() as threads:
+            return _drive_elsewhere(conversation, caller.function, reading, options, threads)
+    return _drive(conversation, caller.function, reading)
 
 
 async def aretrieve(
@@ -232,20 +234,20 @@ async def aretrieve(
     reading = Reading(options.depth, options.duplicates, options.doc_id)
     conversation = converse(asked, caller, options)
     _check_executor(retriever, options)
-    if options.executor is not None:
-        return _drive_executor(conversation, caller, reading, options, options.executor)
-    if options.timeout is None and options.concurrency == 1:
-        return await _adrive(conversation, partial(aperform, caller.function), reading, options)
+    ask_here = partial(aperform, caller.function)
+    if options.executor is None and options.timeout is None and options.concurrency == 1:
+        return await _adrive(conversation, ask_here, reading, options)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         raise RetrievalError(
-            "ir_timeout and ir_concurrency need asyncio in an async test. Leave them out here."
+            "ir_timeout, ir_concurrency and ir_executor need asyncio in an async test. Leave them out here."
         ) from None
     if is_async(retriever):
-        return await _adrive(conversation, partial(aperform, caller.function), reading, options)
-    with _Crew() as crew:
-        return await _adrive(conversation, partial(crew.aperform, caller.function), reading, options)
+        return await _adrive(conversation, ask_here, reading, options)
+    with contextlib.ExitStack() as stack:
+        executor = options.executor or stack.enter_context(_DaemonThreads())
+        return await _adrive(conversation, partial(_aperform_in, executor, caller.function), reading, options)
 
 
 def _unique(queries: Iterable[Question]) -> list[Question]:
@@ -292,14 +294,12 @@ def _other_question(query: Question, stored: Answer) -> str | None:
 # The drivers.
 
 
-def _drive(conversation: Conversation, caller: Caller, reading: Reading) -> Retrieved:
+def _drive(conversation: Conversation, function: Callable[..., Any], reading: Reading) -> Retrieved:
     """Ask one query after the other, in the thread that this is."""
     try:
         ask = next(conversation)
         while True:
-            ask = conversation.send(
-                [] if ask is None else [_done(perform(caller.function, ask, reading), reading)]
-            )
+            ask = conversation.send([] if ask is None else [_done(perform(function, ask, reading), reading)])
     except StopIteration as end:
         return _result(end)
 
@@ -309,11 +309,14 @@ def _result(end: StopIteration) -> Retrieved:
     return retrieved
 
 
-def _done(done: Reply | Pending, reading: Reading, timeout: float | None = None) -> Reply:
+def _done(
+    done: Reply | Pending, reading: Reading, timeout: float | None = None, deadline: float = 0.0
+) -> Reply:
     """Await, on the session's loop, what a retriever that looked sync turned out to give."""
     if isinstance(done, Reply):
         return done
-    return _session_loop.run(lambda: _limited(partial(settle, done, reading), done.ask, timeout))
+    seconds = None if timeout is None else max(deadline - monotonic(), 0.001)
+    return _session_loop.run(lambda: _limited(partial(settle, done, reading), done.ask, timeout, seconds))
 
 
 async def _adrive(
@@ -332,9 +335,9 @@ async def _adrive(
             if ask is not None and alone:
                 replies = [await ask_one(ask, reading)]
             elif ask is not None:
-                tasks.add(
-                    asyncio.ensure_future(_limited(partial(ask_one, ask, reading), ask, options.timeout))
-                )
+                task = asyncio.ensure_future(_limited(partial(ask_one, ask, reading), ask, options.timeout))
+                task.add_done_callback(_note_end)
+                tasks.add(task)
             else:
                 done, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
                 replies = [task.result() for task in done]
@@ -348,13 +351,19 @@ async def _adrive(
             await asyncio.wait(tasks, timeout=_GRACE)
 
 
-async def _limited(start: Callable[[], Coroutine[Any, Any, Reply]], ask: Ask, timeout: float | None) -> Reply:
-    """Give a call its time. Unlike asyncio.wait_for this ends also if the call swallows its cancellation."""
+async def _limited(
+    start: Callable[[], Coroutine[Any, Any, Reply]],
+    ask: Ask,
+    timeout: float | None,
+    left: float | None = None,
+) -> Reply:
+    """Give a call its time, or what is left of it. Unlike asyncio.wait_for this ends also if its cancellation is swallowed."""
     if timeout is None:
         return await start()
+    seconds = timeout * len(ask.ids) if left is None else left
     task = asyncio.ensure_future(start())
     try:
-        await asyncio.wait({task}, timeout=timeout * len(ask.ids))
+        await asyncio.wait({task}, timeout=seconds)
         if task.done():
             return task.result()
         task.cancel()
@@ -369,132 +378,14 @@ def _too_late(ask: Ask, timeout: float) -> Reply:
     return ask.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).")
 
 
-class _Worker:
-    """A daemon thread that does one job after the other; one that hangs is left behind and keeps nobody waiting."""
-
-    def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        threading.Thread(target=self._work, name="irmetrics", daemon=True).start()
-
-    def _work(self) -> None:
-        while True:
-            job = self._jobs.get()
-            if job is None:
-                return
-            job()
-            del job  # or it would be kept until the next one
-
-    def do(self, work: Callable[[], T], deliver: Callable[[T | BaseException], None]) -> None:
-        context = contextvars.copy_context()
-
-        def job() -> None:
-            try:
-                result: T | BaseException = context.run(work)
-            except BaseException as error:  # noqa: BLE001 - pytest.skip and the like are raised where they are awaited
-                result = error
-            deliver(result)
-
-        self._jobs.put(job)
-
-    def stop(self) -> None:
-        self._jobs.put(None)
-
-
-class _Crew(contextlib.AbstractContextManager["_Crew"]):
-    """Workers that wait for a job, and as many more as it takes."""
-
-    def __init__(self) -> None:
-        self._idle: list[_Worker] = []
-        self._all: list[_Worker] = []
-
-    def hire(self) -> _Worker:
-        if self._idle:
-            return self._idle.pop()
-        worker = _Worker()
-        self._all.append(worker)
-        return worker
-
-    def release(self, worker: _Worker) -> None:
-        self._idle.append(worker)
-
-    def __exit__(self, *_: object) -> None:
-        for worker in self._all:  # those that hang as well, should they ever come back
-            worker.stop()
-
-    async def aperform(self, function: Callable[..., Any], ask: Ask, reading: Reading) -> Reply:
-        """Call a sync retriever in a worker, and await that without keeping the loop from its work."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Reply | Pending] = loop.create_future()
-
-        def settle_future(result: Reply | Pending | BaseException) -> None:
-            if future.done():
-                return
-            if isinstance(result, BaseException):
-                future.set_exception(result)
-            else:
-                future.set_result(result)
-
-        def deliver(result: Reply | Pending | BaseException) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
-                loop.call_soon_threadsafe(settle_future, result)
-
-        worker = self.hire()
-        worker.do(partial(perform, function, ask, reading), deliver)
-        done = await future
-        self.release(worker)
-        return await settle(done, reading) if isinstance(done, Pending) else done
-
-
-def _drive_threads(
-    conversation: Conversation, caller: Caller, reading: Reading, options: RetrievalOptions
-) -> Retrieved:
-    """Ask in daemon threads. One that outlives the timeout is left behind, and what it says then is not heard."""
-    delivered: queue.SimpleQueue[tuple[_Worker, Reply | Pending | BaseException]] = queue.SimpleQueue()
-    running: dict[_Worker, tuple[Ask, float]] = {}
-    limit = float("inf") if options.timeout is None else options.timeout
-    with _Crew() as crew:
-        try:
-            ask = next(conversation)
-            while True:
-                replies: list[Reply] = []
-                if ask is not None:
-                    worker = crew.hire()
-                    running[worker] = (ask, monotonic() + limit * len(ask.ids))
-                    worker.do(
-                        partial(perform, caller.function, ask, reading), partial(_deliver, delivered, worker)
-                    )
-                while ask is None and not replies:
-                    earliest = min(deadline for _, deadline in running.values())
-                    with contextlib.suppress(queue.Empty):
-                        worker, result = delivered.get(timeout=max(0.0, min(earliest - monotonic(), _TICK)))
-                        if worker not in running:
-                            continue
-                        if isinstance(result, BaseException):
-                            raise result
-                        _, deadline = running.pop(worker)
-                        crew.release(worker)
-                        left = None if options.timeout is None else max(deadline - monotonic(), 0.001)
-                        replies.append(_done(result, reading, left))
-                        continue
-                    late = [worker for worker, (_, deadline) in running.items() if deadline <= monotonic()]
-                    replies += [_too_late(running.pop(worker)[0], limit) for worker in late]
-                ask = conversation.send(replies)
-        except StopIteration as end:
-            return _result(end)
-
-
-def _deliver(delivered: queue.SimpleQueue[Any], worker: _Worker, result: object) -> None:
-    delivered.put((worker, result))
-
-
-def _drive_executor(
+def _drive_elsewhere(
     conversation: Conversation,
-    caller: Caller,
+    function: Callable[..., Any],
     reading: Reading,
     options: RetrievalOptions,
     executor: Executor,
 ) -> Retrieved:
-    """Ask in an executor's threads or processes. A call that is late is given up, not ended."""
+    """Ask in an executor's threads or processes. A call that is late is given up, and what it says then is not heard."""
     running: dict[Future[Reply | Pending], tuple[Ask, float]] = {}
     limit = float("inf") if options.timeout is None else options.timeout
     try:
@@ -503,34 +394,117 @@ def _drive_executor(
             replies: list[Reply] = []
             if ask is not None:
                 try:
-                    future = executor.submit(perform, caller.function, ask, reading)
-                except Exception as error:  # noqa: BLE001 - an executor that is shut down or broken
-                    replies = [ask.failed(f"ir_executor {explain(error)}")]
-                else:
-                    running[future] = (ask, monotonic() + limit * len(ask.ids))
+                    running[executor.submit(perform, function, ask, reading)] = (
+                        ask,
+                        monotonic() + limit * len(ask.ids),
+                    )
+                except Exception as error:  # noqa: BLE001 - an executor that is shut down or broken, no more threads
+                    replies = [ask.failed(_refused(executor, error))]
             while ask is None and not replies:
                 earliest = min(deadline for _, deadline in running.values())
                 finished, _ = wait(running, max(0.0, min(earliest - monotonic(), _TICK)), FIRST_COMPLETED)
                 for future in finished:
-                    replies.append(_collect(future, running.pop(future)[0], reading, options.timeout))
-                late = [future for future, (_, deadline) in running.items() if deadline <= monotonic()]
-                for future in late:
-                    future.cancel()
+                    call, deadline = running.pop(future)
+                    try:
+                        done = future.result()
+                    except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
+                        replies.append(call.failed(_refused(executor, error)))
+                    else:
+                        replies.append(_done(done, reading, options.timeout, deadline))
+                for future in [
+                    future for future, (_, deadline) in running.items() if deadline <= monotonic()
+                ]:
                     replies.append(_too_late(running.pop(future)[0], limit))
+                    _give_up(future)
             ask = conversation.send(replies)
     except StopIteration as end:
         return _result(end)
     finally:
         for future in running:
-            future.cancel()
+            _give_up(future)
 
 
-def _collect(future: Future[Reply | Pending], ask: Ask, reading: Reading, timeout: float | None) -> Reply:
+async def _aperform_in(executor: Executor, function: Callable[..., Any], ask: Ask, reading: Reading) -> Reply:
+    """Call a sync retriever in an executor, and await that without keeping the event loop from its work."""
     try:
+        future = executor.submit(perform, function, ask, reading)
+    except Exception as error:  # noqa: BLE001 - as above
+        return ask.failed(_refused(executor, error))
+    try:
+        done = await asyncio.wrap_future(future)
+    except Exception as error:  # noqa: BLE001 - as above
+        return ask.failed(_refused(executor, error))
+    except asyncio.CancelledError:
+        _give_up(future)
+        raise
+    return await settle(done, reading) if isinstance(done, Pending) else done
+
+
+def _refused(executor: Executor, error: Exception) -> str:
+    return explain(error) if isinstance(executor, _DaemonThreads) else f"ir_executor {explain(error)}"
+
+
+def _give_up(future: Future[Reply | Pending]) -> None:
+    future.cancel()
+    future.add_done_callback(_discard)
+
+
+def _discard(future: Future[Reply | Pending]) -> None:
+    if not future.cancelled() and future.exception() is None:
         done = future.result()
-    except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
-        return ask.failed(f"ir_executor {explain(error)}")
-    return _done(done, reading, timeout)
+        if isinstance(done, Pending):
+            done.discard()
+
+
+class _DaemonThreads(Executor):
+    """Threads that keep nobody waiting: one that hangs is left behind, also when the process ends.
+
+    There is always an idle one, so a call's time starts when it is submitted. Each sees the caller's context.
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[queue.SimpleQueue[Callable[[], None] | None]] = []
+        self._all: list[queue.SimpleQueue[Callable[[], None] | None]] = []
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Call `fn` in a thread that idles, or in a new one."""
+        future: Future[T] = Future()
+        context = contextvars.copy_context()
+        inbox = self._idle.pop() if self._idle else self._hire()
+
+        def job() -> None:
+            try:
+                result = context.run(fn, *args, **kwargs)
+            except BaseException as error:  # noqa: BLE001 - pytest.skip and the like are raised where it is awaited
+                self._idle.append(inbox)
+                future.set_exception(error)
+            else:
+                self._idle.append(inbox)
+                future.set_result(result)
+
+        future.set_running_or_notify_cancel()
+        inbox.put(job)
+        return future
+
+    def _hire(self) -> queue.SimpleQueue[Callable[[], None] | None]:
+        inbox: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        threading.Thread(target=_work, args=(inbox,), name="irmetrics", daemon=True).start()
+        self._all.append(inbox)
+        return inbox
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 - Executor's signature
+        """Let the threads end: those that idle now, those that hang if they ever come back."""
+        for inbox in self._all:
+            inbox.put(None)
+
+
+def _work(inbox: queue.SimpleQueue[Callable[[], None] | None]) -> None:
+    while True:
+        job = inbox.get()
+        if job is None:
+            return
+        job()
+        del job  # or its answer would be kept until the next one
 
 
 class SessionLoop:
@@ -557,11 +531,7 @@ class SessionLoop:
         try:
             return self._loop.run_until_complete(task)
         except BaseException:
-            if not task.done():  # Ctrl-C: let the retriever clean up
-                task.cancel()
-                self._loop.run_until_complete(asyncio.wait({task}, timeout=_GRACE))
-            if task.done() and not task.cancelled():
-                task.exception()  # it is on its way up already
+            _wind_down(self._loop, task)
             raise
 
     def close(self) -> None:
@@ -578,6 +548,30 @@ class SessionLoop:
                 loop.run_until_complete(asyncio.wait(left, timeout=_GRACE))
             loop.run_until_complete(asyncio.wait_for(loop.shutdown_asyncgens(), _GRACE))
         loop.close()
+
+
+def _wind_down(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
+    """Let a task that Ctrl-C or its like got in the way of clean up, for a short time."""
+    stop = loop.call_later(2 * _GRACE, loop.stop)
+    while not task.done():
+        task.cancel()
+        try:
+            loop.run_until_complete(task)
+        except (
+            KeyboardInterrupt,
+            SystemExit,
+        ):  # what another call in flight raised; the first is on its way up
+            continue
+        except BaseException:  # noqa: BLE001 - its end, or that of its time
+            break
+    stop.cancel()
+    _note_end(task)
+
+
+def _note_end(task: asyncio.Task[Any]) -> None:
+    """Look at a task's exception, or asyncio would log that nobody did."""
+    if task.done() and not task.cancelled():
+        task.exception()
 
 
 _session_loop = SessionLoop()
