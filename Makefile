@@ -14,8 +14,9 @@ PIP = $(PY) -m pip install --quiet --disable-pip-version-check
 test: $(VENV)/.ready-test
 	$(PY) -m pytest -n auto --maxprocesses 8 $(ARGS)
 
+# pytest-asyncio is here for the tests, and would only warn about a setting of its own.
 example: $(VENV)/.ready-test
-	cd example_project && ../$(PY) -m pytest --ir-baseline -v $(ARGS)
+	cd example_project && ../$(PY) -m pytest -p no:asyncio --ir-baseline -v $(ARGS)
 
 lint: $(VENV)/.ready-lint
 	$(PY) -m ruff check
