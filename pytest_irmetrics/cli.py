@@ -109,6 +109,7 @@ def _summary(file: str, golden: GoldenSet) -> str:
     names = dict.fromkeys(
         threshold.metric.name if threshold.tag is None else f"{threshold.metric.name} for {threshold.tag}"
         for threshold in golden.thresholds
+        if any(limit is not None for limit in threshold.limits.values())  # and not all of them `off`
     )
     held = f"thresholds on {', '.join(names)}" if names else "no thresholds"
     queries = plural(len(golden.queries), "query", "queries")

@@ -113,10 +113,7 @@ class NodeReader:
         self.next()
         if self.next().__class__ is StreamEndEvent:
             return None
-        root = self.next()
-        if self._cautious:
-            self._check_properties(root, root)
-        return root
+        return self.next()
 
     def compose(self, event: Any) -> Node:
         """Read the rest of the node that this event begins."""

@@ -175,6 +175,7 @@ class _SetReader:
                 root, f"A golden set is a mapping with the key `queries`, and this is {what}. {advice}"
             )
             raise Stop
+        self._refuse_properties(root, "golden set as a whole")
         top = self._top
         top.append(root)
         while (event := nodes.next()).__class__ is not MappingEndEvent:
@@ -184,8 +185,7 @@ class _SetReader:
             if event.__class__ is not SequenceStartEvent or key.__class__ is list or key.value != "queries":
                 top.append(nodes.compose(event))
                 continue
-            if event.anchor is not None or event.tag is not None:
-                self._problem(event, "The list of queries takes no anchor and no tag. Remove it.")
+            self._refuse_properties(event, "list of queries")
             top.append([event])
             compose_mapping, read_query = nodes.compose_mapping, self._read_query
             while (event := nodes.next()).__class__ is not SequenceEndEvent:
@@ -197,6 +197,11 @@ class _SetReader:
                     self._report_keys(keys, _QUERY_KEYS, "a query")
                 read_query(event, fields)
         nodes.end()
+
+    def _refuse_properties(self, event: Node, what: str) -> None:
+        """Report the anchor or tag of what is read as it comes, so that no alias could stand for it."""
+        if event.anchor is not None or event.tag is not None:
+            self._problem(event, f"The {what} takes no anchor and no tag. Remove it.")
 
     def _fields(self, node: Node, known: frozenset[str], what: str) -> dict[str | None, Node]:
         """Return the values of a mapping by key, and report the keys that are not `known`."""
