@@ -106,6 +106,19 @@ def test_without_parameters_equals_trec_eval_bit_for_bit(level):
         )
 
 
+def test_negative_grades_are_as_trec_eval_has_them():
+    # It wants one document above 0 beside them.
+    rng = random.Random(7)
+    batch = []
+    for _ in range(QUERIES // 3):
+        judgments = {f"d{number}": rng.choice((-2, -1, 0, 1, 2)) for number in rng.sample(range(20), 8)}
+        batch.append(({**judgments, "one": 1}, [f"d{number}" for number in rng.sample(range(20), 10)]))
+    evaluator = pytrec_eval.RelevanceEvaluator(as_qrels(batch), set(TREC_EVAL.values()))
+    theirs = evaluator.evaluate(as_run(batch))
+    for name, column in ours(batch, list(TREC_EVAL)).items():
+        assert column == [theirs[f"q{number}"][TREC_EVAL[name]] for number in range(len(batch))]
+
+
 def test_rel_parameter_equals_trec_eval_at_that_level():
     names = {name: trec for name, trec in TREC_EVAL.items() if not name.startswith("ndcg")}
     for batch in batches()[:4]:
