@@ -1,0 +1,317 @@
+"""Evaluation against Evaluation: which queries pair, how far each mean moved, and which documents moved it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics import significance
+from pytest_irmetrics.evaluation import EvaluationError
+from pytest_irmetrics.metrics import Scorer, mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_irmetrics.evaluation import Evaluation
+    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.metrics import Grade, Metric
+    from pytest_irmetrics.run import Answer
+
+SLACK = 1e-9
+"""What every comparison allows for floating point."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """How one metric moved from the baseline, over the queries that both sides have.
+
+    ``differences`` maps the ids of the paired queries to now − baseline; weights are applied in ``delta`` and
+    in what is said of its significance.
+    """
+
+    metric: Metric
+    tag: str | None
+    baseline: float | None
+    """The baseline's mean over the paired queries, under today's judgments."""
+    now: float | None
+    """Today's mean over the paired queries."""
+    differences: Mapping[str, float]
+    weights: Mapping[str, float] = field(repr=False)
+    before: Mapping[str, float] = field(repr=False)
+    """Query id → the baseline's score."""
+    after: Mapping[str, float] = field(repr=False)
+    """Query id → today's score."""
+
+    @property
+    def n(self) -> int:
+        """How many queries are paired."""
+        return len(self.differences)
+
+    @property
+    def delta(self) -> float:
+        """Now − baseline; 0 where no query is paired."""
+        if self.now is None or self.baseline is None:
+            return 0.0
+        if self._denominators_differ:
+            return self.now - self.baseline
+        values = self.weighted_differences
+        return math.fsum(values.values()) / len(values)
+
+    @property
+    def _denominators_differ(self) -> bool:
+        """Whether the metric leaves queries out (``miss=skip``), so that each side has its own."""
+        return len(self.before) != self.n or len(self.after) != self.n
+
+    @cached_property
+    def weighted_differences(self) -> Mapping[str, float]:
+        """Query id → weight · N / Σ weights · (now − baseline); their plain mean is ``delta``."""
+        total = math.fsum(self.weights[query_id] for query_id in self.differences)
+        scale = self.n / total if total else 1.0
+        return {
+            query_id: self.weights[query_id] * scale * difference
+            for query_id, difference in self.differences.items()
+        }
+
+    @cached_property
+    def worse(self) -> tuple[str, ...]:
+        """Ids of the queries that score lower than before, the one that costs the mean most first."""
+        lower = [query_id for query_id, value in self.differences.items() if value < -SLACK]
+        return tuple(sorted(lower, key=lambda query_id: (self.weighted_differences[query_id], query_id)))
+
+    @cached_property
+    def better(self) -> tuple[str, ...]:
+        """Ids of the queries that score higher than before, the largest gain first."""
+        higher = [query_id for query_id, value in self.differences.items() if value > SLACK]
+        return tuple(sorted(higher, key=lambda query_id: (-self.weighted_differences[query_id], query_id)))
+
+    @cached_property
+    def same(self) -> tuple[str, ...]:
+        """Ids of the queries whose score did not change."""
+        return tuple(query_id for query_id, value in self.differences.items() if abs(value) <= SLACK)
+
+    @cached_property
+    def lost(self) -> tuple[str, ...]:
+        """Ids of the queries that went from above 0 to 0, in the order of ``worse``."""
+        return tuple(
+            query_id
+            for query_id in self.worse
+            if self.before[query_id] > SLACK and self.after[query_id] <= SLACK
+        )
+
+    @cached_property
+    def p_value(self) -> float | None:
+        """One-sided sign-flip p of a drop this large; None where the two sides average over other queries."""
+        if self._denominators_differ or not self.n:
+            return None
+        return significance.sign_flip_p(list(self.weighted_differences.values()))
+
+    @cached_property
+    def interval(self) -> tuple[float, float] | None:
+        """95 % interval of delta; None for fewer than two paired queries."""
+        if self._denominators_differ or self.n < 2:
+            return None
+        return significance.interval(list(self.weighted_differences.values()))
+
+    @cached_property
+    def detectable(self) -> float | None:
+        """The smallest drop that this many queries, changing this much, show (power 80 %, one-sided 5 %)."""
+        if self._denominators_differ or self.n < 2:
+            return None
+        return significance.detectable_drop(list(self.weighted_differences.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class LabelChange:
+    """A judgment that is not what it was when the baseline was stored; None: there is, or was, none."""
+
+    query_id: str
+    doc_id: str
+    before: Grade | None
+    after: Grade | None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Where a judged document stood in the baseline's ranking and stands now; ranks from 1, None: not returned."""
+
+    doc_id: str
+    grade: Grade
+    before: int | None
+    after: int | None
+    overtaken_by: tuple[str, ...] = ()
+    """Of a document that fell: what stands above it now and did not before, best first."""
+
+
+class Comparison:
+    """Today's evaluation against a baseline's.
+
+    Queries pair by id, text and params. ``comparison["ndcg@10"]`` is the Change of that metric over the paired
+    queries; both sides are cut at the shallower of the two depths.
+    """
+
+    def __init__(self, now: Evaluation, baseline: Evaluation) -> None:
+        stored = baseline.run.answers
+        self.removed: tuple[str, ...] = tuple(sorted(set(stored) - set(now.golden.queries)))
+        """Ids of the queries that only the baseline has."""
+        queries = now.golden.queries.values()
+        self.new: tuple[str, ...] = tuple(query.id for query in queries if query.id not in stored)
+        """Ids of the queries that the baseline does not have."""
+        self.reworded: tuple[str, ...] = tuple(
+            query.id
+            for query in queries
+            if query.id in stored and not _same_question(query, stored[query.id])
+        )
+        """Ids of the queries whose text or params changed since the baseline was stored."""
+        apart = {*self.new, *self.reworded}
+        self.paired: tuple[str, ...] = tuple(query.id for query in queries if query.id not in apart)
+        """Ids of the queries that both sides asked in the same words."""
+        self.depth = min((d for d in (now.depth, baseline.depth) if d is not None), default=None)
+        """The depth at which both sides are read."""
+        self.full = now
+        self.now = now.narrowed(only=self.paired, depth=self.depth)
+        self.baseline = baseline.narrowed(only=self.paired, depth=self.depth)
+        self._changes: dict[tuple[str, str | None], Change] = {}
+
+    def __getitem__(self, metric: str | Metric) -> Change:
+        return self.change(metric)
+
+    def change(self, metric: str | Metric, tag: str | None = None) -> Change:
+        """Return how a metric moved over the paired queries, or over those with ``tag``."""
+        metric = self.now.metric(metric)
+        if metric.kind == "latency":
+            raise EvaluationError(f"{metric.name} is never in a baseline; gate it with `max`.")
+        key = metric.name, tag
+        if key not in self._changes:
+            self._changes[key] = self._compute(metric, tag)
+        return self._changes[key]
+
+    def _compute(self, metric: Metric, tag: str | None) -> Change:
+        ids = [query.id for query in self.now.queries(metric, tag)]
+        weights = {query.id: query.weight for query in self.now.queries(metric, tag)}
+        now, baseline = self.now.scores[metric.name], self.baseline.scores[metric.name]
+        before = {query_id: baseline[query_id] for query_id in ids if query_id in baseline}
+        after = {query_id: now[query_id] for query_id in ids if query_id in now}
+        return Change(
+            metric=metric,
+            tag=tag,
+            baseline=_weighted_mean(before, weights),
+            now=_weighted_mean(after, weights),
+            differences={
+                query_id: after[query_id] - before[query_id]
+                for query_id in ids
+                if query_id in after and query_id in before
+            },
+            weights=weights,
+            before=before,
+            after=after,
+        )
+
+    @cached_property
+    def paired_share(self) -> float:
+        """How much of the baseline's weight the paired queries carry, in [0, 1]; 1 for an empty baseline."""
+        stored = self.baseline.run.answers
+        total = math.fsum(_weight(answer) for answer in stored.values())
+        return math.fsum(_weight(stored[query_id]) for query_id in self.paired) / total if total else 1.0
+
+    @cached_property
+    def label_changes(self) -> tuple[LabelChange, ...]:
+        """The judgments of paired queries that changed since the baseline was stored."""
+        changes = []
+        for query_id in self.paired:
+            old = self.baseline.run.answers[query_id].judgments
+            new = self.now.golden.queries[query_id].judgments
+            if old is None or old == new:
+                continue
+            changes += [
+                LabelChange(query_id, doc_id, old.get(doc_id), new.get(doc_id))
+                for doc_id in sorted({*old, *new})
+                if old.get(doc_id) != new.get(doc_id)
+            ]
+        return tuple(changes)
+
+    def labels_delta(self, metric: str | Metric) -> float | None:
+        """Return how far a metric moves through the change of labels alone: the baseline's run, now − then.
+
+        None where the stored run has no judgments to go back to.
+        """
+        metric = self.now.metric(metric)
+        today = self.change(metric).baseline
+        answers = self.baseline.run.answers
+        if (
+            metric.kind != "ranking"
+            or today is None
+            or any(answers[i].judgments is None for i in self.paired)
+        ):
+            return None
+        level = self.baseline.run.relevance_level
+        scorer = Scorer([metric], relevance_level=self.now.golden.relevance_level if level is None else level)
+        values, weights = [], []
+        for query in self.now.queries(metric):
+            stored = answers[query.id]
+            rows = (
+                scorer.row(stored.judgments or {}, ranking)[0] for ranking in self.baseline.rankings(query.id)
+            )
+            scores = [score for score in rows if score is not None]
+            if scores:
+                values.append(mean(scores))
+                weights.append(_weight(stored))
+        return today - mean(values, weights) if values else None
+
+    def moves(self, query_id: str) -> tuple[Move, ...]:
+        """Return where a query's relevant documents moved: losses first, the largest grade and fall first."""
+        judgments = self.now.golden.queries[query_id].judgments
+        return moves(judgments, self.baseline.rankings(query_id)[0], self.now.rankings(query_id)[0])
+
+
+def moves(judgments: Mapping[str, Grade], before: Sequence[str], after: Sequence[str]) -> tuple[Move, ...]:
+    """Return the judged documents that stand elsewhere than before: falls first, the highest grade first."""
+    was = {doc_id: rank for rank, doc_id in enumerate(before, 1)}
+    now = {doc_id: rank for rank, doc_id in enumerate(after, 1)}
+    beyond = max(len(before), len(after)) + 1
+
+    def fall(move: Move) -> int:
+        return (move.after or beyond) - (move.before or beyond)
+
+    def overtaking(move: Move) -> tuple[str, ...]:
+        """Give what stands above the document now and did not before."""
+        old = move.before or beyond
+        above = after[: move.after - 1] if move.after else after
+        return tuple(doc_id for doc_id in above if was.get(doc_id, beyond) > old) if fall(move) > 0 else ()
+
+    found = [
+        Move(doc_id, grade, was.get(doc_id), now.get(doc_id))
+        for doc_id, grade in judgments.items()
+        if was.get(doc_id) != now.get(doc_id)
+    ]
+    found.sort(key=lambda move: (fall(move) <= 0, -move.grade, -fall(move), move.doc_id))
+    return tuple(replace(move, overtaken_by=overtaking(move)) for move in found)
+
+
+def compare(now: Evaluation, baseline: Evaluation) -> Comparison:
+    """Compare two evaluations of one golden set, query by query.
+
+    Both are read under their own judgments: evaluate the baseline's run under today's golden set first, so
+    that a change of labels does not look like a change of the retriever.
+    """
+    return Comparison(now, baseline)
+
+
+def _same_question(query: Query, answer: Answer) -> bool:
+    """Tell whether a stored answer was to this question; a run without texts (a TREC run) goes by the id."""
+    return answer.text is None or (answer.text == query.text and dict(answer.params) == dict(query.params))
+
+
+def _weight(answer: Answer) -> float:
+    return 1.0 if answer.weight is None else answer.weight
+
+
+def _weighted_mean(scores: Mapping[str, float], weights: Mapping[str, float]) -> float | None:
+    if not scores:
+        return None
+    return mean(list(scores.values()), _in_order(scores, weights))
+
+
+def _in_order(ids: Iterable[str], weights: Mapping[str, float]) -> list[float]:
+    return [weights[query_id] for query_id in ids]
