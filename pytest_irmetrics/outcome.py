@@ -1,0 +1,165 @@
+"""One judged test item: its evaluation, comparison and verdicts, and the record that is made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.evaluation import NoQueryError
+from pytest_irmetrics.record import Gate, QueryView, Row
+from pytest_irmetrics.reports.text import score_text, signed_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.evaluation import Evaluation
+    from pytest_irmetrics.gates import Limits, Verdict
+    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.metrics import Metric
+
+_EXPLAINING = 20
+"""How many of a verdict's queries a record carries; its text says how many there are."""
+
+_WORDS = {
+    "min": "≥ {}",
+    "max": "≤ {}",
+    "max_drop": "drop ≤ {}",
+    "min_each": "each ≥ {}",
+    "max_lost": "lost ≤ {}",
+    "significance": "p < {}",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was measured and decided in one test item."""
+
+    evaluation: Evaluation
+    limits: Limits
+    verdicts: tuple[Verdict, ...] = ()
+    comparison: Comparison | None = None
+    checked: bool = True
+    """False for ``evaluate``, which only measures."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether any gate failed."""
+        return any(verdict.failed for verdict in self.verdicts)
+
+    @property
+    def state(self) -> str:
+        """``error`` where no mean could be computed, else ``failed`` or ``passed``."""
+        if self.evaluation.errors:
+            return "error"
+        return "failed" if self.failed else "passed"
+
+    def rows(self) -> list[Row]:
+        """Return the summary's table: every metric over the set, then what is gated by slice."""
+        if self.evaluation.errors:
+            return []
+        slices = [(self.evaluation.metric(name), tag) for name, tag in self.limits if tag is not None]
+        whole = [(metric, None) for metric in self.evaluation.metrics]
+        return [row for metric, tag in [*whole, *slices] if (row := self._row(metric, tag)) is not None]
+
+    def _row(self, metric: Metric, tag: str | None) -> Row | None:
+        try:
+            full: float | None = self.evaluation.mean(metric, tag)
+        except NoQueryError:
+            full = None
+        words = self.limits.get((metric.name, tag), {})
+        if full is None and not words:
+            return None
+        change = None
+        if self.comparison is not None and metric.kind != "latency":
+            change = self.comparison.change(metric, tag)
+        compared = change is not None and change.n > 0
+        return Row(
+            metric=metric.name,
+            tag=tag,
+            n=change.n if change is not None and compared else len(self.evaluation.queries(metric, tag)),
+            full=full,
+            now=change.now if change is not None and compared else full,
+            baseline=change.baseline if change is not None and compared else None,
+            delta=change.delta if change is not None and compared else None,
+            gate=", ".join(_WORDS[word].format(limit) for word, (limit, _) in words.items()),
+            verdict=self._verdict(metric, tag),
+        )
+
+    def _verdict(self, metric: Metric, tag: str | None) -> str:
+        states = {
+            verdict.state
+            for verdict in self.verdicts
+            if verdict.metric == metric.name and verdict.tag == tag and verdict.word in _WORDS
+        }
+        if "failed" in states:
+            return "FAILS"
+        if "passed" in states:
+            return "passes"
+        return "not checked" if states else ""
+
+    def gates(self) -> list[Gate]:
+        """Return the verdicts in words, failed ones first."""
+        return [
+            Gate(
+                state=verdict.state,
+                text=verdict.text,
+                word=verdict.word,
+                metric=verdict.metric,
+                tag=verdict.tag,
+                origin=verdict.origin,
+                # Every query that could not be retrieved is named; of the others those that matter most.
+                queries=list(verdict.queries if verdict.word == "errors" else verdict.queries[:_EXPLAINING]),
+                details=list(verdict.details),
+                shares=list(verdict.shares[:_EXPLAINING]),
+            )
+            for verdict in self.verdicts
+        ]
+
+    def views(self, *, everything: bool) -> list[QueryView]:
+        """Return the queries that explain the failed gates, or all of them."""
+        if everything:
+            queries: Iterable[Query] = self.evaluation.golden.queries.values()
+        else:
+            ids = dict.fromkeys(i for gate in self.gates() if gate.state == "failed" for i in gate.queries)
+            queries = (self.evaluation.golden.queries[query_id] for query_id in ids)
+        return [self._view(query) for query in queries]
+
+    def _view(self, query: Query) -> QueryView:
+        evaluation, comparison = self.evaluation, self.comparison
+        paired = comparison is not None and query.id in (comparison.now.only or ())
+        shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]
+        failed = bool(evaluation.errors)
+        return QueryView(
+            query_id=query.id,
+            text=query.text,
+            where=evaluation.golden.where(query.id),
+            judgments=dict(query.judgments),
+            forbidden=list(query.forbidden),
+            now=list(evaluation.rankings(query.id)[0]),
+            before=list(comparison.baseline.rankings(query.id)[0])
+            if comparison is not None and paired
+            else None,
+            scores={} if failed else {m.name: evaluation.score(m, query.id) for m in shown},
+            scores_before={m.name: comparison.baseline.score(m, query.id) for m in shown}
+            if comparison is not None and paired and not failed
+            else {},
+            error=evaluation.errors.get(query.id),
+            status=_status(query),
+        )
+
+    def lowered(self) -> Iterator[str]:
+        """Say what a new baseline lowers, and by how much."""
+        for row in self.rows():
+            if row.delta is not None and row.delta < -1e-9:
+                name = row.metric if row.tag is None else f"{row.metric} of {row.tag}"
+                yield (
+                    f"{name} {score_text(row.baseline, row.now)} → {score_text(row.now, row.baseline)} "
+                    f"({signed_text(row.delta)})"
+                )
+
+
+def _status(query: Query) -> str:
+    if query.xfail is not None:
+        return f"xfail: {query.xfail}"
+    return "no_answer" if query.no_answer else ""

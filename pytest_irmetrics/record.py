@@ -1,0 +1,113 @@
+"""What one test item measured, as it travels on its report from a worker to the controller."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One metric over a golden set or over one of its slices, as a line of the summary's table."""
+
+    metric: str
+    tag: str | None
+    n: int
+    """How many queries it averages over; with a baseline, how many of them are paired."""
+    full: float | None
+    """The mean over all of today's queries."""
+    now: float | None
+    """The mean that is compared: over the paired queries where there is a baseline."""
+    baseline: float | None
+    delta: float | None
+    gate: str
+    """The limits in words, empty without one."""
+    verdict: str
+    """``passes``, ``FAILS``, ``not checked``, or empty where nothing gates."""
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryView:
+    """One query with its ranking before and now, for ``-vv``, ``--ir-query`` and the reports."""
+
+    query_id: str
+    text: str | None
+    where: str
+    """``file:line``."""
+    judgments: dict[str, float]
+    forbidden: list[str]
+    now: list[str]
+    before: list[str] | None
+    scores: dict[str, float | None]
+    scores_before: dict[str, float | None]
+    error: str | None = None
+    status: str = ""
+    """``xfail`` and its reason, or ``no_answer``; empty for any other query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One verdict, in words."""
+
+    state: str
+    text: str
+    word: str
+    metric: str | None
+    tag: str | None
+    origin: str
+    queries: list[str] = field(default_factory=list)
+    details: list[str] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
+    """Of a drop: the share of all that was lost that each of ``queries`` lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Everything that the controller prints, reports and stores of one test item."""
+
+    nodeid: str
+    golden_set: str
+    """The golden set's path as a reader finds it: relative to where pytest was called, if it is below."""
+    queries: int
+    outcome: str
+    """``passed``, ``failed``, ``error`` (no mean could be computed) or ``not evaluated`` (nothing was asked)."""
+    rows: list[Row] = field(default_factory=list)
+    gates: list[Gate] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    views: list[QueryView] = field(default_factory=list)
+    lowered: list[str] = field(default_factory=list)
+    """In an updating run: what the new baseline lowers, and by how much."""
+    stale: list[str] = field(default_factory=list)
+    """Baselines whose test is gone, relative to the root directory."""
+    baseline_file: str | None = None
+    """Where the baseline is stored, relative to the root directory; set in an updating run."""
+    baseline_text: str | None = None
+    run: str | None = None
+    """The run as JSON text, for the reports."""
+    against: str | None = None
+    """What today was compared with, in words."""
+    look: str | None = None
+    """The command that looks closer at one query, without the query."""
+    accept: str | None = None
+    """The command that stores today's run as the baseline."""
+    depth: int | None = None
+    only_queries: bool = False
+    """Whether ``--ir-query`` narrowed the run, so that nothing about the whole set was judged."""
+
+    def dumps(self) -> str:
+        """Return the record as ASCII text, so that any transport takes it."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    @classmethod
+    def loads(cls, text: str) -> Record:
+        """Read what ``dumps`` wrote."""
+        data: dict[str, Any] = json.loads(text)
+        for row in data["rows"]:
+            if row["interval"] is not None:
+                row["interval"] = tuple(row["interval"])
+        data["rows"] = [Row(**row) for row in data["rows"]]
+        data["gates"] = [Gate(**gate) for gate in data["gates"]]
+        data["views"] = [QueryView(**view) for view in data["views"]]
+        return cls(**data)

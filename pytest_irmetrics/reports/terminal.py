@@ -1,0 +1,311 @@
+"""A record as the text of a failure and as the lines of the summary."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.comparison import moves
+from pytest_irmetrics.reports.text import (
+    display_width,
+    escape_terminal,
+    is_ascii_only,
+    plural,
+    score_text,
+    shorten,
+    signed_text,
+    table,
+    to_stream,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pytest_irmetrics.comparison import Move
+    from pytest_irmetrics.record import Gate, QueryView, Record, Row
+
+_EXPLAINED = 3
+"""How many queries a failure shows in full; the rest are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Where text goes: how wide it is, and what it can print."""
+
+    width: int = 80
+    encoding: str | None = "utf-8"
+
+    @property
+    def ascii_only(self) -> bool:
+        """Whether the stream lacks the ellipsis, the minus sign and arrows."""
+        return is_ascii_only(self.encoding)
+
+    def line(self, text: str) -> str:
+        """Make one line of text safe for this screen."""
+        return to_stream(escape_terminal(text), self.encoding)
+
+    def wrapped(self, text: str, indent: str = "", hanging: str | None = None) -> list[str]:
+        """Break a sentence between words so that it fits; a word that is too long stands alone."""
+        hanging = indent if hanging is None else hanging
+        lines, current = [], indent
+        for word in self.line(text).split(" "):
+            joined = current + word if not current.strip() else f"{current} {word}"
+            if current.strip() and display_width(joined) > self.width:
+                lines.append(current)
+                current = hanging + word
+            else:
+                current = joined
+        return [*lines, current]
+
+    def cut(self, text: str, width: int | None = None) -> str:
+        """Make text safe and short enough for one line."""
+        return shorten(self.line(text), self.width if width is None else width, ascii_only=self.ascii_only)
+
+
+def failure(record: Record, screen: Screen) -> str:
+    """Return a failed test's message.
+
+    The first line says what failed and by how much; then the queries that explain it, each with its place, its
+    ranking before and now and the documents that moved; the last line is the command that goes on from here.
+    """
+    failed = [gate for gate in record.gates if gate.state == "failed"]
+    lines: list[str] = []
+    for gate in failed:
+        lines += screen.wrapped(gate.text, hanging="  ")
+        for detail in gate.details:
+            lines += screen.wrapped(detail, "  ")
+        if gate.origin:
+            lines += screen.wrapped(f"Set in {gate.origin}.", "  ")
+    views = {view.query_id: view for view in record.views}
+    lines += _errors(failed, views, screen)
+    lines += _explanation(failed, views, screen)
+    lines += ["", screen.cut(f"{record.golden_set}: {plural(record.queries, 'query', 'queries')}")]
+    for note in record.notes:
+        lines += screen.wrapped(f"note: {note}", hanging="  ")
+    return "\n".join([*lines, *_commands(record, failed, screen)])
+
+
+def _errors(failed: Sequence[Gate], views: Mapping[str, QueryView], screen: Screen) -> Iterator[str]:
+    for gate in failed:
+        if gate.word == "errors":
+            for query_id in gate.queries:
+                view = views[query_id]
+                yield ""
+                yield screen.cut(f"{view.where}: {query_id}")
+                yield from screen.wrapped(view.error or "", "  ")
+
+
+def _explanation(failed: Sequence[Gate], views: Mapping[str, QueryView], screen: Screen) -> Iterator[str]:
+    """Show the queries that explain the failed gates, those of the first gate first."""
+    explained = [gate for gate in failed if gate.word not in ("errors", "ids", "baseline")]
+    order: dict[str, list[str]] = {}
+    for gate in explained:
+        for query_id in gate.queries:
+            metrics = order.setdefault(query_id, [])
+            if gate.metric is not None and gate.metric not in metrics:
+                metrics.append(gate.metric)
+    ids = list(order)
+    # Of each failed gate at least the query that matters most.
+    leading = list(dict.fromkeys(gate.queries[0] for gate in explained if gate.queries))
+    shown = list(dict.fromkeys([*leading, *ids[:_EXPLAINED]]))[: max(_EXPLAINED, len(leading))]
+    if not shown:
+        return
+    yield ""
+    yield from screen.wrapped(_how_much(explained, shown, len(ids)))
+    for query_id in shown:
+        yield ""
+        yield from _query(views[query_id], order[query_id], screen)
+    rest = [query_id for query_id in ids if query_id not in shown]
+    if rest:
+        yield ""
+        named = ", ".join(rest[:10]) + (f" and {len(rest) - 10} more" if len(rest) > 10 else "")
+        yield from screen.wrapped(f"Also: {named}.", hanging="  ")
+
+
+def _how_much(explained: Sequence[Gate], shown: Sequence[str], total: int) -> str:
+    if len(shown) == 1 and total == 1:
+        lead = "The query that explains it"
+    else:
+        lead = f"The {plural(len(shown), 'query', 'queries')} that {'explains' if len(shown) == 1 else 'explain'} most of it"
+    first = next((gate for gate in explained if gate.shares), None)
+    if first is None:
+        return f"{lead}:"
+    covered = sum(
+        share for query_id, share in zip(first.queries, first.shares, strict=True) if query_id in shown
+    )
+    return f"{lead} ({covered:.0%} of what {first.metric} lost):"
+
+
+def _query(view: QueryView, metrics: Iterable[str], screen: Screen) -> Iterator[str]:
+    """Show one query: its scores, its ranking before and now, and what moved."""
+    scores = "; ".join(_score(view, metric) for metric in metrics if view.scores.get(metric) is not None)
+    yield screen.cut(f"{view.where}: {view.query_id}")
+    if view.text is not None and view.text != view.query_id:
+        yield screen.cut(f"  query     {view.text}")
+    if scores:
+        yield from screen.wrapped(f"  {scores}", "  ")
+    if view.before is not None and view.before != view.now:
+        yield _ranking_line("baseline", view.before, view, screen)
+    yield _ranking_line("now", view.now, view, screen)
+    for sentence in _movements(view):
+        yield from screen.wrapped(sentence, "  ", "    ")
+
+
+def _score(view: QueryView, metric: str) -> str:
+    now, before = view.scores[metric], view.scores_before.get(metric)
+    if before is None or before == now:
+        return f"{metric} {score_text(now)}"
+    return f"{metric} {score_text(before, now)} → {score_text(now, before)}"
+
+
+def _ranking_line(label: str, ranking: Sequence[str], view: QueryView, screen: Screen) -> str:
+    """Show a ranking on one line: what does not fit is cut, and a relevant document carries its grade."""
+    text = " ".join(f"{rank} {_labelled(doc_id, view)}" for rank, doc_id in enumerate(ranking, 1))
+    return screen.cut(f"  {label:<9} {text or 'nothing'}")
+
+
+def _labelled(doc_id: str, view: QueryView) -> str:
+    if doc_id in view.forbidden:
+        return f"{doc_id}(forbidden)"
+    grade = view.judgments.get(doc_id)
+    return doc_id if not grade or grade <= 0 else f"{doc_id}({grade:g})"
+
+
+def _movements(view: QueryView) -> Iterator[str]:
+    """Say which documents moved, or without a baseline where the relevant ones stand."""
+    for doc_id in view.forbidden:
+        if doc_id in view.now:
+            yield f"{doc_id} is forbidden and stands at rank {view.now.index(doc_id) + 1}."
+    if view.status == "no_answer" and view.now:
+        yield f"Marked no_answer, and {plural(len(view.now), 'document')} came back."
+    if view.before is not None:
+        for move in moves(view.judgments, view.before, view.now):
+            if move.grade > 0:
+                yield f"{_fate(move)}{_overtaken(move, view)}."
+        return
+    ranks = {doc_id: rank for rank, doc_id in enumerate(view.now, 1)}
+    relevant = [(doc_id, grade) for doc_id, grade in view.judgments.items() if grade > 0]
+    missing = [f"{doc_id} (grade {grade:g})" for doc_id, grade in relevant if doc_id not in ranks]
+    if missing:
+        rest = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        yield f"Not among the {plural(len(view.now), 'result')}: {', '.join(missing[:5])}{rest}."
+
+
+def _fate(move: Move) -> str:
+    what = f"{move.doc_id} (grade {move.grade:g})"
+    if move.after is None:
+        return f"{what} is no longer returned; it stood at rank {move.before}"
+    if move.before is None:
+        return f"{what} is returned now, at rank {move.after}"
+    verb = "fell" if move.after > move.before else "rose"
+    return f"{what} {verb} from rank {move.before} to {move.after}"
+
+
+def _overtaken(move: Move, view: QueryView) -> str:
+    if not move.overtaken_by:
+        return ""
+    named = [
+        f"{doc_id} ({f'grade {view.judgments[doc_id]:g}' if doc_id in view.judgments else 'unjudged'})"
+        for doc_id in move.overtaken_by[:2]
+    ]
+    more = len(move.overtaken_by) - len(named)
+    return f", below {', '.join(named)}{f' and {more} more' if more else ''}"
+
+
+def _commands(record: Record, failed: Sequence[Gate], screen: Screen) -> list[str]:
+    """Give the commands that go on from here; they are not wrapped, so that they can be copied."""
+    lines = [""]
+    query = next((query_id for gate in failed for query_id in gate.queries), None)
+    if record.look is not None and query is not None:
+        lines.append(screen.line(f"To look closer: {record.look} --ir-query {shlex.quote(query)}"))
+    if record.accept is not None and any(
+        gate.word in ("max_drop", "max_lost", "baseline") for gate in failed
+    ):
+        lines.append(screen.line(f"To accept it:   {record.accept}"))
+    return lines if len(lines) > 1 else []
+
+
+def details(record: Record, screen: Screen) -> list[str]:
+    """Return the rankings of a record's queries in full: one result a line, for ``-vv`` and ``--ir-query``."""
+    lines: list[str] = []
+    for view in record.views:
+        lines.append(screen.cut(f"{view.where}: {view.query_id}{f' [{view.status}]' if view.status else ''}"))
+        if view.text is not None and view.text != view.query_id:
+            lines.append(screen.cut(f"  {view.text}"))
+        if view.error is not None:
+            lines += screen.wrapped(view.error, "  ")
+            continue
+        scores = "; ".join(_score(view, metric) for metric, value in view.scores.items() if value is not None)
+        lines += screen.wrapped(scores, "  ") if scores else []
+        lines += _full_ranking(view, screen)
+        lines += [line for sentence in _movements(view) for line in screen.wrapped(sentence, "  ", "    ")]
+        lines.append("")
+    return lines
+
+
+def _full_ranking(view: QueryView, screen: Screen) -> list[str]:
+    before = {doc_id: rank for rank, doc_id in enumerate(view.before or (), 1)}
+    compared = view.before is not None
+    rows = [["rank", "was" if compared else "", "grade", "document"]]
+    absent = [doc_id for doc_id, grade in view.judgments.items() if grade > 0 and doc_id not in view.now]
+    for rank, doc_id in [*enumerate(view.now, 1), *((None, doc_id) for doc_id in absent)]:
+        was = str(before[doc_id]) if doc_id in before else "new" if rank else "-"
+        cells = [str(rank or "-"), was if compared else "", _judged(doc_id, view), screen.line(doc_id)]
+        rows.append(cells)
+    if len(rows) == 1:
+        return ["  nothing was returned"]
+    lines = table(rows, ">>><", screen.width - 2, ascii_only=screen.ascii_only)
+    return [f"  {line}" for line in lines]
+
+
+def _judged(doc_id: str, view: QueryView) -> str:
+    if doc_id in view.forbidden:
+        return "forbidden"
+    return f"{view.judgments[doc_id]:g}" if doc_id in view.judgments else "unjudged"
+
+
+def summary_table(record: Record, screen: Screen) -> list[str]:
+    """Return the table of a golden set's scores: now, baseline, delta, gate and verdict in words."""
+    compared = any(row.baseline is not None for row in record.rows)
+    header = ["metric", "n", "now", *(["baseline", "delta"] if compared else []), "gate", "verdict"]
+    rows = [header]
+    for row in record.rows:
+        name = row.metric if row.tag is None else f"{row.metric} [{row.tag}]"
+        middle = [score_text(row.baseline, row.now), signed_text(row.delta)] if compared else []
+        rows.append([screen.line(name), str(row.n), score_text(row.now), *middle, row.gate, row.verdict])
+    align = "<>>" + (">>" if compared else "") + "<<"
+    lines = table(
+        [[to_stream(cell, screen.encoding) for cell in row] for row in rows],
+        align,
+        screen.width,
+        ascii_only=screen.ascii_only,
+        whole=(0, len(align) - 1),
+    )
+    for row in record.rows:
+        if row.baseline is not None and row.full is not None and abs(row.full - (row.now or 0.0)) > 1e-9:
+            name = row.metric if row.tag is None else f"{row.metric} [{row.tag}]"
+            lines += screen.wrapped(
+                f"{name} over all of today's queries, also those without a counterpart: {score_text(row.full, row.now)}"
+            )
+    return lines
+
+
+def one_line(record: Record, screen: Screen) -> str:
+    """Return a golden set in one line: what was gated and what it came to."""
+    if record.outcome == "not evaluated":
+        return screen.cut(f"{record.golden_set}: FAILS, nothing was evaluated")
+    gated = [row for row in record.rows if row.gate] or record.rows
+    scores = ", ".join(_gated(row) for row in gated)
+    ungated = "" if any(row.gate for row in record.rows) or record.only_queries else "nothing gated; "
+    size = plural(record.queries, "query", "queries")
+    return screen.cut(f"{record.golden_set}: {_WORD[record.outcome]}, {ungated}{size}; {scores}")
+
+
+_WORD = {"passed": "passes", "failed": "FAILS", "error": "FAILS, not every query was retrieved"}
+
+
+def _gated(row: Row) -> str:
+    name = row.metric if row.tag is None else f"{row.metric} [{row.tag}]"
+    delta = f" ({signed_text(row.delta)})" if row.delta is not None and abs(row.delta) > 1e-9 else ""
+    return f"{name} {score_text(row.now)}{delta}"
