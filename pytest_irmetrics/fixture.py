@@ -1,0 +1,538 @@
+"""The ``irmetrics`` fixture: ask, score, compare, gate."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_irmetrics import collection, notes, thresholds
+from pytest_irmetrics.baseline import BaselineError, baseline_path, read_baseline
+from pytest_irmetrics.comparison import Comparison
+from pytest_irmetrics.evaluation import Evaluation, EvaluationError, NoQueryError, read_metrics, require_depth
+from pytest_irmetrics.gates import Regression, decide
+from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from pytest_irmetrics.metrics import MetricError
+from pytest_irmetrics.outcome import Outcome
+from pytest_irmetrics.record import Record
+from pytest_irmetrics.reports.terminal import Screen, failure
+from pytest_irmetrics.retrieval import RetrievalError, RetrievalOptions, aretrieve, retrieve
+from pytest_irmetrics.run import Answer, Run, RunError
+from pytest_irmetrics.session import item_name
+from pytest_irmetrics.settings import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Sequence
+    from typing import NoReturn
+
+    from pytest_irmetrics.gates import Limits
+    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.session import GatingSession
+    from pytest_irmetrics.settings import Settings
+    from pytest_irmetrics.thresholds import Threshold
+
+_TOLD = (
+    BaselineError,
+    EvaluationError,
+    GoldenSetError,
+    MetricError,
+    RetrievalError,
+    RunError,
+    SettingsError,
+    collection.MarkError,
+    thresholds.ThresholdError,
+)
+"""What a user can mend, told without a traceback."""
+
+
+class MissingRetriever:
+    """What the plugin's own ``retriever`` fixture returns: it only says what to write."""
+
+    message = (
+        "There is no fixture named retriever. Write one in conftest.py that returns your search:\n\n"
+        "    import pytest\n\n"
+        '    @pytest.fixture(scope="session")\n'
+        "    def retriever():\n"
+        "        return lambda query, k: my_search(query, size=k)   # ids, best first\n\n"
+        "or pass one: irmetrics.check(retriever=my_search)."
+    )
+
+
+class IRMetrics:
+    """What the fixture ``irmetrics`` is: one test's golden set, retriever and gates.
+
+    ``check`` and ``acheck`` evaluate, gate and return the Evaluation; ``evaluate`` and ``aevaluate`` only evaluate.
+    """
+
+    def __init__(
+        self,
+        request: pytest.FixtureRequest,
+        session: GatingSession,
+        retriever: Any,
+        *,
+        doc_id: Any = None,
+        corpus: Any = None,
+        executor: Any = None,
+    ) -> None:
+        self._item: pytest.Item = request.node
+        self._session = session
+        self._retriever = retriever
+        self._doc_id = doc_id
+        self._corpus = corpus
+        self._executor = executor
+        self._parameter: collection.GoldenParameter | None = getattr(request, "param", None)
+        self._outcome: Outcome | None = None
+        self._notes: list[str] = []
+        self._checking = 0
+        self._checked = False
+        self._against: str | None = None
+
+    @property
+    def golden(self) -> GoldenSet:
+        """The golden set of this test item. Fails the test where it has none, or a broken one."""
+        __tracebackhide__ = True
+        try:
+            return self._golden(None)
+        except _TOLD as error:
+            _fail(str(error))
+
+    def check(self, *, retriever: Any = None, golden: Any = None, against: Any = None) -> Evaluation:
+        """Evaluate, gate and return the Evaluation; fail the test where a gate fails.
+
+        ``retriever`` and ``golden`` (a GoldenSet or a path) stand in for the test's own. ``against`` is a
+        retriever, a Run or a path that stands in for the stored baseline.
+        """
+        __tracebackhide__ = True
+        self._start()
+        try:
+            now = self._asked(retriever, golden)
+            return self._finish(now, self._other_side(now, against))
+        except _TOLD as error:
+            _fail(str(error))
+
+    def acheck(
+        self, *, retriever: Any = None, golden: Any = None, against: Any = None
+    ) -> Coroutine[Any, Any, Evaluation]:
+        """Do as ``check`` does, for async tests; the retriever may be sync or async."""
+        __tracebackhide__ = True
+        self._start()  # here, so that a call that nobody awaits is told from none
+        return self._acheck(retriever, golden, against)
+
+    async def _acheck(self, retriever: Any, golden: Any, against: Any) -> Evaluation:
+        __tracebackhide__ = True
+        try:
+            now = await self._aasked(retriever, golden)
+            return self._finish(now, await self._aother_side(now, against))
+        except _TOLD as error:
+            _fail(str(error))
+
+    def evaluate(self, *, retriever: Any = None, golden: Any = None) -> Evaluation:
+        """Evaluate only; nothing is gated."""
+        __tracebackhide__ = True
+        try:
+            return self._measured(self._asked(retriever, golden))
+        except _TOLD as error:
+            _fail(str(error))
+
+    async def aevaluate(self, *, retriever: Any = None, golden: Any = None) -> Evaluation:
+        """Do as ``evaluate`` does, for async tests."""
+        __tracebackhide__ = True
+        try:
+            return self._measured(await self._aasked(retriever, golden))
+        except _TOLD as error:
+            _fail(str(error))
+
+    def _start(self) -> None:
+        __tracebackhide__ = True
+        self._checking += 1
+        if self._checking > 1:
+            _fail(
+                "This test calls check a second time, and a test has one verdict. Parametrize the fixture "
+                "retriever to check several, or use irmetrics.evaluate(), which gates nothing."
+            )
+
+    @property
+    def _settings(self) -> Settings:
+        return self._session.settings
+
+    def _golden(self, given: Any) -> GoldenSet:
+        if isinstance(given, GoldenSet):
+            return given
+        if isinstance(given, Mapping):
+            return GoldenSet.from_judgments(given)
+        if given is not None:
+            return self._session.golden_set(Path(self._item.path).parent / given)
+        if self._parameter is None:
+            raise collection.MarkError(
+                'This test has no golden set. Mark it @pytest.mark.ir_golden("golden/*.yaml"), or pass one: '
+                'irmetrics.check(golden="golden/faq.yaml").'
+            )
+        if self._parameter.problem is not None or self._parameter.path is None:
+            raise collection.MarkError(self._parameter.problem or "")
+        return self._session.golden_set(self._parameter.path)
+
+    def _options(self) -> RetrievalOptions:
+        settings, parameter = self._settings, self._parameter
+        return RetrievalOptions(
+            depth=(parameter and parameter.depth) or settings.depth,
+            duplicates=(parameter and parameter.duplicates) or settings.duplicates,
+            doc_id=self._doc_id,
+            timeout=settings.timeout,
+            concurrency=settings.concurrency,
+            repeat=settings.repeat,
+            executor=self._executor,
+        )
+
+    def _plan(self, golden: Any) -> tuple[GoldenSet, tuple[Metric, ...], list[list[Threshold]]]:
+        """Read all that can be wrong before the first query is asked."""
+        golden = self._golden(golden)
+        settings = self._settings
+        levels = self._levels(golden)
+        # The default max_drop comes last: its metrics are reported anyway.
+        named = [threshold.metric for level in levels for threshold in level]
+        own = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
+        metrics = read_metrics([*settings.metrics, *named, *own], settings.custom_metrics)
+        require_depth(metrics, self._options().depth)
+        return golden, metrics, levels
+
+    def _queries(self, golden: GoldenSet) -> Sequence[Query]:
+        only = self._settings.only_queries
+        if not only:
+            return list(golden.queries.values())
+        here = [golden.queries[query_id] for query_id in dict.fromkeys(only) if query_id in golden.queries]
+        if not here:
+            self._refuse_queries(golden, only)
+        return here
+
+    def _refuse_queries(self, golden: GoldenSet, wanted: Sequence[str]) -> NoReturn:
+        """Skip a golden set that does not have the queries of ``--ir-query``; fail where none of the test's has."""
+        __tracebackhide__ = True
+        siblings = self._parameter.siblings if self._parameter is not None else ()
+        known = {query_id for path in siblings for query_id in self._session.golden_set(path).queries}
+        if known.intersection(wanted):
+            pytest.skip(f"{self._golden_name(golden)} does not have the query {wanted[0]} (--ir-query)")
+        close = difflib.get_close_matches(wanted[0], known or golden.queries, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise collection.MarkError(
+            f"--ir-query: no golden set of this test has the query {wanted[0]!r}.{hint}"
+        )
+
+    def _golden_name(self, golden: GoldenSet) -> str:
+        return golden.name if golden.path is None else self._session.shown(golden.path)
+
+    def _require_retriever(self, retriever: Any) -> Any:
+        retriever = self._retriever if retriever is None else retriever
+        if isinstance(retriever, MissingRetriever):
+            raise collection.MarkError(retriever.message)
+        return retriever
+
+    def _asked(self, retriever: Any, golden: Any) -> Evaluation:
+        golden, metrics, _ = self._plan(golden)
+        retrieved = retrieve(self._queries(golden), self._require_retriever(retriever), self._options())
+        return self._evaluation(golden, retrieved, metrics)
+
+    async def _aasked(self, retriever: Any, golden: Any) -> Evaluation:
+        golden, metrics, _ = self._plan(golden)
+        retrieved = await aretrieve(
+            self._queries(golden), self._require_retriever(retriever), self._options()
+        )
+        return self._evaluation(golden, retrieved, metrics)
+
+    def _evaluation(self, golden: GoldenSet, retrieved: Any, metrics: tuple[Metric, ...]) -> Evaluation:
+        only = self._settings.only_queries
+        return Evaluation(
+            golden,
+            retrieved,
+            metrics,
+            self._options().depth,
+            self._settings.custom_metrics,
+            frozenset(only) if only else None,
+        )
+
+    def _other_side(self, now: Evaluation, against: Any) -> tuple[Evaluation, str] | None:
+        if against is None or isinstance(against, (Run, str, os.PathLike)):
+            return self._stored_side(now, against)
+        retrieved = retrieve(self._queries(now.golden), against, self._options())
+        return self._fresh_side(now, retrieved)
+
+    async def _aother_side(self, now: Evaluation, against: Any) -> tuple[Evaluation, str] | None:
+        if against is None or isinstance(against, (Run, str, os.PathLike)):
+            return self._stored_side(now, against)
+        retrieved = await aretrieve(self._queries(now.golden), against, self._options())
+        return self._fresh_side(now, retrieved)
+
+    def _fresh_side(self, now: Evaluation, retrieved: Any) -> tuple[Evaluation, str]:
+        other = replace(now, retrieved=retrieved)
+        if other.errors:
+            query_id, problem = next(iter(other.errors.items()))
+            raise EvaluationError(
+                f"The retriever given as `against` failed for {len(other.errors)} queries; the first is "
+                f"{query_id!r}: {problem}"
+            )
+        return other, "the other retriever"
+
+    def _stored_side(self, now: Evaluation, against: Any) -> tuple[Evaluation, str] | None:
+        if isinstance(against, Run):
+            run, name = against, "the other run"
+        elif against is not None:
+            path = Path(self._item.path).parent / against
+            run, name = Run.load(path), self._session.shown(path)
+        else:
+            settings = self._settings
+            if not settings.baseline and not settings.update:
+                return None
+            path = self._baseline_file
+            if settings.update and not path.exists():
+                return None
+            if not path.exists():
+                raise BaselineError(
+                    f"There is no baseline for this test: {self._session.shown(path)}. Store one, and commit it: "
+                    f"{self._command('--ir-baseline-update')}"
+                )
+            try:
+                run, name = read_baseline(path), "the baseline"
+            except BaselineError as error:
+                if settings.update:
+                    self._notes.append(
+                        f"The baseline that was there could not be read and is replaced: {error}"
+                    )
+                    return None
+                raise
+        depth = run.depth if run.depth is not None else now.depth
+        return Evaluation(
+            now.golden,
+            replace(now.retrieved, run=run, errors={}, latencies={}, stopped=False),
+            now.metrics,
+            depth,
+            now.custom,
+            now.only,
+        ), name
+
+    @property
+    def _baseline_file(self) -> Path:
+        return baseline_path(Path(self._item.path), item_name(self._item), self._settings.baseline_dir)
+
+    def _command(self, *options: str) -> str:
+        """Return a command line that runs this test item alone."""
+        return shlex.join(["pytest", self._item.nodeid, *options])
+
+    def _levels(self, golden: GoldenSet) -> list[list[Threshold]]:
+        """Return the thresholds that bind to this test, nearest first; those of the golden set second."""
+        marked = collection.marked_thresholds(self._item, self._settings.custom_metrics)
+        self._require_tags([threshold for level in marked for threshold in level], golden)
+        return [marked[0], list(golden.thresholds), *marked[1:], list(self._settings.thresholds)]
+
+    def _require_tags(self, marked: Sequence[Threshold], golden: GoldenSet) -> None:
+        """Refuse a mark whose tag no query of any of the test's sets carries."""
+        siblings = self._parameter.siblings if self._parameter is not None else ()
+        for threshold in marked:
+            if threshold.tag is None or threshold.tag in golden.tags:
+                continue
+            if not any(threshold.tag in self._session.golden_set(path).tags for path in siblings):
+                raise collection.MarkError(
+                    f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. "
+                    f"The tags are: {', '.join(sorted(golden.tags)) or 'none'}."
+                )
+
+    def _limits(self, golden: GoldenSet, *, regression: bool) -> Limits:
+        levels = self._levels(golden)
+        settings = self._settings
+        if regression and settings.max_drop is not None:
+            gated = {threshold.metric for level in levels for threshold in level}
+            default = [
+                thresholds.Threshold(
+                    metric=metric,
+                    limits={"max_drop": settings.max_drop},
+                    tag=None,
+                    origin="the setting ir_max_drop",
+                )
+                for metric in (gated or settings.metrics)
+                if metric.kind in ("ranking", "no_answer", "custom")
+            ]
+            levels = [*levels, default]
+        limits = thresholds.resolve(levels)
+        # A mark can name a slice that only some of the test's sets have.
+        return {
+            (name, tag): words for (name, tag), words in limits.items() if tag is None or tag in golden.tags
+        }
+
+    def _measured(self, evaluation: Evaluation) -> Evaluation:
+        if evaluation.errors:
+            _fail_retrieval(evaluation, self)
+        self._item.ihook.pytest_irmetrics_evaluated(item=self._item, evaluation=evaluation)
+        if self._outcome is None:
+            self._outcome = Outcome(evaluation, {}, checked=False)
+        return evaluation
+
+    def _finish(self, now: Evaluation, other: tuple[Evaluation, str] | None) -> Evaluation:
+        __tracebackhide__ = True
+        settings = self._settings
+        regression = None
+        if other is not None and not now.errors:
+            baseline, self._against = other
+            regression = Regression(
+                Comparison(now, baseline),
+                self._against,
+                self._command("--ir-baseline-update"),
+                gated=not settings.update or self._against != "the baseline",
+            )
+        limits = self._limits(now.golden, regression=regression is not None)
+        verdicts = decide(now, limits, regression=regression, single_queries_only=bool(settings.only_queries))
+        comparison = regression.comparison if regression is not None else None
+        self._outcome = Outcome(now, limits, verdicts, comparison)
+        if not now.errors:
+            self._item.ihook.pytest_irmetrics_evaluated(item=self._item, evaluation=now)
+            self._notes += notes.on_evaluation(now, limits, self._corpus)
+        if comparison is not None and self._against is not None:
+            self._notes += notes.on_comparison(comparison, self._against)
+        if not limits and not verdicts and not settings.update:
+            self._notes.append(
+                "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
+            )
+        self._checked = True
+        if self._outcome.failed:
+            _fail(failure(self._as_record(self._outcome), self._screen))
+        return now
+
+    @property
+    def _screen(self) -> Screen:
+        return Screen(encoding=self._session.stream_encoding)
+
+    def _as_record(self, outcome: Outcome) -> Record:
+        config, settings = self._item.config, self._settings
+        golden = outcome.evaluation.golden
+        wanted = (
+            bool(settings.only_queries) or config.get_verbosity() >= 2 or bool(config.getoption("ir_report"))
+        )
+        updating = settings.update and outcome.checked and not outcome.failed and not settings.only_queries
+        rootpath = config.rootpath
+        return Record(
+            nodeid=self._item.nodeid,
+            golden_set=self._golden_name(golden),
+            queries=len(outcome.evaluation.counted),
+            outcome=outcome.state,
+            rows=outcome.rows(),
+            gates=outcome.gates(),
+            notes=list(self._notes),
+            views=outcome.views(everything=wanted),
+            lowered=list(outcome.lowered()) if settings.update else [],
+            stale=self._stale(),
+            baseline_file=os.path.relpath(self._baseline_file, rootpath) if updating else None,
+            baseline_text=self._baseline_run(outcome.evaluation).dumps() if updating else None,
+            run=self._baseline_run(outcome.evaluation).dumps()
+            if config.getoption("ir_report") and not outcome.evaluation.errors
+            else None,
+            against=self._against,
+            look=self._command(*(["--ir-baseline"] if self._against == "the baseline" else [])),
+            accept=self._command("--ir-baseline-update") if self._against == "the baseline" else None,
+            depth=outcome.evaluation.depth,
+            only_queries=bool(settings.only_queries),
+        )
+
+    def _baseline_run(self, evaluation: Evaluation) -> Run:
+        golden = evaluation.golden
+        answers = {}
+        for query in golden.queries.values():
+            answer = evaluation.run.answers.get(query.id)
+            answers[query.id] = Answer(
+                rankings=answer.rankings if answer is not None else ((),),
+                text=query.text,
+                params=query.params,
+                judgments=query.judgments,
+                weight=query.weight,
+                tags=query.tags,
+            )
+        means = {}
+        for metric in evaluation.metrics:
+            if metric.kind != "latency":
+                try:
+                    means[metric.name] = evaluation.mean(metric)
+                except NoQueryError:  # a metric over no query has no mean to tell
+                    continue
+        path = golden.path
+        return Run.of(
+            answers,
+            depth=evaluation.depth,
+            golden_set=golden.name
+            if path is None
+            else os.path.relpath(path, Path(self._item.path).parent).replace(os.sep, "/"),
+            relevance_level=golden.relevance_level,
+            means=means,
+        )
+
+    def record(self) -> str | None:
+        """Return what this item measured, as the text that its report carries; None where nothing was."""
+        if self._outcome is not None:
+            return self._as_record(self._outcome).dumps()
+        if not self._checking or self._parameter is None or self._parameter.path is None:
+            return None
+        # Nothing was evaluated, for a reason that the failure tells; what stands beside the test is told all the same.
+        name = self._session.shown(self._parameter.path)
+        return Record(self._item.nodeid, name, 0, "not evaluated", stale=self._stale()).dumps()
+
+    def _stale(self) -> list[str]:
+        """Return the baselines beside this test that belong to none, relative to the root directory."""
+        if not self._session.gates_on_baseline and not self._item.config.getoption("ir_baseline_update"):
+            return []
+        stale = self._session.stale_baselines(Path(self._item.path))
+        return [os.path.relpath(path, self._item.config.rootpath) for path in stale]
+
+    def require_checked(self) -> None:
+        """Fail a test that passed although its thresholds were never judged."""
+        __tracebackhide__ = True
+        if self._checked:
+            return
+        if self._checking:
+            _fail(
+                "irmetrics.acheck() was called but not awaited, so nothing was checked. Write: await irmetrics.acheck()"
+            )
+        if self._parameter is not None and self._parameter.problem is not None:
+            _fail(self._parameter.problem)
+        try:
+            levels = [*collection.marked_thresholds(self._item, self._settings.custom_metrics)]
+            if self._parameter is not None:
+                golden = self._golden(None)
+                levels.append(
+                    [*golden.thresholds, *(t for q in golden.queries.values() for t in q.thresholds)]
+                )
+        except _TOLD as error:
+            _fail(str(error))
+        bound = [threshold for level in levels for threshold in level]
+        if bound:
+            _fail(
+                f"This test has a threshold on {bound[0].metric.name} ({bound[0].origin}), and its body never called "
+                "irmetrics.check(), so nothing was checked."
+            )
+
+    def require_async_plugin(self, skipped: BaseException) -> None:
+        """Fail an async test that pytest skipped because no plugin runs it: a skip would look like a pass."""
+        __tracebackhide__ = True
+        function = getattr(self._item, "obj", None)
+        asynchronous = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+        if asynchronous and "async def function" in str(skipped):
+            _fail(
+                "This test is `async def`, and no plugin runs it, so nothing was checked. Install pytest-asyncio or "
+                "anyio, or write a plain `def` test: irmetrics.check() takes an async retriever too."
+            )
+
+
+def _fail(message: str) -> NoReturn:
+    """Fail the test with nothing but a message: what it was made of in our code helps nobody."""
+    __tracebackhide__ = True
+    raise pytest.fail.Exception(message, pytrace=False) from None
+
+
+def _fail_retrieval(evaluation: Evaluation, fixture: IRMetrics) -> NoReturn:
+    """Fail where queries could not be retrieved, naming every one."""
+    __tracebackhide__ = True
+    outcome = Outcome(evaluation, {}, decide(evaluation, {}), checked=False)
+    fixture._outcome = outcome  # noqa: SLF001 - one object in two halves
+    _fail(failure(fixture._as_record(outcome), fixture._screen))  # noqa: SLF001 - the same

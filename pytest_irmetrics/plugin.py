@@ -1,0 +1,260 @@
+"""Options, settings, marks and fixtures: the wiring.
+
+pytest imports this module in every run, also in those that have nothing to do with retrieval, so it imports
+nothing but pytest; what does the work is imported when a test asks for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from pytest_irmetrics.fixture import IRMetrics
+    from pytest_irmetrics.recorder import Recorder
+    from pytest_irmetrics.reports.files import Target
+    from pytest_irmetrics.session import GatingSession
+
+_irmetrics_key = pytest.StashKey["IRMetrics"]()
+_problem_key = pytest.StashKey[str]()
+_session_key = pytest.StashKey["GatingSession"]()
+
+REPORTS: pytest.StashKey[list[Target]] = pytest.StashKey()
+"""Where the controller writes reports."""
+
+RECORD = "irmetrics_record"
+"""The attribute of a test report that carries what its item measured, as one JSON string."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("irmetrics", "retrieval quality (pytest-irmetrics)")
+    group.addoption(
+        "--ir-baseline",
+        action="store_true",
+        default=None,
+        help="Fail on regression from the stored baseline.",
+    )
+    group.addoption(
+        "--no-ir-baseline",
+        action="store_false",
+        dest="ir_baseline",
+        help="Do not look at the stored baseline, whatever the setting ir_baseline says.",
+    )
+    group.addoption(
+        "--ir-baseline-update",
+        action="store_true",
+        default=False,
+        help="Store this run as the baseline of each test that passes; drops are printed, not gated.",
+    )
+    group.addoption(
+        "--ir-report",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="Write a report: .html, .json or .md, or with a prefix html:, json:, md:. Repeatable.",
+    )
+    group.addoption(
+        "--ir-query",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="Ask only this query and show its ranking and judgments in full. Repeatable.",
+    )
+    group.addoption(
+        "--ir-repeat",
+        default=None,
+        metavar="N",
+        help="Ask every query N times and gate on the averages.",
+    )
+    parser.addini("ir_metrics", "The metrics to report, besides those that have a threshold.", "linelist")
+    parser.addini("ir_thresholds", "Lines of `METRIC [MIN] word=value …`, the mark's words.", "linelist")
+    parser.addini(
+        "ir_baseline", "Whether to gate on regression from the stored baseline (false).", default="false"
+    )
+    parser.addini("ir_baseline_dir", "The baselines' folder beside the test file.", default="ir_baselines")
+    parser.addini("ir_max_drop", "How far a mean may fall from the baseline (0.01).", default="0.01")
+    parser.addini("ir_depth", "How many results a retriever is asked for (10).", default="10")
+    parser.addini(
+        "ir_duplicates", "A repeated id in a ranking: `error`, or `collapse` to the first.", default="error"
+    )
+    parser.addini("ir_concurrency", "How many queries are in flight at once (1).", default="1")
+    parser.addini("ir_timeout", "Seconds that a query may take (no limit).", default="")
+    parser.addini("ir_repeat", "How many times every query is asked (1).", default="1")
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    from pytest_irmetrics import hookspecs  # noqa: PLC0415 - nothing else needs it
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "ir_golden(*paths, depth=None, duplicates=None): the golden query sets of a test, as globs relative to "
+        "its file; one test item each.",
+    )
+    config.addinivalue_line(
+        "markers",
+        "ir_threshold(metric, min=None, *, max=None, max_drop=None, min_each=None, max_lost=None, "
+        "significance=None, tag=None): what fails the test; repeatable.",
+    )
+    if not hasattr(config, "workerinput"):
+        if config.getoption("ir_report"):
+            _read_report_paths(config)
+        config.pluginmanager.register(_Controller(config), "irmetrics-controller")
+
+
+def _read_report_paths(config: pytest.Config) -> None:
+    """Refuse a report that cannot be written before the first test runs, not after the last."""
+    from pytest_irmetrics.reports import files  # noqa: PLC0415 - only a run that writes reports pays for it
+
+    try:
+        config.stash[REPORTS] = files.parse(config.getoption("ir_report"), config.invocation_params.dir)
+    except files.ReportPathError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a pytest-xdist worker how the controller's stream is encoded: the worker words the failures."""
+    from pytest_irmetrics.session import stream_encoding  # noqa: PLC0415 - the controller of workers alone pays for it
+
+    node.workerinput["irmetrics_encoding"] = stream_encoding(node.config)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    session = config.stash.get(_session_key, None)
+    if session is not None:
+        session.close()
+
+
+def _session(config: pytest.Config) -> GatingSession:
+    session = config.stash.get(_session_key, None)
+    if session is None:
+        from pytest_irmetrics.session import GatingSession  # noqa: PLC0415 - only a run that gates pays for it
+
+        session = config.stash[_session_key] = GatingSession(config)
+    return session
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "irmetrics" in metafunc.fixturenames:
+        _session(metafunc.config).parametrize(metafunc)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if _session_key in config.stash:
+        config.stash[_session_key].remember(items)
+    # A mark can also stand on a test that does not request the fixture, and must not be silent there.
+    nodes = {item.parent for item in items if item.parent is not None}
+    on_parents = any(mark.name.startswith("ir_") for node in nodes for mark in node.iter_markers())
+    if on_parents or any(mark.name.startswith("ir_") for item in items for mark in item.own_markers):
+        for item, problem in _session(config).find_problems(items):
+            item.stash[_problem_key] = problem
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    problem = item.stash.get(_problem_key, None)
+    if problem is not None:
+        pytest.fail(problem, pytrace=False)
+    irmetrics = item.stash.get(_irmetrics_key, None)
+    if irmetrics is None:
+        return (yield)
+    try:
+        result = yield
+    except pytest.skip.Exception as skipped:
+        irmetrics.require_async_plugin(skipped)
+        raise
+    irmetrics.require_checked()
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if call.when == "call":
+        irmetrics = item.stash.get(_irmetrics_key, None)
+        if irmetrics is not None:
+            setattr(report, RECORD, irmetrics.record())
+            del item.stash[_irmetrics_key]
+    return report
+
+
+class _Controller:
+    """The controlling process's half; its recorder exists once there is something to record."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._recorder: Recorder | None = None
+
+    def _loaded(self) -> Recorder | None:
+        asked = ("ir_baseline", "ir_baseline_update", "ir_report", "ir_query")
+        if self._recorder is None and any(self._config.getoption(name) for name in asked):
+            self._load()
+        return self._recorder
+
+    def _load(self) -> Recorder:
+        if self._recorder is None:
+            from pytest_irmetrics.recorder import Recorder  # noqa: PLC0415 - only a run that gates pays for it
+
+            self._recorder = Recorder(self._config)
+        return self._recorder
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if self._recorder is not None or hasattr(report, RECORD):
+            self._load().add(report)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        recorder = self._loaded()
+        if recorder is not None:
+            recorder.finish(session)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        recorder = self._loaded()
+        if recorder is not None:
+            recorder.print_summary(terminalreporter)
+
+
+@pytest.fixture
+def irmetrics(
+    request: pytest.FixtureRequest, retriever: Any, ir_doc_id: Any, ir_corpus: Any, ir_executor: Any
+) -> IRMetrics:
+    """Ask the retriever each query of the test's golden set, score the answers, and gate on the scores."""
+    from pytest_irmetrics.fixture import IRMetrics  # noqa: PLC0415 - only a run that gates pays for it
+
+    fixture = IRMetrics(
+        request, _session(request.config), retriever, doc_id=ir_doc_id, corpus=ir_corpus, executor=ir_executor
+    )
+    request.node.stash[_irmetrics_key] = fixture
+    return fixture
+
+
+@pytest.fixture(scope="session")
+def retriever() -> object:
+    """Your own search; write a fixture of this name, and it is the one that is asked."""
+    from pytest_irmetrics.fixture import MissingRetriever  # noqa: PLC0415 - only a run that gates pays for it
+
+    return MissingRetriever()
+
+
+@pytest.fixture(scope="session")
+def ir_doc_id() -> None:
+    """Override it with a function that turns one returned item into its document's id."""
+
+
+@pytest.fixture(scope="session")
+def ir_corpus() -> None:
+    """Override it with anything that supports `in`; judged documents that are not in it are reported."""
+
+
+@pytest.fixture(scope="session")
+def ir_executor() -> None:
+    """Override it with a `concurrent.futures.Executor` that runs the queries."""

@@ -1,0 +1,136 @@
+"""What the tests of one pytest process share: settings, golden sets that were read, and what collection knows."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_irmetrics import baseline, collection
+from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.settings import Settings, SettingsError, read_boolean, read_ini
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_ONLY_FROM_NODE_IDS = "::"
+
+
+class GatingSession:
+    """The state of one pytest process, a worker's or the only one's."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self._golden_sets: dict[Path, GoldenSet] = {}
+        self._items_by_file: dict[Path, set[str]] = defaultdict(set)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The run's settings. Raises SettingsError; every test that gates tells it."""
+        return Settings.read(self.config)
+
+    @cached_property
+    def baseline_dir(self) -> str:
+        """The name of the folder of baselines, also where another setting is wrong."""
+        return str(read_ini(self.config, "ir_baseline_dir")).strip() or "ir_baselines"
+
+    @cached_property
+    def stream_encoding(self) -> str | None:
+        """How the stream that a person reads is encoded; a worker knows from its controller."""
+        workerinput = getattr(self.config, "workerinput", None)
+        if workerinput is not None:
+            encoding: str | None = workerinput.get("irmetrics_encoding")
+            return encoding
+        return stream_encoding(self.config)
+
+    @property
+    def gates_on_baseline(self) -> bool:
+        """Whether this run compares with stored baselines, as far as the command line and settings can be read."""
+        option = self.config.getoption("ir_baseline")
+        if option is not None:
+            return bool(option)
+        try:
+            return read_boolean("ir_baseline", read_ini(self.config, "ir_baseline"))
+        except SettingsError:  # every test that gates tells it
+            return False
+
+    def golden_set(self, path: Path) -> GoldenSet:
+        """Read a golden set, once. Raises GoldenSetError."""
+        if path not in self._golden_sets:
+            self._golden_sets[path] = GoldenSet.load(
+                path, custom_metrics=self.settings.custom_metrics, shown=self.shown(path)
+            )
+        return self._golden_sets[path]
+
+    def shown(self, path: Path) -> str:
+        """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
+        try:
+            relative = os.path.relpath(path, self.config.invocation_params.dir)
+        except ValueError:  # another drive
+            return str(path)
+        return str(path) if relative.startswith("..") else relative.replace(os.sep, "/")
+
+    def parametrize(self, metafunc: pytest.Metafunc) -> None:
+        """Make one test item for each golden set of a test; also for a single one, so that names never change."""
+        marks = collection.nearest_marks(metafunc.definition, "ir_golden")
+        if not marks:
+            return
+        test_file = Path(metafunc.definition.path)
+        stored: list[tuple[Path, str]] = []
+        if self.gates_on_baseline and not self.config.getoption("ir_baseline_update"):
+            stored = baseline.golden_sets_of(test_file, item_name(metafunc.definition), self.baseline_dir)
+        parameters = collection.golden_parameters(marks, test_file, stored)
+        metafunc.parametrize(
+            "irmetrics", list(parameters.values()), ids=list(parameters), indirect=True, scope="function"
+        )
+
+    def find_problems(self, items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
+        """Yield the items whose marks cannot mean what they say, each with what to write instead."""
+        registered = {line.split(":")[0].split("(")[0].strip() for line in self.config.getini("markers")}
+        for item in items:
+            problem = collection.misspelt_mark(item, registered)
+            if problem is None and "irmetrics" not in getattr(item, "fixturenames", ()):
+                own = [mark.name for mark in item.own_markers if mark.name in collection.MARKS]
+                if own:
+                    problem = f"{own[0]} binds to nothing: this test does not request the fixture irmetrics."
+            if problem is not None:
+                yield item, problem
+        if not any(_ONLY_FROM_NODE_IDS in argument for argument in self.config.args):
+            yield from collection.unbound_marks(items).items()
+
+    def remember(self, items: Iterable[pytest.Item]) -> None:
+        """Keep which tests each file has, before any is deselected, to name the baselines whose test is gone."""
+        for item in items:
+            if "irmetrics" in getattr(item, "fixturenames", ()):
+                self._items_by_file[Path(item.path)].add(item_name(item))
+
+    def stale_baselines(self, test_file: Path) -> list[Path]:
+        """Return the baselines beside a test file whose test or test file is gone."""
+        if any(_ONLY_FROM_NODE_IDS in argument for argument in self.config.args):
+            return []
+        names = {path: frozenset(tests) for path, tests in self._items_by_file.items()}
+        return baseline.stale(test_file.parent, self.baseline_dir, names)
+
+    def close(self) -> None:
+        """End what outlives a test: the event loop of sync tests with async retrievers."""
+        from pytest_irmetrics import retrieval  # noqa: PLC0415 - where nothing was retrieved there is nothing to end
+
+        retrieval.close_session_loop()
+
+
+def stream_encoding(config: pytest.Config) -> str | None:
+    """Return the encoding of the terminal reporter's stream, UTF-8 where there is none (``-p no:terminal``)."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:
+        return "utf-8"
+    return getattr(reporter._tw._file, "encoding", None)  # noqa: SLF001 - pytest has no public way to it
+
+
+def item_name(node: pytest.Item) -> str:
+    """Return ``Class.test_name[ids]``, what identifies a test within its file."""
+    classes = [parent.name for parent in node.listchain() if isinstance(parent, pytest.Class)]
+    return ".".join([*classes, node.name])

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+import textwrap
+
+import pytest
+
+# In-process runs forget what they import; what is loaded here is loaded once for all of them.
+import pytest_irmetrics.fixture
+import pytest_irmetrics.golden.yaml_reader
+import pytest_irmetrics.recorder
+import pytest_irmetrics.session  # noqa: F401 - see above
+
+RETRIEVER = """
+    import json, pathlib, pytest
+
+    @pytest.fixture(scope="session")
+    def retriever():
+        answers = json.loads(pathlib.Path(__file__).with_name("answers.json").read_text(encoding="utf-8"))
+        return lambda query, k: answers.get(query, [])[:k]
+"""
+
+TEST = """
+    import pytest
+
+    @pytest.mark.ir_golden("golden/*.yaml")
+    @pytest.mark.ir_threshold("mrr", 0.5)
+    def test_search_quality(irmetrics):
+        irmetrics.check()
+"""
+
+GOLDEN = """
+    queries:
+      - id: reset
+        query: how do I reset my password
+        relevant: [doc-12, doc-40]
+      - id: refund
+        query: refund policy
+        relevant: {doc-9: 3, doc-4: 1, doc-7: 0}
+        tags: [billing]
+      - id: hours
+        query: opening hours
+        relevant: doc-1
+"""
+
+ANSWERS = {
+    "how do I reset my password": ["doc-12", "doc-3", "doc-40"],
+    "refund policy": ["doc-9", "doc-4", "doc-5"],
+    "opening hours": ["doc-2", "doc-1"],
+}
+
+
+class Project:
+    """A small project that gates its search, in pytester's folder."""
+
+    def __init__(self, pytester):
+        self.pytester = pytester
+        self.path = pytester.path
+        self.write("conftest.py", RETRIEVER)
+        self.write("test_search.py", TEST)
+        self.write("golden/faq.yaml", GOLDEN)
+        self.answers(ANSWERS)
+
+    def write(self, name, text):
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
+        return path
+
+    def answers(self, answers):
+        self.write("answers.json", json.dumps(answers))
+
+    def test(self, marks, body="irmetrics.check()", name="test_search_quality"):
+        marks = [marks] if isinstance(marks, str) else marks
+        lines = ["import pytest", "", *(f"@pytest.mark.{mark}" for mark in marks)]
+        self.write("test_search.py", "\n".join([*lines, f"def {name}(irmetrics):", f"    {body}", ""]))
+
+    def _arguments(self, args):
+        """Load the plugins that a test is about and no others: that is several times as fast."""
+        text = "".join(path.read_text(encoding="utf-8") for path in self.path.glob("*.py"))
+        plugins = ["irmetrics"]
+        plugins += [
+            name for name in ("asyncio", "anyio") if f"mark.{name}" in text and f"no:{name}" not in args
+        ]
+        plugins += ["xdist"] if "-n" in args else []
+        plugins += ["rerunfailures"] if "--reruns" in args else []
+        return [
+            "-p",
+            "no:cacheprovider",
+            *(part for name in plugins for part in ("-p", PLUGINS[name])),
+            *args,
+        ]
+
+    def run(self, *args):
+        """Run pytest in this process."""
+        return self.pytester.runpytest_inprocess(*self._arguments(args))
+
+    def run_apart(self, *args):
+        """Run pytest in a process of its own: with workers, with Ctrl-C, with another stream."""
+        return self.pytester.runpytest_subprocess(*self._arguments(args))
+
+    @property
+    def baseline(self):
+        return self.path / "ir_baselines" / "test_search" / "test_search_quality[faq].json"
+
+
+PLUGINS = {
+    "irmetrics": "pytest_irmetrics.plugin",
+    "asyncio": "pytest_asyncio.plugin",
+    "anyio": "anyio.pytest_plugin",
+    "xdist": "xdist.plugin",
+    "rerunfailures": "pytest_rerunfailures",
+}
+
+
+@pytest.fixture
+def project(pytester, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    return Project(pytester)

@@ -1,0 +1,300 @@
+"""The gate against the stored baseline, and every way in which it could vanish unseen."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.plugin.conftest import ANSWERS
+
+
+@pytest.fixture
+def stored(project):
+    """Give a project whose baseline is stored."""
+    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    return project
+
+
+def worse(project):
+    project.answers({**ANSWERS, "refund policy": ["doc-5", "doc-6", "doc-9"]})
+
+
+def test_an_update_stores_the_run_and_the_same_run_gives_the_same_bytes(stored):
+    first = stored.baseline.read_bytes()
+    data = json.loads(first)
+    assert data["golden_set"] == "golden/faq.yaml"
+    assert [query["id"] for query in data["queries"]] == ["hours", "refund", "reset"]
+    assert data["queries"][1]["rankings"] == [["doc-9", "doc-4", "doc-5"]]
+    result = stored.run("--ir-baseline-update")
+    assert stored.baseline.read_bytes() == first
+    result.stdout.fnmatch_lines(["baseline ir_baselines/test_search/*.json: unchanged"])
+
+
+def test_nothing_is_created_unasked(project):
+    project.run().assert_outcomes(passed=1)
+    project.run("--ir-baseline").assert_outcomes(failed=1)
+    assert not (project.path / "ir_baselines").exists()
+
+
+def test_without_a_baseline_the_test_fails_and_names_the_command_that_makes_one(project):
+    result = project.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["There is no baseline for this test: ir_baselines/test_search/*--ir-baseline-update"]
+    )
+
+
+def test_an_unchanged_retriever_passes(stored):
+    result = stored.run("--ir-baseline", "-v")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*metric*n*now*baseline*delta*gate*verdict", "*mrr * 0.8333 *0.8333*passes"])
+
+
+def test_a_drop_fails_and_says_which_document_moved_below_what(stored):
+    worse(stored)
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "mrr fell by 0.2222 from the baseline to 0.6111; at most 0.0100 is allowed.",
+            "  3 queries: 1 worse, 0 better, 2 same.",
+            "golden/faq.yaml:5: refund",
+            "  query     refund policy",
+            "  mrr 1.0000 → 0.3333",
+            "  baseline  1 doc-9(3) 2 doc-4(1) 3 doc-5",
+            "  now       1 doc-5 2 doc-6 3 doc-9(3)",
+            "  doc-9 (grade 3) fell from rank 1 to 3, below doc-5 (unjudged), doc-6",
+            "  doc-4 (grade 1) is no longer returned; it stood at rank 2*",
+            "To look closer: pytest 'test_search.py::test_search_quality?faq?' --ir-baseline --ir-query refund",
+            "To accept it:   pytest 'test_search.py::test_search_quality?faq?' --ir-baseline-update",
+        ]
+    )
+
+
+def test_an_updating_run_prints_what_it_lowers_and_then_the_drop_is_accepted(stored):
+    worse(stored)
+    result = stored.run("--ir-baseline-update")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*lowered: mrr 0.8333 → 0.6111 (−0.2222)", "baseline *: stored"])
+    stored.run("--ir-baseline").assert_outcomes(passed=1)
+
+
+def test_the_setting_gates_and_the_option_turns_it_off(stored):
+    worse(stored)
+    stored.write("pytest.ini", "[pytest]\nir_baseline = true\n")
+    stored.run().assert_outcomes(failed=1)
+    stored.run("--no-ir-baseline").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("limit", "outcome"), [("0.3", "passed"), ('"27%"', "passed"), ('"20%"', "failed"), ('"off"', "passed")]
+)
+def test_max_drop_is_absolute_or_a_share_of_the_baseline(stored, limit, outcome):
+    worse(stored)
+    stored.test(['ir_golden("golden/*.yaml")', f'ir_threshold("mrr", 0.1, max_drop={limit})'])
+    stored.run("--ir-baseline").assert_outcomes(**{outcome: 1})
+
+
+def test_max_lost_counts_the_queries_that_fell_to_nothing(stored):
+    stored.answers({**ANSWERS, "refund policy": ["doc-5"]})
+    mark = 'ir_threshold("mrr", max_lost={}, max_drop="off")'
+    stored.test(['ir_golden("golden/*.yaml")', mark.format(1)])
+    stored.run("--ir-baseline").assert_outcomes(passed=1)
+    stored.test(['ir_golden("golden/*.yaml")', mark.format(0)])
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["1 query of 3 lost every point of mrr*at most 0 may be."])
+
+
+def test_significance_narrows_max_drop(stored):
+    worse(stored)
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max_drop=0.01, significance=0.05)'])
+    result = stored.run("--ir-baseline", "-v")
+    result.assert_outcomes(passed=1)
+
+
+def test_the_reported_metrics_are_gated_where_no_threshold_is(stored):
+    worse(stored)
+    stored.test('ir_golden("golden/*.yaml")')
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["ndcg@10 fell by *"])
+
+
+def test_a_change_of_labels_is_not_a_change_of_the_retriever(stored):
+    golden = stored.path / "golden/faq.yaml"
+    golden.write_text(golden.read_text().replace("relevant: doc-1\n", "relevant: [doc-99]\n"))
+    stored.test('ir_golden("golden/*.yaml")')
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(passed=1)
+    joined = " ".join(" ".join(result.outlines).split())
+    assert "2 judgments of 1 query changed since the baseline was stored, which was scored anew" in joined
+    assert "mrr −0.1667" in joined
+
+
+def test_labels_that_make_a_bad_change_look_good_do_not_hide_it(stored):
+    worse(stored)
+    golden = stored.path / "golden/faq.yaml"
+    golden.write_text(
+        golden.read_text().replace("{doc-9: 3, doc-4: 1, doc-7: 0}", "{doc-9: 3, doc-4: 1, doc-5: 1}")
+    )
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("ndcg@3", 0.1)'])
+    stored.run("--ir-baseline").assert_outcomes(failed=1)
+
+
+def test_new_removed_and_reworded_queries_are_named(stored):
+    golden = stored.path / "golden/faq.yaml"
+    text = golden.read_text().replace("how do I reset my password", "password reset")
+    text = text[: text.index("  - id: hours")] + "  - {id: fresh, query: brand new, relevant: [doc-1]}\n"
+    golden.write_text(text)
+    stored.answers({**ANSWERS, "password reset": ["doc-12"], "brand new": ["doc-1"]})
+    result = stored.run("--ir-baseline")
+    joined = " ".join(" ".join(result.outlines).split())
+    assert "Only 33% of the baseline's queries (by weight) are still asked in the same words" in joined
+    assert "1 removed, 1 reworded, 1 new" in joined
+    result.assert_outcomes(failed=1)
+
+
+def test_one_query_added_does_not_shift_the_others(stored):
+    golden = stored.path / "golden/faq.yaml"
+    golden.write_text(
+        golden.read_text().replace("queries:\n", "queries:\n  - {query: aaa, relevant: [doc-1]}\n")
+    )
+    result = stored.run("--ir-baseline", "-v")
+    result.assert_outcomes(passed=1)
+    joined = " ".join(" ".join(result.outlines).split())
+    assert "1 query against the baseline is new, and judged on `min` alone: aaa." in joined
+    assert "mrr over all of today's queries, also those without a counterpart: 0.6250" in joined
+    worse(stored)
+    stored.run("--ir-baseline").assert_outcomes(failed=1)
+
+
+def test_shuffled_queries_change_neither_bytes_nor_verdict(stored):
+    first = stored.baseline.read_bytes()
+    golden = stored.path / "golden/faq.yaml"
+    head, *queries = golden.read_text().split("  - id: ")
+    golden.write_text(head + "".join("  - id: " + query for query in reversed(queries)))
+    stored.run("--ir-baseline").assert_outcomes(passed=1)
+    stored.run("--ir-baseline-update").assert_outcomes(passed=1)
+    assert stored.baseline.read_bytes() == first
+
+
+@pytest.mark.parametrize("how", ["delete", "drop from the glob"])
+def test_a_golden_set_that_is_gone_fails(project, how):
+    project.write("golden/other.yaml", "queries: [{query: refund policy, relevant: [doc-9]}]\n")
+    project.run("--ir-baseline-update").assert_outcomes(passed=2)
+    if how == "delete":
+        (project.path / "golden/other.yaml").unlink()
+    else:
+        project.test(['ir_golden("golden/faq.yaml")', 'ir_threshold("mrr", 0.5)'])
+    result = project.run("--ir-baseline")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        ["The golden set golden/other.yaml *", "FAILED test_search.py::test_search_quality?other?*"]
+    )
+
+
+def test_a_baseline_whose_test_is_gone_is_named(stored):
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'], name="test_renamed")
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    joined = " ".join(" ".join(result.outlines).split())
+    assert (
+        "the baseline ir_baselines/test_search/test_search_quality[faq].json belongs to no test any more"
+        in joined
+    )
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: "<<<<<<< ours\n" + text + "=======\n" + text + ">>>>>>> theirs\n",
+        lambda text: text.replace('"version": 1', '"version": 99').replace('"version":1', '"version":99'),
+        lambda _: "",
+        lambda _: "[]",
+        lambda text: text.replace('"weight": 1', '"weight": NaN').replace('"weight":1', '"weight":NaN'),
+    ],
+)
+def test_a_damaged_baseline_fails_in_words_and_an_update_replaces_it(stored, damage):
+    good = stored.baseline.read_text()
+    bad = damage(good)
+    assert bad != good
+    stored.baseline.write_text(bad)
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*ir_baselines/test_search/test_search_quality?faq?.json*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    stored.run("--ir-baseline-update").assert_outcomes(passed=1)
+    assert stored.baseline.read_text() == good
+
+
+def test_a_deeper_cut_off_than_the_baseline_holds_fails_and_names_the_update(stored):
+    stored.write("pytest.ini", "[pytest]\nir_depth = 20\n")
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("recall@20", 0.1)'])
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["recall@20 needs 20 results a query, and the baseline holds 10.", "*--ir-baseline-update*"]
+    )
+
+
+def test_against_takes_a_retriever_a_run_or_a_path(stored):
+    worse(stored)
+    for other in (
+        'lambda query, k: {"refund policy": ["doc-9"]}.get(query, [])',
+        '__import__("pytest_irmetrics").Run({"refund": ["doc-9"], "reset": ["doc-12"], "hours": ["doc-1"]})',
+        '"ir_baselines/test_search/test_search_quality[faq].json"',
+    ):
+        stored.test(
+            ['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max_drop=0.01)'],
+            f"irmetrics.check(against={other})",
+        )
+        result = stored.run()
+        result.assert_outcomes(failed=1 if "lambda" not in other else 0, passed=1 if "lambda" in other else 0)
+
+
+def test_only_the_query_asked_for_is_shown_and_nothing_is_stored(stored):
+    before = stored.baseline.read_bytes()
+    worse(stored)
+    result = stored.run("--ir-baseline-update", "--ir-query", "refund")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["*Only single queries were judged*", "*rank*was*grade*document", "*3*1*3*doc-9", "*-*2*1*doc-4"]
+    )
+    assert stored.baseline.read_bytes() == before
+    result = stored.run("--ir-query", "refnud")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*refnud*refund*"])
+
+
+@pytest.mark.parametrize("mark", ['@pytest.mark.xfail(reason="known")', "@pytest.mark.xfail(strict=False)"])
+def test_an_xfailed_test_stores_nothing(project, mark):
+    path = project.path / "test_search.py"
+    path.write_text(path.read_text().replace("@pytest.mark.ir_golden", f"{mark}\n@pytest.mark.ir_golden", 1))
+    project.run("--ir-baseline-update")
+    assert not project.baseline.exists()
+
+
+def test_a_test_that_fails_in_its_teardown_stores_nothing(project):
+    path = project.path / "test_search.py"
+    path.write_text(
+        path.read_text().replace("(irmetrics)", "(irmetrics, bad)")
+        + "\n\n@pytest.fixture\ndef bad():\n    yield\n    raise RuntimeError('late')\n"
+    )
+    project.run("--ir-baseline-update").assert_outcomes(passed=1, errors=1)
+    assert not project.baseline.exists()
+
+
+def test_a_test_that_fails_stores_nothing(stored):
+    before = stored.baseline.read_bytes()
+    stored.answers({})
+    stored.run("--ir-baseline-update").assert_outcomes(failed=1)
+    assert stored.baseline.read_bytes() == before
+
+
+def test_an_option_that_no_test_obeys_is_named(pytester):
+    pytester.makepyfile("def test_a(): pass")
+    result = pytester.runpytest_subprocess("--ir-baseline")
+    result.stdout.fnmatch_lines(["note: --ir-baseline was given, and no test of this run used irmetrics."])

@@ -1,0 +1,324 @@
+"""pytest's own habits: selection, parallel runs, reruns, other plugins, verbosity, narrow and ASCII streams."""
+
+from __future__ import annotations
+
+import re
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from tests.plugin.conftest import ANSWERS
+
+
+@pytest.fixture
+def three(project):
+    """Give a project with three golden sets, one of which fails."""
+    project.write("golden/a.yaml", "queries: [{query: refund policy, relevant: [doc-9]}]\n")
+    project.write("golden/sub/b.yaml", "queries: [{query: refund policy, relevant: [doc-404, doc-5]}]\n")
+    project.test(['ir_golden("golden/**/*.yaml")', 'ir_threshold("mrr", 0.5)'])
+    return project
+
+
+def summary(result):
+    """Return the lines about retrieval quality, without what differs between runs."""
+    lines = result.outlines
+    start = next(index for index, line in enumerate(lines) if "retrieval quality" in line)
+    end = next(index for index, line in enumerate(lines[start + 1 :], start + 1) if line.startswith("="))
+    return lines[start + 1 : end]
+
+
+@pytest.mark.parametrize("workers", ["0", "2", "4"])
+def test_workers_change_neither_verdicts_nor_numbers_nor_bytes(three, workers):
+    alone = three.run("-v", "--ir-baseline-update")
+    alone.assert_outcomes(passed=2, failed=1)
+    bytes_alone = {path.name: path.read_bytes() for path in three.path.glob("ir_baselines/**/*.json")}
+    for path in three.path.glob("ir_baselines/**/*.json"):
+        path.unlink()
+    spread = three.run_apart("-v", "--ir-baseline-update", "-n", workers)
+    spread.assert_outcomes(passed=2, failed=1)
+    assert summary(spread) == summary(alone)
+    assert {path.name: path.read_bytes() for path in three.path.glob("ir_baselines/**/*.json")} == bytes_alone
+    assert len(bytes_alone) == 2
+
+
+def test_ids_are_paths_below_the_fixed_folder(three):
+    result = three.run("--co", "-q")
+    assert [line for line in result.outlines if "::" in line] == [
+        "test_search.py::test_search_quality[a]",
+        "test_search.py::test_search_quality[faq]",
+        "test_search.py::test_search_quality[sub-b]",
+    ]
+
+
+def test_two_sets_with_one_id_are_a_failing_item(three):
+    three.write("golden/sub-b.yaml", "queries: [{query: refund policy, relevant: [doc-9]}]\n")
+    result = three.run()
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(
+        ["Two golden sets have the id 'sub-b': golden/sub-b.yaml and golden/sub/b.yaml*"]
+    )
+
+
+def test_selection_by_keyword_and_first_failure(three):
+    three.run("-k", "faq").assert_outcomes(passed=1, deselected=2)
+    three.run("-x").assert_outcomes(passed=2, failed=1)
+
+
+def test_an_update_of_some_tests_leaves_the_others_files_alone(three):
+    three.run("--ir-baseline-update")
+    path = three.path / "ir_baselines/test_search/test_search_quality[a].json"
+    before = path.read_bytes()
+    three.answers({**ANSWERS, "refund policy": ["doc-9"]})
+    three.run("--ir-baseline-update", "-k", "faq").assert_outcomes(passed=1, deselected=2)
+    assert path.read_bytes() == before
+
+
+def test_last_failed_runs_the_failed_set_alone(three):
+    options = ["-p", "pytest_irmetrics.plugin"]
+    three.pytester.runpytest_inprocess(*options)
+    three.pytester.runpytest_inprocess(*options, "--lf").assert_outcomes(failed=1)
+
+
+def test_the_last_of_several_attempts_counts(project):
+    conftest = project.path / "conftest.py"
+    conftest.write_text(
+        conftest.read_text()
+        + """
+
+calls = []
+
+@pytest.fixture
+def flaky(retriever):
+    calls.append(1)
+    return (lambda query, k: []) if len(calls) == 1 else retriever
+"""
+    )
+    path = project.path / "test_search.py"
+    path.write_text(
+        path.read_text()
+        .replace("(irmetrics)", "(irmetrics, flaky)")
+        .replace("check()", "check(retriever=flaky)")
+    )
+    result = project.run("--reruns", "1", "--ir-baseline-update")
+    result.stdout.fnmatch_lines(["golden/faq.yaml: passes*mrr 0.8333*", "*1 passed, 1 rerun*"])
+    assert project.baseline.exists()
+
+
+def test_a_parametrized_retriever_is_a_test_each(project):
+    conftest = project.path / "conftest.py"
+    text = (
+        conftest.read_text()
+        .replace('scope="session")', 'scope="session", params=["good", "bad"])')
+        .replace("retriever():", "retriever(request):")
+    )
+    conftest.write_text(
+        text.replace(
+            "answers.get(query, [])[:k]", 'answers.get(query, [])[:k] if request.param == "good" else []'
+        )
+    )
+    result = project.run("-v")
+    result.assert_outcomes(passed=1, failed=1)
+    project.run("--ir-baseline-update")
+    assert [path.name for path in project.path.glob("ir_baselines/**/*.json")] == [
+        "test_search_quality[good-faq].json"
+    ] or [path.name for path in project.path.glob("ir_baselines/**/*.json")] == [
+        "test_search_quality[faq-good].json"
+    ]
+
+
+def test_an_expected_failure_is_one(project):
+    project.test(["xfail", 'ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.99)'])
+    project.run().assert_outcomes(xfailed=1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-p", "no:terminal"],
+        ["--no-summary"],
+        ["-q"],
+        ["-qq"],
+        ["-p", "no:randomly"],
+        ["--tb=no"],
+        ["--tb=line"],
+        ["-rA"],
+    ],
+)
+def test_the_verdict_is_the_same_however_it_is_shown(project, options):
+    assert project.run_apart(*options).ret == 0
+    project.answers({})
+    result = project.run_apart(*options)
+    assert result.ret == 1
+    assert "INTERNALERROR" not in result.stdout.str() + result.stderr.str()
+
+
+def test_quiet_is_one_line(project):
+    result = project.run("-q")
+    result.stdout.fnmatch_lines(["retrieval quality: 1 golden set, all pass"])
+    result.stdout.no_fnmatch_line("*=== retrieval quality*")
+
+
+def test_verbose_is_a_table_and_more_verbose_the_rankings(project):
+    result = project.run("-v")
+    result.stdout.fnmatch_lines(["  metric * now *gate*verdict", "  mrr *0.8333*≥ 0.5*passes"])
+    result.stdout.no_fnmatch_line("*rank*grade*document*")
+    result = project.run("-vv")
+    result.stdout.fnmatch_lines(
+        ["*golden/faq.yaml:5: refund", "*rank*grade*document", "*1*3*doc-9", "*unjudged*doc-5"]
+    )
+
+
+@pytest.mark.parametrize("columns", ["60", "80"])
+def test_no_line_is_wider_than_the_terminal(project, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    project.write(
+        "golden/faq.yaml",
+        "queries:\n  - {id: 退款政策退款政策退款政策退款政策退款政策退款政策退款政策退款政策退款政策, query: refund policy, relevant: [doc-9]}\n"
+        "  - {query: " + "very long text " * 30 + ", relevant: [doc-1]}\n",
+    )
+    result = project.run("-vv")
+    from pytest_irmetrics.reports.text import display_width
+
+    for line in summary(result):
+        assert display_width(line) <= int(columns), line
+
+
+def test_an_ascii_stream_gets_ascii(project, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    project.answers({"refund policy": ["é→退"]})
+    for workers in ("0", "2"):
+        result = project.run_apart("-vv", "-n", workers)
+        result.assert_outcomes(failed=1)
+        assert result.stdout.str().isascii()
+        assert "INTERNALERROR" not in result.stdout.str()
+
+
+def test_hostile_ids_are_inert_everywhere(project):
+    evil = "\x1b[31m::error::\u202e\r<script>\ud800##[group]"
+    project.write("golden/faq.yaml", "queries: [{query: refund policy, relevant: [doc-9]}]\n")
+    project.answers({"refund policy": [evil, " ::error::x", "##vso[task.x]", "doc-9"]})
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.9)'])
+    for workers in ("0", "2"):
+        result = project.run_apart("-vv", "-n", workers, "--junitxml=out.xml", "--color=no")
+        result.assert_outcomes(failed=1)
+        output = result.stdout.str()
+        for sign in ("\x1b", "\u202e", "\ud800"):
+            assert sign not in output
+        assert not re.search(r"(?m)^\s*::error|##\[|##vso\[", output)
+        ET.parse(project.path / "out.xml")
+
+
+def test_an_unrelated_run_loads_nothing_and_leaves_nothing(pytester):
+    pytester.makepyfile(
+        """
+        import os, sys
+
+        def test_a():
+            assert "yaml" not in sys.modules
+            ours = {name for name in sys.modules if name.startswith("pytest_irmetrics.")}
+            assert ours == {"pytest_irmetrics.plugin", "pytest_irmetrics.hookspecs"}
+        """
+    )
+    before = {path.name for path in pytester.path.iterdir()}
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1)
+    result.stdout.no_fnmatch_line("*retrieval*")
+    after = {path.name for path in pytester.path.iterdir() if not path.name.startswith(("runpytest", "std"))}
+    assert after <= {*before, "__pycache__"}
+
+
+def test_a_crashing_worker_never_turns_into_a_pass(project):
+    project.write("golden/zzz.yaml", "queries: [{query: crash, relevant: [doc-9]}]\n")
+    conftest = project.path / "conftest.py"
+    conftest.write_text(
+        conftest.read_text().replace(
+            "return lambda query, k:",
+            "import os\n    return lambda query, k: os._exit(3) if query == 'crash' else",
+        )
+    )
+    result = project.run_apart("-n", "2", "--ir-baseline-update")
+    assert result.ret == 1
+    result.assert_outcomes(passed=1, failed=1)
+    assert project.baseline.exists()
+
+
+def test_an_interrupted_run_stores_nothing_of_the_interrupted_test(project):
+    conftest = project.path / "conftest.py"
+    conftest.write_text(
+        conftest.read_text().replace(
+            "return lambda query, k:",
+            "def stop(): raise KeyboardInterrupt\n    return lambda query, k: stop() if query == 'stop' else",
+        )
+    )
+    project.write("golden/zzz.yaml", "queries: [{query: stop, relevant: [doc-9]}]\n")
+    result = project.run_apart("--ir-baseline-update")
+    assert result.ret == 2
+    assert [path.name for path in project.path.glob("ir_baselines/**/*") if path.is_file()] == [
+        "test_search_quality[faq].json"
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no read-only folders")
+def test_a_baseline_that_cannot_be_written_fails_the_run(project):
+    (project.path / "ir_baselines").write_text("a file where a folder should be")
+    result = project.run("--ir-baseline-update")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["error: *ir_baselines*"])
+
+
+def test_markers_and_options_explain_themselves(project):
+    project.run("--markers").stdout.fnmatch_lines(["@pytest.mark.ir_golden(*", "@pytest.mark.ir_threshold(*"])
+    project.run("--help").stdout.fnmatch_lines(["*--ir-baseline *", "*ir_depth*"])
+
+
+def test_the_plugin_can_be_turned_off(pytester):
+    pytester.makepyfile("def test_a(): pass")
+    pytester.runpytest_subprocess("-p", "no:irmetrics").assert_outcomes(passed=1)
+
+
+def test_it_works_under_strict_markers_and_config(project):
+    project.write("pytest.ini", "[pytest]\naddopts = --strict-markers --strict-config\nir_depth = 10\n")
+    project.run().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("ir_depth = many", "ir_depth is 'many'; it is a whole number*"),
+        ("ir_duplicates = drop", "ir_duplicates is 'drop'*"),
+        ("ir_timeout = -1", "ir_timeout is '-1'*"),
+        ("ir_baseline = perhaps", "ir_baseline is 'perhaps'*"),
+        ("ir_max_drop = 200%", "ir_max_drop: *"),
+        ("ir_metrics = mrr ndgc@10", "ir_metrics: *ndgc*"),
+        ("ir_thresholds = mrr 2", "ir_thresholds: *"),
+        ("ir_repeat = 0", "ir_repeat is '0'*"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_fails_every_test_that_gates(project, line, message):
+    project.write("pytest.ini", f"[pytest]\n{line}\n")
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([message])
+
+
+def test_settings_in_a_pyproject_table_may_be_numbers(project):
+    project.write(
+        "pyproject.toml", "[tool.pytest.ini_options]\nir_depth = 2\nir_repeat = 2\nir_baseline = false\n"
+    )
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("recall@2", 0.99)'])
+    project.run().assert_outcomes(failed=1)
+
+
+@pytest.mark.skipif(int(pytest.__version__.split(".")[0]) < 9, reason="pytest 9 brought this table")
+@pytest.mark.parametrize("depth", ["2", '"2"'])
+def test_settings_in_pytests_native_table_may_be_numbers_quoted_or_not(project, depth):
+    project.write(
+        "pyproject.toml",
+        f"[tool.pytest]\nir_depth = {depth}\nir_max_drop = 0.5\nir_timeout = 5.5\nir_baseline = true\nir_metrics = ['mrr']\n",
+    )
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("recall@2", 0.5)'])
+    result = project.run("--no-ir-baseline", "-v")
+    result.assert_outcomes(passed=1)
+    project.run().assert_outcomes(failed=1)
