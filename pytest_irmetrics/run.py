@@ -388,7 +388,8 @@ def _parse(text: str, where: str) -> dict[str, Any]:
     except _FlawError as flaw:
         duplicate = _survey(text)[0]
         if duplicate is None:
-            lexemes = (found for found in _LEXEME.finditer(text) if found[0] == str(flaw))
+            # It may run into what follows, as `NaN.0` does.
+            lexemes = (found for found in _LEXEME.finditer(text) if found[0].startswith(str(flaw)))
             line = _line_at(text, next(lexemes).start())
             raise RunError(f"{where}:{line}: {flaw} is not a finite number. {_CURE}") from None
         key, first, second = duplicate
