@@ -167,8 +167,8 @@ def _approximated(sizes: Sequence[tuple[float, int]], losses: float, k: int) -> 
 
     if not coarse:
         x = excess(losses)
-        if abs(x) >= total:
-            return smallest_p(k) if x > 0 else 1.0
+        if x >= total:  # the gains are next to nothing
+            return smallest_p(k)
         _, p = _tail(fine, step, _solved(fine, abs(x), total))
         return _bounded(p if x > 0 else 1 - p, k)
     table = [
@@ -248,25 +248,15 @@ def _tail(sizes: Sequence[tuple[float, int]], step: float | None, t: float) -> t
 
 
 def _solved(sizes: Sequence[tuple[float, int]], x: float, total: float) -> float:
-    """Find t with K'(t) = x, 0 <= x < total, by Newton's method, kept inside a bracket by bisection."""
-    low, high = 0.0, math.inf
+    """Find t with K'(t) = x, 0 <= x < total, by Newton's method: K' is concave, so it closes in from below."""
     t = x / math.fsum(n * size * size for size, n in sizes)
     for _ in range(200):
         slopes = [(size, n, math.tanh(t * size)) for size, n in sizes]
-        miss = math.fsum(n * size * slope for size, n, slope in slopes) - x
-        if miss < 0:
-            low = t
-        else:
-            high = t
-        if abs(miss) <= 1e-13 * total:
-            break
+        missing = x - math.fsum(n * size * slope for size, n, slope in slopes)
         curve = math.fsum(n * size * size * (1 - slope * slope) for size, n, slope in slopes)
-        following = t - miss / curve if curve else math.inf
-        if not low < following < high:
-            following = (low + high) / 2 if high < math.inf else 2 * t
-        if following == t:
+        if missing <= 1e-13 * total or not curve:
             break
-        t = following
+        t += missing / curve
     return t
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect
 from itertools import accumulate
 from typing import TYPE_CHECKING
 from unicodedata import category, east_asian_width
@@ -245,10 +246,7 @@ def shorten(text: str, width: int, *, ascii_only: bool = False, middle: bool = F
 
 def _fitting(cells: Sequence[int], room: int) -> int:
     """How many characters fit into `room` cells."""
-    for index, used in enumerate(accumulate(cells)):
-        if used > room:
-            return index
-    return len(cells)
+    return bisect(list(accumulate(cells)), room)
 
 
 def pad(text: str, width: int, align: str = "<") -> str:

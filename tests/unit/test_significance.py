@@ -124,6 +124,10 @@ def test_equal_differences_are_binomial(k):
         assert sign_flip_p(values) == pytest.approx(stats.binom.sf(losses - 1, k, 0.5), rel=1e-10)
 
 
+def test_equal_differences_of_many_queries_are_binomial():
+    assert sign_flip_p([-0.2] * 780 + [0.2] * 720) == pytest.approx(stats.binom.sf(779, 1500, 0.5), rel=1e-10)
+
+
 def test_many_equal_differences_are_nearly_binomial():
     assert sign_flip_p([-0.2] * 5100 + [0.2] * 4900) == pytest.approx(
         stats.binom.sf(5099, 10_000, 0.5), rel=1e-4
@@ -183,6 +187,14 @@ def test_above_28_within_5_percent_of_the_exact_p(shape):
         if 0.01 < exact < 0.1:
             checked += 1
             assert sign_flip_p(values) == pytest.approx(exact, rel=0.05, abs=0)
+
+
+def test_a_gain_of_next_to_nothing():
+    generator = random.Random(4)
+    losses = [-0.2 - generator.random() for _ in range(60)]
+    assert sign_flip_p([*losses, 1e-6]) < 1e-15
+    assert sign_flip_p([*(value * 1e10 for value in losses), 1e-8]) == 2**-61
+    assert sign_flip_p([*(-value for value in losses), -1e-6]) == pytest.approx(1)
 
 
 def test_p_of_a_gain_and_of_its_loss_complement_each_other():
