@@ -1,0 +1,170 @@
+"""Records made by hand, for the tests of the reports."""
+
+from __future__ import annotations
+
+from pytest_irmetrics.record import Gate, QueryView, Record, Row
+from pytest_irmetrics.reports.digest import Command, Unmeasured
+from pytest_irmetrics.run import Answer, Run
+
+NODE = "tests/test_search.py::test_quality[faq]"
+
+HOSTILE = [
+    "<script>document.title = 'pwned'</script>",
+    '"><img src=x onerror="document.title=\'pwned\'">',
+    "' onmouseover='document.title=1' x='",
+    "javascript:document.title='pwned'",
+    "</style></script></title></textarea><h1>pwned</h1>",
+    "<!-- -->]]>&lt;b&gt;&amp;",
+    "{{ 7 * 7 }}{% raw %}",
+    "![x](http://example.invalid/x.png) [y](javascript:alert(1))",
+    "| a | b | `c` ``d`` \\| ",
+    "@everyone #1 GH-2 https://example.invalid www.example.invalid :smile: $x$",
+    "::error::pwned ##[error]pwned ##vso[task.complete]",
+    "\u202egnp.exe\u2066 \u200b \x1b[31m \x00 \r\n \u2028",
+    "\ud800 lone \udfff",
+    "=cmd|' /C calc'!A0",
+    "<details open><summary>pwned",
+    " * not a list",
+    "",
+]
+
+
+def view(query_id="refund", now=("d2", "d1"), before=("d1", "d2"), **changes):
+    """A query whose only relevant document fell from rank 1 to 2, unless told otherwise."""
+    compared = before is not None
+    values = {
+        "query_id": query_id,
+        "text": f"what of {query_id}",
+        "where": "golden/faq.yaml:12",
+        "judgments": {"d1": 3.0, "d3": 1.0},
+        "forbidden": [],
+        "now": list(now),
+        "before": list(before) if compared else None,
+        "scores": {"mrr": 0.5, "ndcg@10": 0.6},
+        "scores_before": {"mrr": 1.0, "ndcg@10": 0.9} if compared else {},
+    }
+    return QueryView(**{**values, **changes})
+
+
+def row(metric="mrr", now=0.5, baseline=1.0, verdict="FAILS", **changes):
+    values = {
+        "metric": metric,
+        "tag": None,
+        "n": 1,
+        "full": now,
+        "now": now,
+        "baseline": baseline,
+        "delta": None if baseline is None else now - baseline,
+        "gate": "drop ≤ 0.01",
+        "verdict": verdict,
+    }
+    return Row(**{**values, **changes})
+
+
+def gate(state="failed", metric="mrr", queries=("refund",), **changes):
+    values = {
+        "state": state,
+        "text": f"{metric} fell by 0.5000 from the baseline to 0.5000; at most 0.0100 is allowed.",
+        "word": "max_drop",
+        "metric": metric,
+        "tag": None,
+        "origin": "the setting ir_max_drop",
+        "queries": list(queries),
+        "details": ["1 query: 1 worse, 0 better, 0 same."],
+        "shares": [1.0 for _ in queries],
+    }
+    return Gate(**{**values, **changes})
+
+
+def run_of(views):
+    return Run.of(
+        {
+            v.query_id: Answer(
+                rankings=(tuple(v.now),), text=v.text, params={}, judgments=v.judgments, weight=1.0
+            )
+            for v in views
+        },
+        depth=10,
+        golden_set="golden/faq.yaml",
+        relevance_level=1,
+        means={"mrr": 0.5},
+    ).dumps()
+
+
+def failing(nodeid=NODE, views=None, **changes):
+    """A golden set whose mrr fell."""
+    views = [view()] if views is None else views
+    values = {
+        "nodeid": nodeid,
+        "golden_set": "golden/faq.yaml",
+        "queries": len(views),
+        "outcome": "failed",
+        "rows": [row(), row("ndcg@10", 0.9, 0.9, "passes")],
+        "gates": [gate(queries=[v.query_id for v in views][:20]), gate("passed", "ndcg@10", ())],
+        "notes": ["No query got the 10 results that were asked for; the longest answer has 2."],
+        "views": views,
+        "run": run_of(views),
+        "against": "the baseline",
+        "look": f"pytest '{nodeid}' --ir-baseline",
+        "accept": f"pytest '{nodeid}' --ir-baseline-update",
+        "depth": 10,
+    }
+    return Record(**{**values, **changes})
+
+
+def passing(nodeid="tests/test_search.py::test_quality[help]", **changes):
+    """A golden set without a baseline that reaches its threshold."""
+    views = changes.pop("views", None)
+    views = [view("opening", now=("d1",), before=None, scores={"mrr": 1.0})] if views is None else views
+    values = {
+        "nodeid": nodeid,
+        "golden_set": "golden/help.yaml",
+        "queries": len(views),
+        "outcome": "passed",
+        "rows": [row(now=1.0, baseline=None, verdict="passes", gate="≥ 0.8")],
+        "gates": [gate("passed", queries=(), word="min", text="mrr is 1.0000; at least 0.8 is required.")],
+        "views": views,
+        "run": run_of(views),
+        "depth": 10,
+    }
+    return Record(**{**values, **changes})
+
+
+def broken():
+    """How a command ended in which another golden set could not even be read."""
+    text = "golden/new.yaml:3:5: the key `relevent` is unknown.\ngolden/new.yaml:9:1: and this too."
+    unmeasured = Unmeasured("tests/test_search.py::test_quality[new]", text)
+    return Command(1, {NODE: "failed"}, (unmeasured,))
+
+
+def hostile():
+    """A record that is made of hostile text wherever text of others can be."""
+    views = [
+        view(
+            text,
+            now=(*HOSTILE[:5], "d1"),
+            before=(*HOSTILE[3:8],),
+            text=HOSTILE[-index - 1],
+            where=f"{text}:1",
+            judgments={HOSTILE[4]: 2.0, HOSTILE[9]: 1.0},
+            forbidden=[HOSTILE[0]],
+            status=f"xfail: {text}",
+            error=text if index % 5 == 4 else None,
+        )
+        for index, text in enumerate(HOSTILE)
+    ]
+    everything = "\n".join(HOSTILE)
+    return failing(
+        nodeid=everything,
+        golden_set=everything,
+        views=views,
+        rows=[row(tag=text, gate=text, verdict=text) for text in HOSTILE],
+        gates=[gate(queries=HOSTILE, text=text, details=HOSTILE, origin=text, tag=text) for text in HOSTILE],
+        notes=HOSTILE,
+        lowered=HOSTILE,
+        stale=HOSTILE,
+        against=everything,
+        look=everything,
+        accept=everything,
+        run=None,
+    )
