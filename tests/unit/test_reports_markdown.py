@@ -1,0 +1,190 @@
+"""The Markdown report: short, inert, failed golden sets first, and never more than GitHub takes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_irmetrics.reports.digest import Command, Unmeasured
+from pytest_irmetrics.reports.markdown import COMMENT_LIMIT, STEP_SUMMARY_LIMIT, render
+from tests.unit.records import HOSTILE, NODE, broken, failing, gate, hostile, passing, row, view
+
+ALLOWED_TAGS = {"<details>", "</details>", "<summary>", "</summary>", "<code>", "</code>"}
+
+
+CODE = re.compile(r"(?<![`\\])(`+)(?!`)(.*?)(?<!`)\1(?!`)")
+
+
+def tables(text):
+    """The tables of a report, each as rows of cells."""
+    found, current = [], []
+    for line in [*text.splitlines(), ""]:
+        if line.startswith("|"):
+            current.append([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
+        elif current:
+            found.append(current)
+            current = []
+    return found
+
+
+def test_one_headline_and_a_table_for_each_golden_set():
+    text = render([passing(), failing()], Command(1))
+    assert text.startswith("## Retrieval quality: 1 of 2 golden sets fails\n")
+    assert len(re.findall("^## ", text, re.MULTILINE)) == 1
+    assert text.index("`golden/faq.yaml`: FAILS 1 of 2 gates") < text.index(
+        "`golden/help.yaml`: passes 1 gate"
+    )
+    scores, ranking, other = tables(text)
+    assert scores == [
+        ["metric", "n", "now", "baseline", "delta", "gate", "verdict"],
+        [":--", "--:", "--:", "--:", "--:", ":--", ":--"],
+        ["`mrr`", "1", "0.5000", "1.0000", "−0.5000", "drop ≤ 0.01", "**FAILS**"],
+        ["`ndcg@10`", "1", "0.9000", "0.9000", "0.0000", "drop ≤ 0.01", "passes"],
+    ]
+    assert ranking == [
+        ["rank", "baseline", "now"],
+        ["--:", ":--", ":--"],
+        ["1", "`d1` (**grade 3**, now 2)", "`d2` (was 2)"],
+        ["2", "`d2` (now 1)", "`d1` (**grade 3**, was 1)"],
+    ]
+    assert other[0] == ["metric", "n", "now", "gate", "verdict"]
+    assert "<details><summary>1 golden set passes</summary>" in text
+    assert "Not returned: `d3` (grade 1)." in text
+    assert "- **mrr fell by 0.5000 from the baseline to 0.5000; at most 0.0100 is allowed.**" in text
+
+
+def test_when_all_pass_nothing_is_folded_away():
+    text = render([passing("a"), passing("b")], Command())
+    assert text.startswith("## Retrieval quality: 2 golden sets pass\n")
+    assert "<details>" not in text
+
+
+def test_what_was_never_measured_is_told_first():
+    text = render([], broken())
+    assert "`tests/test_search.py::test_quality[new]`:" in text
+    assert "the key \\`relevent\\` is unknown." in text
+    assert "and this too." in text
+
+
+def test_expected_failures_are_no_passes():
+    text = render([failing("a"), failing()], Command(1, {NODE: "xfailed"}))
+    assert "<summary>1 other golden set</summary>" in text
+    assert "as its xfail mark expects" in text
+
+
+def test_errors_and_notes_and_statuses_are_told():
+    record = failing(
+        views=[view(error="raised KeyError\nin two lines", status="xfail: T-7", now=(), before=None)],
+        gates=[gate(word="errors"), gate("not checked", text="map: not checked without a baseline.")],
+        lowered=["mrr 0.9 → 0.8"],
+        stale=["ir_baselines/test_x/y.json"],
+        only_queries=True,
+    )
+    text = render([record], Command(3))
+    for told in (
+        "raised KeyError\nin two lines\n",
+        "xfail: T-7",
+        "- map: not checked without a baseline.",
+        "- The new baseline lowers mrr 0.9 → 0.8.",
+        "`ir_baselines/test_x/y.json` belongs to no test",
+        "`--ir-query`",
+        "internal error",
+    ):
+        assert told in text
+
+
+def test_an_empty_ranking_is_told():
+    assert "Nothing was returned." in render([failing(views=[view(now=(), before=None)])], Command(1))
+
+
+def test_a_query_without_a_baseline_has_one_ranking():
+    ranking = tables(render([failing(views=[view(before=None, scores={"mrr": 0.5})])], Command(1)))[1]
+    assert ranking[0] == ["rank", "now"]
+    assert ranking[2] == ["1", "`d2`"]
+
+
+def test_deep_rankings_show_what_matters():
+    now = [f"d{number}" for number in range(2, 200)]
+    text = render([failing(views=[view(now=[*now[:150], "d1", *now[150:]], before=None)])], Command(1))
+    ranking = tables(text)[1]
+    assert [cells[0] for cells in ranking[2:]] == [*map(str, range(1, 11)), "151"]
+    assert "*188 ranks more are left out here, for brevity.*" in text
+
+
+def test_many_failed_gates_are_cut():
+    gates = [gate(text=f"gate {number} fails") for number in range(500)]
+    text = render([failing(gates=gates, notes=["a note"] * 30)], Command(1))
+    assert text.count("- **gate ") == 20
+    assert "480 failed gates more are left out" in text
+    assert "10 notes more are left out" in text
+
+
+def test_hostile_text_stays_text():
+    text = render([hostile()], Command(1, {}, (Unmeasured(HOSTILE[0], "\n".join(HOSTILE)),)))
+    words = CODE.sub("", text)
+    assert set(re.findall(r"<[^>]*>?", words)) <= ALLOWED_TAGS
+    assert not re.search(r"@everyone|#1|https://|www\.e|:smile|\$|[^\\]!?\[", words)
+    for rows in tables(text):
+        assert len({len(cells) for cells in rows}) == 1
+    assert "\u202e" not in text
+    assert "\x1b" not in text
+    assert "\x00" not in text
+    assert not re.search(r"^::|^##\[", text, re.MULTILINE)
+    text.encode("utf-8")
+
+
+def test_the_same_records_give_the_same_bytes():
+    records = [failing(), passing(), passing("z")]
+    assert render(records, broken()) == render(records[::-1], broken())
+
+
+def many(sets, queries):
+    views = [view(f"query number {number} that is rather long to read") for number in range(queries)]
+    return [failing(f"tests/test_x.py::test[{number}]", views=views) for number in range(sets)]
+
+
+def test_a_comment_holds_it():
+    text = render(many(30, 20), Command(1))
+    assert len(text.encode()) <= COMMENT_LIMIT
+    assert len(tables(text)) >= 30
+    assert re.search(r"\*\d+ quer\w+ more are left out here", text)
+    assert len(render(many(30, 20), Command(1), limit=STEP_SUMMARY_LIMIT)) > COMMENT_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        (28_000, "explaining queries more are left out"),
+        (3_000, "- `golden/faq.yaml`: FAILS"),
+        (1_000, "golden sets more are left out"),
+        (150, "*30 golden sets more are left out here, for brevity.*"),
+        (100, ""),
+    ],
+)
+def test_what_is_too_long_is_cut_and_says_so(limit, said):
+    text = render(many(30, 20), Command(1), limit=limit)
+    assert len(text.encode()) <= limit
+    assert said in text
+    assert bool(text) == bool(said)
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    st.lists(st.sampled_from([failing(), passing(), hostile(), failing("ö" * 90_000)]), max_size=4),
+    st.integers(0, 200_000),
+)
+def test_no_limit_is_exceeded(records, limit):
+    command = Command(1, {}, (Unmeasured("x" * 70_000, "\u200b" * 100_000),))
+    assert len(render(records, command, limit=limit).encode()) <= limit
+
+
+def test_a_name_that_goes_on_forever_is_cut():
+    assert len(render([failing(golden_set="x" * 10**5, views=[view("\u200b" * 10**5)])], Command(1))) < 20_000
+
+
+def test_slices_are_named():
+    text = render([failing(rows=[row(tag="billing")])], Command(1))
+    assert tables(text)[0][2][0] == "`mrr [billing]`"
