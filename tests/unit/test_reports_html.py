@@ -1,0 +1,265 @@
+"""The HTML report as text: one file, inert, accessible, and the same bytes for the same records."""
+
+from __future__ import annotations
+
+import re
+import sys
+from base64 import b64encode
+from collections import Counter
+from hashlib import sha256
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_irmetrics.reports import html
+from pytest_irmetrics.reports.digest import Command, Unmeasured
+from pytest_irmetrics.reports.html import render
+from tests.unit.records import HOSTILE, NODE, broken, failing, gate, hostile, passing, row, view
+
+VOID = {"meta", "link", "input"}
+ATTRIBUTES = {
+    "aria-hidden",
+    "aria-label",
+    "aria-labelledby",
+    "aria-live",
+    "autocomplete",
+    "charset",
+    "class",
+    "content",
+    "data-before",
+    "data-explains",
+    "data-label",
+    "data-now",
+    "data-place",
+    "dir",
+    "hidden",
+    "href",
+    "http-equiv",
+    "id",
+    "lang",
+    "name",
+    "rel",
+    "role",
+    "scope",
+    "selected",
+    "spellcheck",
+    "tabindex",
+    "type",
+    "value",
+}
+
+
+class Page(HTMLParser):
+    """A page as its elements, every one of them closed."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.elements, self.open, self.words = [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs), tuple(self.open)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"style", "script"} & set(self.open):
+            self.words.append(data)
+
+    def handle_comment(self, data):
+        raise AssertionError(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+    def all(self, name):
+        return [attributes for tag, attributes, _ in self.elements if tag == name]
+
+
+def test_it_says_what_fails_and_by_how_much():
+    text = Page(render([passing(), failing()], broken())).text
+    assert text.startswith("Retrieval quality: 1 of 2 golden sets fails, 1 test failed before")
+    for told in (
+        "FAILS 1 of 2 gates",
+        "passes 1 gate",
+        "1 query, 10 results each, compared with the baseline",
+        "mrr fell by 0.5000 from the baseline to 0.5000; at most 0.0100 is allowed.",
+        "1 query: 1 worse, 0 better, 0 same.",
+        "Set in the setting ir_max_drop.",
+        "mrr 1 0.5000 1.0000 −0.5000 drop ≤ 0.01 ✗ FAILS",
+        "ndcg@10 1 0.9000 0.9000 0.0000 drop ≤ 0.01 ✓ passes",
+        "No query got the 10 results",
+        "To look closer at a query: pytest",
+        "worse refund what of refund now 0.5000 , moved by −0.5000",
+        "1 d1 grade 3 now 2 d2 unjudged was 2",
+        "2 d2 unjudged now 1 d1 grade 3 was 1",
+        "Relevant and not among the results: d3 grade 1",
+        "the key `relevent` is unknown. golden/new.yaml:9:1: and this too.",
+    ):
+        assert told in text
+    assert text.index("golden/faq.yaml") < text.index("golden/help.yaml")
+
+
+def test_the_rest_is_told_too():
+    record = failing(
+        outcome="error",
+        rows=[row(full=0.8)],
+        views=[
+            view("a", error="raised KeyError\nin line 2", scores={}, scores_before={}, now=()),
+            view("b", now=(), before=None, status="no_answer"),
+        ],
+        gates=[gate("not checked", text="map is not checked without a baseline.")],
+        lowered=["mrr 0.9 → 0.8"],
+        stale=["ir_baselines/test_x/y.json"],
+        only_queries=True,
+    )
+    text = Page(render([record], Command(2))).text
+    for told in (
+        "FAILS: not every query was retrieved",
+        "raised KeyError in line 2",
+        "Nothing was returned.",
+        "no_answer",
+        "not checked map is not checked without a baseline.",
+        "The new baseline lowers mrr 0.9 → 0.8.",
+        "ir_baselines/test_x/y.json belongs to no test",
+        "Only single queries were judged",
+        "The run was interrupted",
+        "over all of today's queries",
+    ):
+        assert told in text
+
+
+def test_an_expected_failure_is_told_as_one():
+    text = Page(render([failing(), passing()], Command(0, {NODE: "xfailed"}))).text
+    assert "fails as expected" in text
+    assert "FAILS 1 of 2 gates, as its xfail mark expects" in text
+
+
+def test_nothing_measured_is_a_page_too():
+    assert "nothing was measured" in Page(render([], Command(5))).text
+
+
+def test_it_needs_nothing_else():
+    page = Page(render([failing(), passing()], broken()))
+    links = [
+        value for _, attributes, _ in page.elements for name, value in attributes.items() if name == "href"
+    ]
+    assert all(link.startswith("#") or link == "data:," for link in links)
+    assert not {"img", "iframe", "object", "form"} & {tag for tag, _, _ in page.elements}
+    assert not re.search(r"https?://|@import|url\(", render([failing()], Command(1)))
+
+
+def test_only_its_own_script_and_style_may_run():
+    text = render([failing()], Command(1))
+    policy = next(meta["content"] for meta in Page(text).all("meta") if "http-equiv" in meta)
+    for tag in ("style", "script"):
+        (part,) = re.findall(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        digest = b64encode(sha256(part.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+
+
+def test_every_link_leads_somewhere():
+    page = Page(render([failing(), passing()], Command(1)))
+    anchors = {attributes["id"] for _, attributes, _ in page.elements if "id" in attributes}
+    assert {link["href"][1:] for link in page.all("a")} <= anchors
+    assert "q-1-1" in anchors
+
+
+def test_ids_are_unique():
+    records = [failing(NODE, views=[view("a"), view("b")]), passing(), passing("z")]
+    ids = Counter(a["id"] for _, a, _ in Page(render(records, Command(1))).elements if "id" in a)
+    assert max(ids.values()) == 1
+
+
+def test_tables_have_headers_and_controls_have_labels():
+    page = Page(render([failing(), passing()], Command(1)))
+    assert all("scope" in header for header in page.all("th"))
+    for tag, _, around in page.elements:
+        if tag in ("select", "input"):
+            assert "label" in around
+
+
+def test_hostile_text_stays_text():
+    text = render([hostile(), passing()], Command(1, {}, (Unmeasured(HOSTILE[0], "\n".join(HOSTILE)),)))
+    page = Page(text)
+    plain = Page(render([failing(), passing()], broken()))
+    assert {tag for tag, _, _ in page.elements} <= {tag for tag, _, _ in plain.elements} | {
+        "details",
+        "ul",
+        "li",
+    }
+    assert {name for _, attributes, _ in page.elements for name in attributes} <= ATTRIBUTES
+    assert len(page.all("script")) == len(page.all("style")) == len(page.all("h1")) == 1
+    assert "<script>document.title = 'pwned'</script>" in page.text
+    assert "{{ 7 * 7 }}" in page.text
+    assert "\\u202e" in page.text
+    for sign in ("\u202e", "\u2066", "\u200b", "\x1b", "\x00", "\u2028"):
+        assert sign not in text
+    text.encode("utf-8")
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.text(st.characters(exclude_categories=()), max_size=30))
+def test_any_text_stays_text(anything):
+    record = failing(
+        nodeid=anything,
+        golden_set=anything,
+        notes=[anything],
+        views=[view(anything, now=(anything,), where=anything, text=None, scores={anything: 0.5})],
+    )
+    page = Page(render([record], Command(1)))
+    assert {name for _, attributes, _ in page.elements for name in attributes} <= ATTRIBUTES
+    assert len(page.all("section")) == 1
+
+
+def test_the_same_records_give_the_same_bytes():
+    records = [failing(), passing(), passing("z")]
+    assert render(records, broken()) == render(records[::-1], broken())
+
+
+def test_of_very_many_queries_the_worst_are_shown_in_full(monkeypatch):
+    monkeypatch.setattr(html, "_IN_FULL", 2)
+    views = [view(f"q{number}", now=("d2", "d1"), before=("d2", "d1")) for number in range(5)]
+    page = Page(render([failing(views=[*views, view("worst")], gates=[gate(queries=["worst"])])], Command(1)))
+    assert "The rankings of the worst 2 are shown, for brevity" in page.text
+    assert sum(table.get("class") == "ranking" for table in page.all("table")) == 2
+    assert len(page.all("details")) >= 6
+    assert page.text.index("worst what of worst") < page.text.index("q0 what of q0")
+
+
+def test_without_a_baseline_there_is_no_column_for_it():
+    page = Page(render([passing()], Command()))
+    assert "baseline" not in page.text
+    assert "delta" not in page.text
+
+
+def test_without_jinja2_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=re.escape('pip install "pytest-irmetrics[html]"')):
+        render([failing()], Command())
+
+
+def luminance(colour):
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_text_stands_out_from_what_is_behind_it(scheme):
+    blocks = re.findall(r":root \{(.*?)\}", html._part("report.css"), re.DOTALL)
+    colours = dict(re.findall(r"--([\w-]+): (#\w{6})", blocks[scheme]))
+    pairs = [(name, ground) for name in ("text", "faint", "link") for ground in ("page", "soft", "bad-soft")]
+    pairs += [(name, f"{name}-soft") for name in ("bad", "good", "warn")]
+    for name, ground in pairs:
+        dark, light = sorted((luminance(colours[name]), luminance(colours[ground])))
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (name, ground)

@@ -1,0 +1,265 @@
+"""The HTML report in a browser: inert, usable without and with its script, on a desk and on a phone.
+
+Needs Chromium and its driver (Debian: chromium, chromium-driver), and is skipped where they are missing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shutil
+import subprocess
+import urllib.request
+
+import pytest
+
+from pytest_irmetrics.reports.digest import Command, Unmeasured
+from pytest_irmetrics.reports.html import render
+from tests.unit.records import HOSTILE, broken, failing, gate, hostile, passing, view
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+DRIVER = shutil.which("chromedriver")
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None or DRIVER is None, reason="no Chromium and chromedriver here to open the report with"
+)
+
+
+class Browser:
+    """As much of the WebDriver protocol as it takes."""
+
+    def __init__(self, port, profile):
+        self.server = f"http://127.0.0.1:{port}"
+        self.session = ""
+        options = {
+            "binary": CHROMIUM,
+            "args": [
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                f"--user-data-dir={profile}",
+            ],
+        }
+        capabilities = {
+            "browserName": "chrome",
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"browser": "ALL"},
+            "unhandledPromptBehavior": "ignore",
+        }
+        opened = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
+        self.session = f"/session/{opened['sessionId']}"
+
+    def ask(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            self.server + self.session + path, data, {"Content-Type": "application/json"}, method=method
+        )
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(request, timeout=60) as answer:
+            return json.load(answer)["value"]
+
+    def do(self, script):
+        return self.ask("POST", "/execute/sync", {"script": script, "args": []})
+
+    def devtools(self, command, **parameters):
+        self.ask("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def complaints(self):
+        return self.ask("POST", "/se/log", {"type": "browser"})
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with subprocess.Popen([DRIVER, "--port=0"], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            port = next(
+                found[1]
+                for line in server.stdout
+                if (found := re.search(r"successfully on port (\d+)", line))
+            )
+            opened = Browser(port, tmp_path_factory.mktemp("profile"))
+            try:
+                yield opened
+            finally:
+                opened.ask("DELETE", "")
+        finally:
+            server.terminate()
+            with contextlib.suppress(ValueError):
+                server.stdout.close()
+
+
+@pytest.fixture
+def page(browser, tmp_path):
+    """Open a report; afterwards nothing may have gone wrong in it, and nothing may have been fetched."""
+
+    def open_page(records, command=None, *, width=1280, script=True, scheme="light", fragment=""):
+        path = tmp_path / "report.html"
+        path.write_text(render(records, command or Command(1)), encoding="utf-8")
+        browser.devtools("Emulation.setScriptExecutionDisabled", value=not script)
+        browser.devtools(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=900,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
+        browser.devtools(
+            "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
+        )
+        browser.ask("POST", "/url", {"url": "about:blank"})
+        browser.ask("POST", "/url", {"url": path.as_uri() + fragment})
+        return browser
+
+    yield open_page
+    browser.devtools("Emulation.setScriptExecutionDisabled", value=False)
+    assert browser.do("return performance.getEntriesByType('resource').length") == 0
+    assert browser.complaints() == []
+
+
+def ids(browser):
+    """The queries that are shown, in order."""
+    script = "return [...document.querySelectorAll('.queries > li:not([hidden]) .which .id')].map(e => e.innerText)"
+    return browser.do(script)
+
+
+def choose(browser, name, value):
+    browser.do(
+        f"const control = document.querySelector('[name={name}]'); control.value = {json.dumps(value)};"
+        "control.dispatchEvent(new Event('input')); control.dispatchEvent(new Event('change'))"
+    )
+
+
+def some():
+    views = [
+        view("same", scores={"mrr": 1.0, "map": 0.2}, scores_before={"mrr": 1.0, "map": 0.7}),
+        view("fell", scores={"mrr": 0.25, "map": 0.9}, scores_before={"mrr": 0.5, "map": 0.9}),
+        view("rose", scores={"mrr": 0.5, "map": 0.5}, scores_before={"mrr": 0.0, "map": 0.1}),
+        view(
+            "explains",
+            now=("rare", "d1"),
+            scores={"mrr": 0.9, "map": 0.8},
+            scores_before={"mrr": 1.0, "map": 0.8},
+        ),
+    ]
+    return failing(views=views, gates=[gate(queries=["explains"])])
+
+
+def test_hostile_text_does_nothing(page):
+    browser = page([hostile(), passing()], Command(1, {}, (Unmeasured(HOSTILE[0], HOSTILE[1]),)))
+    browser.do("for (const part of document.querySelectorAll('details')) part.open = true")
+    # The browser throttles who clicks hundreds at once; every link has the same form.
+    browser.do("for (const link of [...document.querySelectorAll('a')].slice(0, 30)) link.click()")
+    for element in ("script", "style", "h1", "header"):
+        assert browser.do(f"return document.querySelectorAll('{element}').length") == 1, element
+    assert (
+        browser.do(
+            "return document.querySelectorAll('img, iframe, textarea, [onerror], [onmouseover]').length"
+        )
+        == 0
+    )
+    assert browser.do("return document.title").startswith("Retrieval quality: 1 of 2 golden sets fails")
+    assert "javascript:document.title='pwned'" in ids(browser)
+    assert browser.do("return location.protocol") == "file:"
+
+
+def test_the_worst_is_first_and_each_can_be_opened(page):
+    browser = page([some()])
+    assert ids(browser) == ["explains", "fell", "rose", "same"]
+    assert browser.do("return document.querySelector('.ranking').checkVisibility()") is False
+    browser.do("document.querySelector('summary.line').click()")
+    assert browser.do("return document.querySelector('.ranking').checkVisibility()") is True
+    assert browser.do("return document.querySelector('.ranking tbody tr').innerText").split() == [
+        *("1", "d1", "grade", "3", "now", "2"),
+        *("rare", "unjudged", "new"),
+    ]
+
+
+def test_without_scripts_it_reads_the_same(page):
+    browser = page([some()], script=False)
+    # The driver's own scripts run all the same.
+    assert ids(browser) == ["explains", "fell", "rose", "same"]
+    assert browser.do("return document.querySelector('.controls').checkVisibility()") is False
+    assert browser.do("return document.querySelector('.change').innerText") == "worse"
+
+
+def test_queries_are_found_filtered_and_sorted(page):
+    browser = page([some()])
+    told = "return document.querySelector('output').innerText"
+    assert browser.do(told) == "4 of 4 shown"
+    choose(browser, "words", "RARE")
+    assert ids(browser) == ["explains"]
+    assert browser.do(told) == "1 of 4 shown"
+    choose(browser, "words", "")
+    choose(browser, "kind", "worse")
+    assert ids(browser) == ["explains", "fell"]
+    choose(browser, "kind", "explains")
+    assert ids(browser) == ["explains"]
+    choose(browser, "kind", "all")
+    for order, expected in {
+        "fall": ["fell", "explains", "same", "rose"],
+        "rise": ["rose", "same", "explains", "fell"],
+        "score": ["fell", "rose", "explains", "same"],
+        "id": ["explains", "fell", "rose", "same"],
+        "written": ["same", "fell", "rose", "explains"],
+    }.items():
+        choose(browser, "order", order)
+        assert ids(browser) == expected, order
+
+
+def test_another_metric_changes_what_is_shown_and_sorted(page):
+    browser = page([some()])
+    choose(browser, "order", "fall")
+    choose(browser, "metric", "map")
+    assert ids(browser) == ["same", "explains", "fell", "rose"]
+    parts = "['.change', '.now', '.delta'].map(name => line.querySelector(name).innerText)"
+    assert browser.do(f"return [...document.querySelectorAll('summary.line')].map(line => {parts})") == [
+        ["worse", "0.2000", "−0.5000"],
+        ["same", "0.8000", "0.0000"],
+        ["same", "0.9000", "0.0000"],
+        ["better", "0.5000", "+0.4000"],
+    ]
+    assert browser.do("return document.querySelector('.chosen').innerText") == "map"
+
+
+def test_a_link_to_a_query_opens_it(page):
+    browser = page([some()], fragment="#q-1-2")
+    assert browser.do("return document.querySelector('#q-1-2 details').open") is True
+    choose(browser, "words", "nothing that is there")
+    browser.do("document.querySelector('.told a').click()")
+    browser.ask("POST", "/execute/async", {"script": "setTimeout(arguments[0], 50)", "args": []})
+    assert browser.do("return document.querySelector('#q-1-4 details').open") is True
+    assert ids(browser) == ["explains"]
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_no_width_needs_scrolling_sideways(page, width):
+    long = view("query-" + "x" * 200, now=("document-" + "y" * 200, "d1"), text="word " * 60)
+    browser = page([failing(views=[long]), passing()], broken(), width=width)
+    browser.do("for (const part of document.querySelectorAll('details')) part.open = true")
+    assert browser.do("return [innerWidth, document.documentElement.scrollWidth <= innerWidth]") == [
+        width,
+        True,
+    ]
+
+
+def test_light_and_dark_follow_the_reader(page):
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    light = page([failing()], scheme="light").do(ground)
+    dark = page([failing()], scheme="dark").do(ground)
+    assert (light, dark) == ("rgb(255, 255, 255)", "rgb(16, 19, 23)")
+
+
+def test_hundreds_of_queries_stay_usable(page):
+    docs = [f"document-{number}" for number in range(10)]
+    views = [view(f"query {number}", now=docs, before=docs[::-1]) for number in range(700)]
+    browser = page([failing(views=views)])
+    choose(browser, "words", "69")
+    assert set(ids(browser)) == {f"query {number}" for number in range(700) if "69" in str(number)}
+    choose(browser, "words", "")
+    assert len(ids(browser)) == 700
