@@ -387,6 +387,9 @@ class IRMetrics:
         limits = self._limits(now.golden, regression=regression is not None)
         verdicts = decide(now, limits, regression=regression, single_queries_only=bool(settings.only_queries))
         comparison = regression.comparison if regression is not None else None
+        if settings.update and regression is None:
+            # The first baseline: that nothing was there to compare with is no news.
+            verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
         self._outcome = Outcome(now, limits, verdicts, comparison)
         if not now.errors:
             self._item.ihook.pytest_irmetrics_evaluated(item=self._item, evaluation=now)

@@ -22,12 +22,12 @@ _EXPLAINING = 20
 """How many of a verdict's queries a record carries; its text says how many there are."""
 
 _WORDS = {
-    "min": "≥ {}",
-    "max": "≤ {}",
-    "max_drop": "drop ≤ {}",
-    "min_each": "each ≥ {}",
-    "max_lost": "lost ≤ {}",
-    "significance": "p < {}",
+    "min": "≥{}",
+    "max": "≤{}",
+    "max_drop": "drop≤{}",
+    "min_each": "each≥{}",
+    "max_lost": "lost≤{}",
+    "significance": "p<{}",
 }
 
 
@@ -82,7 +82,7 @@ class Outcome:
             now=change.now if change is not None and compared else full,
             baseline=change.baseline if change is not None and compared else None,
             delta=change.delta if change is not None and compared else None,
-            gate=", ".join(_WORDS[word].format(limit) for word, (limit, _) in words.items()),
+            gate=" ".join(_WORDS[word].format(limit) for word, (limit, _) in words.items()),
             verdict=self._verdict(metric, tag),
         )
 

@@ -176,7 +176,8 @@ class Recorder:
             if gate.state == "not checked":
                 for line in screen.wrapped(gate.text, "  ", "    "):
                     yield line, {"yellow": True}
-        for note in record.notes:
+        told = failed and self._config.getoption("tbstyle", "auto") not in ("no", "line")
+        for note in record.notes if not told else ():  # a failure's own text has them
             for line in screen.wrapped(f"note: {note}", "  ", "    "):
                 yield line, {"yellow": True}
         for lowered in record.lowered:

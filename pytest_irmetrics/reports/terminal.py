@@ -195,7 +195,7 @@ def _movements(view: QueryView) -> Iterator[str]:
 def _fate(move: Move) -> str:
     what = f"{move.doc_id} (grade {move.grade:g})"
     if move.after is None:
-        return f"{what} is no longer returned; it stood at rank {move.before}"
+        return f"{what} is no longer returned (it was at rank {move.before})"
     if move.before is None:
         return f"{what} is returned now, at rank {move.after}"
     verb = "fell" if move.after > move.before else "rose"
@@ -210,7 +210,8 @@ def _overtaken(move: Move, view: QueryView) -> str:
         for doc_id in move.overtaken_by[:2]
     ]
     more = len(move.overtaken_by) - len(named)
-    return f", below {', '.join(named)}{f' and {more} more' if more else ''}"
+    where = "below" if move.after is not None else "in its place"
+    return f", {where} {', '.join(named)}{f' and {more} more' if more else ''}"
 
 
 def _commands(record: Record, failed: Sequence[Gate], screen: Screen) -> list[str]:
@@ -292,14 +293,19 @@ def summary_table(record: Record, screen: Screen) -> list[str]:
 
 
 def one_line(record: Record, screen: Screen) -> str:
-    """Return a golden set in one line: what was gated and what it came to."""
+    """Return a golden set in one line: what it came to, and the scores that are gated, as many as fit."""
     if record.outcome == "not evaluated":
         return screen.cut(f"{record.golden_set}: FAILS, nothing was evaluated")
-    gated = [row for row in record.rows if row.gate] or record.rows
-    scores = ", ".join(_gated(row) for row in gated)
     ungated = "" if any(row.gate for row in record.rows) or record.only_queries else "nothing gated; "
     size = plural(record.queries, "query", "queries")
-    return screen.cut(f"{record.golden_set}: {_WORD[record.outcome]}, {ungated}{size}; {scores}")
+    line = screen.line(f"{record.golden_set}: {_WORD[record.outcome]}, {ungated}{size}")
+    separator = "; "
+    for row in [row for row in record.rows if row.gate] or record.rows:
+        longer = f"{line}{separator}{screen.line(_gated(row))}"
+        if display_width(longer) > screen.width:  # half a number would be another number
+            break
+        line, separator = longer, ", "
+    return screen.cut(line)
 
 
 _WORD = {"passed": "passes", "failed": "FAILS", "error": "FAILS, not every query was retrieved"}

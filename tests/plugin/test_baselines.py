@@ -65,7 +65,7 @@ def test_a_drop_fails_and_says_which_document_moved_below_what(stored):
             "  baseline  1 doc-9(3) 2 doc-4(1) 3 doc-5",
             "  now       1 doc-5 2 doc-6 3 doc-9(3)",
             "  doc-9 (grade 3) fell from rank 1 to 3, below doc-5 (unjudged), doc-6",
-            "  doc-4 (grade 1) is no longer returned; it stood at rank 2*",
+            "  doc-4 (grade 1) is no longer returned (it was at rank 2), in its place doc-5*",
             "To look closer: pytest 'test_search.py::test_search_quality?faq?' --ir-baseline --ir-query refund",
             "To accept it:   pytest 'test_search.py::test_search_quality?faq?' --ir-baseline-update",
         ]
