@@ -64,7 +64,7 @@ def as_id(value: object) -> str | None:
         return None
     if isinstance(value, UUID):
         return str(value)
-    if isinstance(value, SupportsIndex):
+    if isinstance(value, SupportsIndex) and "bool" not in str(getattr(value, "dtype", "")):
         try:
             return str(operator.index(value))
         except (TypeError, ValueError):  # an array of several, a NumPy boolean; over 4,300 digits
@@ -289,20 +289,20 @@ def _ranking(query_id: str, given: object) -> tuple[str, ...]:
                     f"{wrong}: an id is text, not {type(doc).__name__}. Give a list of ids, best first."
                 )
         ranking = texts
-    flaw = _ranking_flaw(ranking)  # type: ignore[arg-type]  # what is not text has just been turned away
-    if flaw:
-        raise RunError(f"{wrong}: {flaw}. Give each document once.")
+    repeated = first_repeat(ranking)  # type: ignore[arg-type]  # what is not text has just been turned away
+    if repeated:
+        raise RunError(f"{wrong}: {quote(repeated[0])} is in it twice. Give each document once.")
     return ranking  # type: ignore[return-value]  # the same
 
 
-def _ranking_flaw(ranking: Sequence[str]) -> str | None:
-    if len(set(ranking)) != len(ranking):
-        seen: set[str] = set()
-        for doc in ranking:
-            if doc in seen:
-                return f"{quote(doc)} is in it twice"
-            seen.add(doc)
-    return None
+def first_repeat(ids: Sequence[str]) -> tuple[str, int, int] | None:
+    """Find the first id that is there a second time, with its two ranks, from 1."""
+    if len(set(ids)) == len(ids):
+        return None
+    ranks: dict[str, int] = {}
+    return next(
+        (doc, ranks[doc], rank) for rank, doc in enumerate(ids, 1) if ranks.setdefault(doc, rank) != rank
+    )
 
 
 def _plain_number(value: Grade) -> Grade:
@@ -575,9 +575,9 @@ def _read_entry(entry: object) -> tuple[str, Answer]:
     for ranking in rankings:
         if not isinstance(ranking, list) or set(map(type, ranking)) - {str}:
             bad("a ranking is not a list of ids")
-        flaw = _ranking_flaw(ranking)
-        if flaw:
-            bad(f"a ranking is wrong: {flaw}")
+        repeated = first_repeat(ranking)
+        if repeated:
+            bad(f"a ranking is wrong: {quote(repeated[0])} is in it twice")
     answer = Answer(
         rankings=tuple([tuple(ranking) for ranking in rankings]),
         text=text,

@@ -25,7 +25,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, NoReturn, SupportsFloat, SupportsIndex
 
-from pytest_irmetrics.run import as_id, printable, quote
+from pytest_irmetrics.run import as_id, first_repeat, printable, quote
 
 ACCEPTED = (
     "Accepted, best first: ids (text, integers, UUIDs), (id,) rows, (id, score) pairs, items with a key or attribute "
@@ -259,19 +259,16 @@ def identify(
             _check_order(rank, item, score, before)
             before = score
         ids.append(doc)
-    if len(set(ids)) == len(ids):
+    repeated = first_repeat(ids)
+    if repeated is None:
         return tuple(ids)
     if duplicates == "collapse":
         return tuple(dict.fromkeys(ids))
-    ranks: dict[str, int] = {}
-    for rank, doc in enumerate(ids, start=1):
-        if doc in ranks:
-            raise AnswerError(
-                f"{quote(doc)} came back at rank {ranks[doc]} and again at rank {rank}. Return each document once, "
-                "or set ir_duplicates = collapse to keep the first of each."
-            )
-        ranks[doc] = rank
-    raise AssertionError  # there is a duplicate
+    doc, first, second = repeated
+    raise AnswerError(
+        f"{quote(doc)} came back at rank {first} and again at rank {second}. Return each document once, or set "
+        "ir_duplicates = collapse to keep the first of each."
+    )
 
 
 def _check_order(rank: int, item: Any, score: float, before: float | None) -> None:

@@ -326,6 +326,26 @@ class TestWriting:
         assert swept
         assert path.read_text() == NEW
 
+    @posix
+    @pytest.mark.parametrize(("problem", "is_held"), [(errno.EWOULDBLOCK, False), (errno.ENOLCK, True)])
+    def test_a_lock_that_a_sweeper_has_is_no_lock_of_ours(self, path, monkeypatch, problem, is_held):
+        flock, refused = baseline.fcntl.flock, []
+
+        def refuse_once(descriptor, operation):
+            if not refused:
+                refused.append(descriptor)
+                raise OSError(problem, os.strerror(problem))
+            flock(descriptor, operation)
+
+        monkeypatch.setattr(baseline.fcntl, "flock", refuse_once)
+        opened = []
+        monkeypatch.setattr(
+            baseline.secrets, "token_hex", lambda _: opened.append(1) or f"{len(opened):016x}"
+        )
+        assert write_baseline(path, NEW)
+        assert len(opened) == (1 if is_held else 2)
+        assert [p.name for p in path.parent.iterdir()] == [path.name]
+
     def test_works_without_locks(self, path, monkeypatch):
         monkeypatch.setattr(baseline, "fcntl", None)
         write_baseline(path, OLD)
@@ -395,6 +415,17 @@ class TestSweeping:
         write_baseline(tmp_path / "x.json", OLD)
         assert young.exists()
 
+    def test_what_cannot_be_removed_or_listed_stays_without_a_word(self, tmp_path, monkeypatch):
+        (tmp_path / DEAD).touch()
+
+        def fail(*_):
+            raise PermissionError
+
+        monkeypatch.setattr(Path, "unlink", fail)
+        assert sweep(tmp_path) == []
+        monkeypatch.setattr(Path, "iterdir", fail)
+        assert sweep(tmp_path) == []
+
     def test_strangers_stay(self, tmp_path):
         for name in (".ir-baseline-x.tmp", "x.tmp", f"{DEAD}.bak", ".ir-baseline-0123456789ABCDEF.tmp"):
             (tmp_path / name).touch()
@@ -462,6 +493,11 @@ class TestReading:
             with pytest.raises(BaselineError, match=r"baseline of another test .* TestFAQ\.test_a\.json"):
                 use(ours)
         assert theirs.read_text() == OLD
+
+    def test_a_folder_that_spells_a_name_in_its_own_way_minds_nobody(self, path, monkeypatch):
+        write_baseline(path, OLD)
+        monkeypatch.setattr(Path, "iterdir", lambda _: iter([Path("another.json")]))
+        assert read_baseline(path) == RUN
 
 
 class TestListing:

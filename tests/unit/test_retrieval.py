@@ -8,11 +8,13 @@ import asyncio
 import contextlib
 import contextvars
 import functools
+import gc
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
+import unittest
 from array import array
 from collections import OrderedDict, UserDict, deque, namedtuple
 from collections.abc import Sequence
@@ -485,6 +487,7 @@ class TestCalls:
             ("query, k, /", {}, (("text", 10), {})),
             ("query, k=3", {}, (("text",), {"k": 10})),
             ("query, k=3, /", {}, (("text", 10), {})),
+            ("query, lang='en', k=3, /", {}, (("text",), {})),
             ("query, *, k", {}, (("text",), {"k": 10})),
             ("query, lang='en', top_k=3", {}, (("text",), {"top_k": 10})),
             ("query, *, top_n=3", {}, (("text",), {"top_n": 10})),
@@ -712,7 +715,19 @@ class TestErrors:
     def test_a_place_in_nobodys_code_is_told_all_the_same(self):
         import json
 
-        assert "raised json.decoder.JSONDecodeError" in problem(json.loads, Query("q", "{"))
+        said = problem(json.loads, Query("q", "{"))
+        assert "raised json.decoder.JSONDecodeError" in said
+        assert "decoder.py:" in said
+        said = problem(functools.partial(int, base=99), Query("q", "5"))
+        assert "raised TypeError: int() " in said
+        assert ".py" not in said
+
+    def test_a_place_is_told_also_where_the_working_folder_is_gone(self, tmp_path, monkeypatch):
+        gone = tmp_path / "gone"
+        gone.mkdir()
+        monkeypatch.chdir(gone)
+        gone.rmdir()
+        assert f"({__file__}:" in problem(failing(ValueError()))
 
     def test_an_exception_that_breaks_when_shown_is_told(self):
         class BrokenError(Exception):
@@ -727,6 +742,14 @@ class TestErrors:
             raise ValueError("lost the connection")
 
         assert "raised ValueError: lost the connection" in problem(search)
+
+    def test_outcomes_that_are_exceptions_pass_through_as_well(self):
+        for outcome in (pytest.exit.Exception, unittest.SkipTest):
+            for options in ALL_OPTIONS:
+                with pytest.raises(outcome, match="as it is"):
+                    retrieve(QUERIES, failing(outcome("as it is")), RetrievalOptions(**options))
+                with pytest.raises(outcome, match="as it is"):
+                    asyncio.run(aretrieve(QUERIES, failing(outcome("as it is")), RetrievalOptions(**options)))
 
     @pytest.mark.parametrize(
         "options", [{}, {"timeout": 60}, {"concurrency": 3}, {"concurrency": 2, "timeout": 60}]
@@ -1062,6 +1085,13 @@ class TestAsync:
 
         assert "Await it in the retriever." in problem(search)
 
+        class Awaitable:
+            def __await__(self):
+                yield from ()
+                return self
+
+        assert "came back: Awaitable <" in problem(lambda _query: Awaitable())
+
     def test_exceptions_and_bad_answers_are_told_as_of_sync_ones(self):
         async def search(_query):
             await asyncio.sleep(0)
@@ -1385,11 +1415,15 @@ class TestExecutors:
             options = RetrievalOptions(executor=executor)
             assert retrieve(QUERIES, _in_process, options).run["q7"] == ("text 7", "10")
             assert "ir_executor raised" in retrieve(ONE, lambda _query: [], options).errors["q0"]
+            retrieved = asyncio.run(aretrieve(ONE, lambda _query: [], options))
+            assert "ir_executor raised" in retrieved.errors["q0"]
 
     def test_an_executor_that_is_shut_down_is_told(self):
         executor = ThreadPoolExecutor(1)
         executor.shutdown()
         assert "ir_executor raised RuntimeError" in problem(_in_process, executor=executor)
+        retrieved = asyncio.run(aretrieve(ONE, _in_process, RetrievalOptions(executor=executor)))
+        assert "ir_executor raised RuntimeError" in retrieved.errors["q0"]
 
     def test_what_outlives_its_time_is_given_up(self):
         release = threading.Event()
@@ -1402,6 +1436,23 @@ class TestExecutors:
     def test_outcomes_of_pytest_pass_through(self):
         with ThreadPoolExecutor(1) as executor, pytest.raises(pytest.skip.Exception):
             retrieve(QUERIES, failing(pytest.skip.Exception("x")), RetrievalOptions(executor=executor))
+
+    def test_what_looked_sync_and_comes_late_is_given_up_without_a_warning(self):
+        release = threading.Event()
+
+        class Awaitable:
+            def __await__(self):
+                raise AssertionError
+
+        for answer in (_async, lambda _answer: Awaitable()):
+            release.clear()
+            with ThreadPoolExecutor(1) as executor:
+                said = problem(
+                    lambda _query, a=answer: release.wait(60) and a(["a"]), executor=executor, timeout=0.05
+                )
+                release.set()
+            assert "no answer came within" in said
+        gc.collect()
 
     def test_an_async_retriever_is_refused(self):
         with (

@@ -277,6 +277,14 @@ class TestJson:
         with pytest.raises(RunError):
             Run.loads(text)
 
+    def test_refuses_a_head_without_queries(self):
+        with pytest.raises(RunError, match="`queries` is not a list"):
+            Run.loads('{"format": "pytest-irmetrics run", "version": 1}')
+
+    def test_the_first_of_two_faults_is_told(self):
+        with pytest.raises(RunError, match=r"^run:2: NaN is not a finite number"):
+            Run.loads('{\n"version": NaN,\n"\\x": 1}')
+
     def test_finds_the_line_of_a_query_in_a_reformatted_file(self):
         text = json.dumps(json.loads(STORED.replace('"d1", "d2"', '"d1", "d1"')), indent=2)
         line = text[: text.index('"id": "refund"')].count("\n")
