@@ -70,13 +70,13 @@ def lines_of(path: Path) -> list[str]:
 
 def places(data: bytes, offsets: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Yield the line and column (from 1, in characters) of each of some ascending offsets in UTF-8 text."""
-    line, begin, seen = 1, 0, 0
+    line, column, seen = 1, 1, 0
     for offset in offsets:
         for end in _BREAK.finditer(data, seen, offset):
-            line += 1
-            begin = end.end()
+            line, column, seen = line + 1, 1, end.end()
+        column += len(data[seen:offset].decode("utf-8", "replace"))
         seen = offset
-        yield line, len(data[begin:offset].decode("utf-8", "replace")) + 1
+        yield line, column
 
 
 def _error(shown: str, message: str, line: int = 1, column: int = 1) -> GoldenSetError:

@@ -208,9 +208,9 @@ class NodeReader:
                 return data
         elif _STRANGE_BEYOND_ASCII.search(data) is None and len(data.translate(None, _CONTROLS)) == len(data):
             return data
-        found = list(_STRANGE.finditer(data))
+        found, again = _STRANGE.finditer(data), _STRANGE.finditer(data)
         for match, (line, column) in zip(
-            found, places(data, (match.start() for match in found)), strict=True
+            found, places(data, (match.start() for match in again)), strict=True
         ):
             code = ord(match[0].decode("utf-8"))
             name = (

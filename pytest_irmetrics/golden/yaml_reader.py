@@ -673,14 +673,12 @@ class _SetReader:
             if tag not in golden.tags:
                 close = (
                     get_close_matches(tag, golden.tags, n=1)
-                    if len(tag) <= 60 and len(golden.tags) <= 1000
+                    if len(tag) <= 60 and len(golden.tags) <= 200
                     else []
                 )
                 advice = f"Did you mean {quoted(close[0])}?" if close else "Tag some, or remove the slice."
                 self._problem(key, f"No query carries the tag {quoted(tag)}. {advice}")
-        for key, threshold in self._limited:
-            if self._count and (threshold.tag is None or threshold.tag in golden.tags):
-                self._check_gate(key, threshold, golden)
+        self._check_gates(golden)
 
     def _check_level(self, golden: GoldenSet) -> None:
         level = golden.relevance_level
@@ -693,21 +691,32 @@ class _SetReader:
                 )
                 self._report(query.line, query.column, message)
 
-    def _check_gate(self, key: Node, threshold: Threshold, golden: GoldenSet) -> None:
-        """Report a threshold on a metric that is computed for none of its queries."""
-        metric, tag = threshold.metric, threshold.tag
-        if metric.kind == "latency":
+    def _check_gates(self, golden: GoldenSet) -> None:
+        """Report thresholds on metrics that are computed for none of their queries."""
+        if not self._limited or not golden.queries:
             return
-        wanted = metric.kind == "no_answer"
+        with_metric: dict[bool, set[str | None]] = {
+            False: set(),
+            True: set(),
+        }  # tags, by whether a query has no answer
         for query in golden.queries.values():
-            if query.no_answer is wanted and (tag is None or tag in query.tags):
-                return
-        whose = "" if tag is None else f" with the tag {quoted(tag)}"
-        if wanted:
-            message = f"No query{whose} is a `no_answer` one, so this gates nothing. Remove it, or add one."
-        else:
-            message = f"Every query{whose} is a `no_answer` one, so {metric} gates nothing. Use `no_answer`."
-        self._problem(key, message)
+            with_metric[query.no_answer].add(None)
+            with_metric[query.no_answer].update(query.tags)
+        for key, threshold in self._limited:
+            metric, tag = threshold.metric, threshold.tag
+            wanted = metric.kind == "no_answer"
+            if metric.kind == "latency" or tag in with_metric[wanted] or tag not in with_metric[not wanted]:
+                continue
+            whose = "" if tag is None else f" with the tag {quoted(tag)}"
+            if wanted:
+                message = (
+                    f"No query{whose} is a `no_answer` one, so this gates nothing. Remove it, or add one."
+                )
+            else:
+                message = (
+                    f"Every query{whose} is a `no_answer` one, so {metric} gates nothing. Use `no_answer`."
+                )
+            self._problem(key, message)
 
 
 _PASSAGE = "Passages, {doc, text, grade}, are reserved and not supported yet. Name the document alone."

@@ -6,6 +6,8 @@ import os
 import pickle
 import random
 import string
+import subprocess
+import sys
 import textwrap
 from dataclasses import FrozenInstanceError, fields, replace
 from fractions import Fraction
@@ -420,6 +422,10 @@ class TestProblems:
         assert "`weight` is" in problem
         assert "Write a number above 0" in problem
 
+    def test_weights_from_tiny_to_huge(self, load):
+        for weight in ("1e-300", ".5", "3", "1000000000"):
+            assert load(query(f"relevant: b\nweight: {weight}")).queries["a"].weight == float(weight)
+
     @pytest.mark.parametrize("value", ["yes", "True", "on", "1", '"true"', "", "[true]"])
     def test_a_boolean_is_true_or_false_alone(self, problems, value):
         found = problems(query(f"no_answer: {value}"))
@@ -760,6 +766,14 @@ class TestEncoding:
     def test_what_only_looks_like_one_is_text(self, load):
         load("queries:\n- query: |\n    <<<<<<< HEAD\n    >>>>>>> other\n  relevant: <<<<<<<<<<\n")
 
+    def test_places_count_characters_and_every_kind_of_line_end(self):
+        data = "aé\r\n\né€b\rc".encode()
+        offsets = [data.index(sign.encode()) for sign in ("a", "é", "€", "b", "c")]
+        assert list(files.places(data, offsets)) == [(1, 1), (1, 2), (3, 2), (3, 3), (4, 1)]
+
+    def test_a_million_strange_signs_are_not_all_read(self, problems):
+        assert len(problems(b"\x01" * 1_000_000)) == yaml_reader.MAX_PROBLEMS + 1
+
 
 class TestFiles:
     def error_of(self, path) -> str:
@@ -779,6 +793,7 @@ class TestFiles:
         (tmp_path / "folder.yaml").mkdir()
         assert self.error_of(tmp_path / "folder.yaml").startswith("This is a folder.")
 
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
     def test_a_pipe_is_not_waited_for(self, tmp_path):
         os.mkfifo(tmp_path / "pipe.yaml")
         assert self.error_of(tmp_path / "pipe.yaml").startswith("This is no regular file.")
@@ -972,6 +987,10 @@ class TestFromJudgments:
 
 
 class TestObjects:
+    def test_yaml_is_loaded_for_files_alone(self):
+        code = "import sys, pytest_irmetrics.golden as g; g.GoldenSet.from_judgments({1: {2: 3}}); assert 'yaml' not in sys.modules"
+        subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
+
     def test_a_made_query_is_a_query(self):
         values = ("q", "t", {"d": 1}, ("f",), ("t",), 2.0, {"p": 1}, (), True, "why", "note", 3, 4)
         made = make_query(*values)
