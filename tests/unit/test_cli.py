@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from pytest_irmetrics import cli
+from pytest_irmetrics.golden import GoldenSet
 
 GOOD = """\
 relevance_level: 2
@@ -89,6 +90,12 @@ class TestCheck:
         assert cli.main(["check", "--metric", "freshness", "own.yaml", "--metric=reach"]) == 0
         assert "thresholds on freshness@5, reach" in capsys.readouterr().out
 
+    def test_a_metric_of_ones_own_is_none_of_the_built_in_ones(self, capsys):
+        for name in ("ndcg", "P@5", "own@5", ""):
+            assert "is no name of a metric of your own" in usage_error(
+                capsys, "check", "--metric", name, "one.yml"
+            )
+
     def test_prints_json(self, capsys):
         assert cli.main(["check", "--json", "good.yaml", "one.yml"]) == 0
         out, err = capsys.readouterr()
@@ -135,6 +142,11 @@ class TestCheck:
         assert "invalid choice: 'chek'" in usage_error(capsys, "chek")
         assert "unrecognized arguments: --jsn" in usage_error(capsys, "check", "one.yml", "--jsn")
 
+    def test_repeats_nothing_that_a_terminal_would_obey(self, capsys):
+        err = usage_error(capsys, "check", "one.yml", "--x\x1b[31m\n::error::y\u202e\udc80")
+        assert all(line.isprintable() for line in err.splitlines())
+        assert "\\x1b[31m" in err
+
     def test_help_says_what_it_does(self, capsys):
         for arguments in (["--help"], ["check", "--help"]):
             with pytest.raises(SystemExit) as caught:
@@ -148,7 +160,7 @@ class TestCheck:
         def interrupt(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(cli.GoldenSet, "load", interrupt)
+        monkeypatch.setattr(GoldenSet, "load", interrupt)
         assert cli.main(["check", "one.yml"]) == 130
 
 

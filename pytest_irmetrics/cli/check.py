@@ -1,61 +1,39 @@
-"""The console script ``pytest-irmetrics``: each command is a function that adds its parser, and one that runs."""
+"""``check``: what golden sets hold, or what is wrong with them."""
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
+from pytest_irmetrics.cli.screen import FAILED, OK, add_command, add_own_metrics, show, tell
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.reports.text import escape_terminal, plural, to_stream
+from pytest_irmetrics.reports.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    import argparse
 
+    from pytest_irmetrics.cli.screen import Commands
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.thresholds import Threshold
 
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - it has no public name
 
-__all__ = ["main"]
-
-OK, FAILED = 0, 1  # argparse itself exits with 2 where the command line has no meaning
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command, and return the exit status: 0; 1 for what it found wrong; 2 for a wrong command line."""
-    parser = argparse.ArgumentParser(
-        prog="pytest-irmetrics",
-        description="Golden query sets, runs and baselines of pytest-irmetrics, outside of a test run.",
-    )
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in _COMMANDS:
-        add(commands)
-    options = parser.parse_args(arguments)
-    run: Callable[[argparse.Namespace], int] = options.run
-    try:
-        status = run(options)
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # or the interpreter complains as it exits
-        return FAILED
-    except KeyboardInterrupt:
-        return 130  # as shells count an interrupt
-    return status
-
-
-def _add_check(commands: Commands) -> None:
-    parser = commands.add_parser(
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
         "check",
-        help="say what is wrong with golden sets, and where",
+        _check,
+        short="say what is wrong with golden sets, and where",
         description=(
             "Read golden sets and print one line for each: what it holds or, as FILE:LINE:COLUMN, everything that "
             "is wrong with it and what to do. Exits with 1 if anything is wrong."
         ),
+        examples="""
+pytest-irmetrics check golden/*.yaml
+pytest-irmetrics check --json golden/faq.yaml | jq '.[].query'
+pytest-irmetrics check --metric freshness golden/news.yaml
+""",
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a golden set, .yaml or .yml")
     parser.add_argument(
@@ -66,14 +44,7 @@ def _add_check(commands: Commands) -> None:
             "that is printed, on standard error"
         ),
     )
-    parser.add_argument(
-        "--metric",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a metric of your own that thresholds may name (repeatable)",
-    )
-    parser.set_defaults(run=_check)
+    add_own_metrics(parser)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -85,24 +56,15 @@ def _check(options: argparse.Namespace) -> int:
         except GoldenSetError as error:
             status = FAILED
             for problem in error.problems:
-                _print(str(problem), sys.stderr if options.json else sys.stdout)
+                tell(str(problem), sys.stderr if options.json else sys.stdout)
         else:
             good.append((file, golden))
             if not options.json:
-                _print(_summary(file, golden))
+                tell(_summary(file, golden))
     if options.json and status == OK:
         lines = [_json_line(file, query) for file, golden in good for query in golden.queries.values()]
-        print("[", ",\n".join(lines), "]", sep="\n")  # noqa: T201 - a command prints, and this is ASCII
+        show("\n".join(["[", ",\n".join(lines), "]"]))
     return status
-
-
-_COMMANDS = (_add_check,)
-
-
-def _print(line: str, stream: TextIO | None = None) -> None:
-    """Print one line on any terminal, whatever a file put into it."""
-    stream = sys.stdout if stream is None else stream
-    print(to_stream(escape_terminal(line), stream.encoding), file=stream)
 
 
 def _summary(file: str, golden: GoldenSet) -> str:
@@ -140,7 +102,3 @@ def _words(threshold: Threshold) -> dict[str, object]:
     for word, limit in threshold.limits.items():
         words[word] = "off" if limit is None else str(limit) if limit.percent else limit.value
     return words
-
-
-if __name__ == "__main__":
-    sys.exit(main())
