@@ -321,8 +321,9 @@ class IRMetrics:
         return baseline_path(Path(self._item.path), item_name(self._item), self._settings.baseline_dir)
 
     def _command(self, *options: str) -> str:
-        """Return a command line that runs this test item alone."""
-        return shlex.join(["pytest", self._item.nodeid, *options])
+        """Return a command line that runs this test item alone, from where pytest was called."""
+        _, colons, name = self._item.nodeid.partition("::")
+        return shlex.join(["pytest", self._session.shown(self._item.path) + colons + name, *options])
 
     def _levels(self, golden: GoldenSet) -> list[list[Threshold]]:
         """Return the thresholds that bind to this test, nearest first; those of the golden set second."""
@@ -413,7 +414,9 @@ class IRMetrics:
         config, settings = self._item.config, self._settings
         golden = outcome.evaluation.golden
         wanted = (
-            bool(settings.only_queries) or config.get_verbosity() >= 2 or bool(config.getoption("ir_report"))
+            bool(settings.only_queries)
+            or config.getoption("verbose", 0) >= 2
+            or bool(config.getoption("ir_report"))
         )
         updating = settings.update and outcome.checked and not outcome.failed and not settings.only_queries
         rootpath = config.rootpath
