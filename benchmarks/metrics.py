@@ -1,0 +1,338 @@
+"""Scoring speed: this project and its peers on the same rankings, side by side in one run.
+
+    python benchmarks/metrics.py [--sizes 6980x100,100000x10] [--rounds 7]
+
+Every tool works in a process of its own, in turns, from the retriever's lists of ids to scores by query. Judgments
+are in each tool's own form beforehand; rankings are lists of ids, as a retriever returns them, and turning them
+into what a tool wants is part of the work. Ours reads both as they are. That the tools' means agree is checked.
+The exit status is 1 where a goal is missed: the ratios are steady, but want a machine with nothing else to do.
+Also: the import time of the core over a bare Python, and the extra memory of scoring at 6980x1000.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SEED = 20_241
+METRICS = ("mrr", "map", "ndcg@3", "ndcg@10", "precision@10", "recall@10", "recall@100", "hit@10")
+# name: (queries, depth, fewest and most judged documents a query, highest grade)
+SIZES = {
+    "100x100": (100, 100, 1, 3, 3),
+    "6980x100": (6980, 100, 1, 1, 1),
+    "6980x1000": (6980, 1000, 1, 1, 1),
+    "200x1000": (200, 1000, 100, 100, 3),
+    "100000x10": (100_000, 10, 1, 3, 3),
+}
+PEERS = ("pytrec_eval", "ir_measures", "ranx")
+# How many times as long the peer should take, a size each.
+GOALS = {
+    "pytrec_eval": (4, 15, 50, 4, 4),
+    "ir_measures": (7, 25, 60, 4, 30),
+    "ranx": (12, 20, 90, 5, 15),
+}
+IMPORT_GOAL_MS = 5.0
+MEMORY_GOAL_MB = 5.0
+
+
+def workload(size: str) -> tuple[list[dict[str, int]], list[list[str]]]:
+    """Judgments and rankings by query, the same for every tool.
+
+    The retriever returns ids out of its table of a corpus of 100,000 documents. Each further judged document is
+    half as likely as the one before. Of them 85 % are found, as many between ranks 1 and 10 as between 10 and
+    100 and between 100 and 1000: about what BM25 does on MS MARCO.
+    """
+    queries, depth, fewest, most, top = SIZES[size]
+    rng = random.Random(f"{SEED} {size}")
+    corpus = [f"doc-{number}" for number in rng.sample(range(10_000_000), 100_000)]
+    judgments, rankings = [], []
+    for query in range(queries):
+        ranking = rng.sample(corpus, depth)
+        wanted = fewest
+        while wanted < most and rng.random() < 0.5:
+            wanted += 1
+        judged: dict[str, int] = {}
+        while len(judged) < wanted:
+            rank = int(depth ** rng.random())
+            found = ranking[rank - 1] if rng.random() < 0.85 else f"elsewhere-{query}-{len(judged)}"
+            # A text of its own, as when it was read from a file.
+            judged.setdefault("".join(list(found)), rng.randint(1, top))
+        judgments.append(judged)
+        rankings.append(ranking)
+    return judgments, rankings
+
+
+# One process for each tool: prepare what a user of it would have at hand, then score. -------------------------
+
+
+def prepare_ours(judgments, rankings):
+    from pytest_irmetrics.metrics import Scorer, parse_metric
+
+    metrics = [parse_metric(name) for name in METRICS]
+
+    def work():
+        # A new one each time: it remembers rows of scores, and a second evaluation would find them all.
+        return Scorer(metrics).columns(judgments, rankings)
+
+    def scores(columns):
+        return dict(zip(METRICS, columns, strict=True))
+
+    return work, scores
+
+
+def prepare_pytrec_eval(judgments, rankings):
+    import pytrec_eval
+
+    names = {
+        "mrr": "recip_rank",
+        "map": "map",
+        "ndcg@3": "ndcg_cut_3",
+        "ndcg@10": "ndcg_cut_10",
+        "precision@10": "P_10",
+        "recall@10": "recall_10",
+        "recall@100": "recall_100",
+        "hit@10": "success_10",
+    }
+    qrels = {str(query): judged for query, judged in enumerate(judgments)}
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(names.values()))
+
+    def work():
+        return evaluator.evaluate(as_run(rankings))
+
+    def scores(by_query):
+        return {ours: [by_query[query][theirs] for query in qrels] for ours, theirs in names.items()}
+
+    return work, scores
+
+
+def prepare_ir_measures(judgments, rankings):
+    import ir_measures
+
+    names = {
+        "mrr": "RR",
+        "map": "AP",
+        "ndcg@3": "nDCG@3",
+        "ndcg@10": "nDCG@10",
+        "precision@10": "P@10",
+        "recall@10": "R@10",
+        "recall@100": "R@100",
+        "hit@10": "Success@10",
+    }
+    measures = {name: ir_measures.parse_measure(theirs) for name, theirs in names.items()}
+    qrels = {str(query): judged for query, judged in enumerate(judgments)}
+    evaluator = ir_measures.evaluator(list(measures.values()), qrels)
+
+    def work():
+        return list(evaluator.iter_calc(as_run(rankings)))
+
+    def scores(found):
+        by_query = {(score.query_id, str(score.measure)): score.value for score in found}
+        return {name: [by_query[query, str(one)] for query in qrels] for name, one in measures.items()}
+
+    return work, scores
+
+
+def prepare_ranx(judgments, rankings):
+    import warnings
+
+    from ranx import evaluate
+
+    warnings.simplefilter("ignore")  # numba's, on ranx's own code
+    names = {
+        "mrr": "mrr",
+        "map": "map",
+        "ndcg@3": "ndcg@3",
+        "ndcg@10": "ndcg@10",
+        "precision@10": "precision@10",
+        "recall@10": "recall@10",
+        "recall@100": "recall@100",
+        "hit@10": "hit_rate@10",
+    }
+    qrels = {str(query): judged for query, judged in enumerate(judgments)}
+
+    def work():
+        return evaluate(qrels, as_run(rankings), list(names.values()), return_mean=False)
+
+    def scores(found):
+        return {ours: [float(value) for value in found[theirs]] for ours, theirs in names.items()}
+
+    return work, scores
+
+
+def as_run(rankings):
+    """What the peers read: a score for each document; the spacing is exact also in single precision."""
+    return {
+        str(query): {document: float(len(ranking) - at) for at, document in enumerate(ranking)}
+        for query, ranking in enumerate(rankings)
+    }
+
+
+PREPARE = {
+    "ours": prepare_ours,
+    "pytrec_eval": prepare_pytrec_eval,
+    "ir_measures": prepare_ir_measures,
+    "ranx": prepare_ranx,
+}
+
+
+def serve(tool: str, size: str) -> None:
+    """Score once for the means, then once for every line that comes in; answers with milliseconds."""
+    judgments, rankings = workload(size)
+    work, scores = PREPARE[tool](judgments, rankings)
+    columns = scores(work())
+    print(json.dumps({name: sum(column) / len(column) for name, column in columns.items()}), flush=True)
+    del columns
+    gc.freeze()  # the lists of ids are not what is being measured
+    for line in sys.stdin:
+        runs = int(line)
+        work()  # the caches held another tool's data
+        started = time.perf_counter()
+        for _ in range(runs):
+            work()
+        print((time.perf_counter() - started) / runs * 1000, flush=True)
+
+
+class Tool:
+    """A tool at work in a process of its own."""
+
+    def __init__(self, name: str, size: str) -> None:
+        self.name = name
+        self.times: list[float] = []
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, "--serve", name, size],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def answer(self) -> object:
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(f"{self.name} ended with exit status {self.process.wait()}")
+        return json.loads(line)
+
+    def score(self, runs: int) -> float:
+        self.process.stdin.write(f"{runs}\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def compare(size: str, peers: list[str], rounds: int) -> int:
+    """Time all tools in turns, so that whatever else the machine does meets them alike; print the medians."""
+    missed = 0
+    with contextlib.ExitStack() as stack:
+        tools = []
+        for name in ("ours", *peers):
+            tool = stack.enter_context(Tool(name, size))
+            tool.means = tool.answer()
+            # The first turns also let the interpreter specialise the code. Short work is repeated in a turn.
+            tool.runs = max(1, min(100, int(100 / tool.score(1))))
+            tools.append(tool)
+        for _ in range(rounds):
+            for tool in tools:
+                tool.times.append(tool.score(tool.runs))
+        ours = tools[0]
+        print(f"{size:<16}{ours.name:<13}{statistics.median(ours.times):>9.2f}")
+        for tool in tools[1:]:
+            ratio = statistics.median(
+                theirs / mine for theirs, mine in zip(tool.times, ours.times, strict=True)
+            )
+            goal = GOALS[tool.name][list(SIZES).index(size)]
+            missed += ratio < goal
+            verdict = "" if ratio >= goal else "  missed"
+            print(
+                f"{size:<16}{tool.name:<13}{statistics.median(tool.times):>9.2f}{ratio:>12.1f}{goal:>6}{verdict}"
+            )
+            for name, value in ours.means.items():
+                if abs(tool.means[name] - value) > 1e-9:
+                    missed += 1
+                    print(f"{'':<16}{name} is {value} here and {tool.means[name]} there")
+    return missed
+
+
+def memory(size: str) -> float:
+    """The most memory that scoring adds to what judgments and rankings take, in MB, scores included."""
+    import tracemalloc
+
+    judgments, rankings = workload(size)
+    from pytest_irmetrics.metrics import Scorer
+
+    tracemalloc.start()
+    columns = Scorer(METRICS).columns(judgments, rankings)
+    peak = tracemalloc.get_traced_memory()[1] / 1e6
+    assert len(columns) == len(METRICS)
+    return peak
+
+
+def import_time(repeats: int = 25) -> tuple[float, float]:
+    """Milliseconds of a bare interpreter, and what importing the metric core adds: medians, taken in turns."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+    def run(code: str) -> float:
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+        return (time.perf_counter() - started) * 1000
+
+    run("import pytest_irmetrics.metrics")  # writes the byte code
+    pairs = [(run("pass"), run("import pytest_irmetrics.metrics")) for _ in range(repeats)]
+    bare = statistics.median(bare for bare, _ in pairs)
+    return bare, statistics.median(core - bare for bare, core in pairs)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sizes", default=",".join(SIZES), help="which sizes, with commas between")
+    parser.add_argument("--peers", default=",".join(PEERS), help="which peers, with commas between")
+    parser.add_argument("--rounds", type=int, default=7, help="how often each tool's turn comes")
+    parser.add_argument("--serve", nargs=2, metavar=("TOOL", "SIZE"), help=argparse.SUPPRESS)
+    parser.add_argument("--memory", metavar="SIZE", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        serve(*options.serve)
+        return 0
+    if options.memory:
+        print(memory(options.memory))
+        return 0
+
+    print(f"Python {sys.version.split()[0]}; {', '.join(METRICS)}\n")
+    print(f"{'queries x depth':<16}{'tool':<13}{'ms':>9}{'times ours':>12}{'goal':>6}")
+    missed = 0
+    for size in filter(None, options.sizes.split(",")):
+        missed += compare(size, options.peers.split(","), options.rounds)
+    bare, added = import_time()
+    verdict = "" if added <= IMPORT_GOAL_MS else "  missed"
+    missed += bool(verdict)
+    print(
+        f"\nimporting the core: {added:.1f} ms over a bare Python's {bare:.1f} ms, goal {IMPORT_GOAL_MS:g}{verdict}"
+    )
+    command = [sys.executable, __file__, "--memory", "6980x1000"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    peak = float(subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE).stdout)
+    verdict = "" if peak <= MEMORY_GOAL_MB else "  missed"
+    missed += bool(verdict)
+    print(f"extra memory at 6980x1000: {peak:.1f} MB, goal {MEMORY_GOAL_MB:g}{verdict}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
