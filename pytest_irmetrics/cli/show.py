@@ -1,0 +1,195 @@
+"""``show``: one query of a golden set, with its judgments and its rankings."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.baseline import BaselineError
+from pytest_irmetrics.cli.scoring import DEFAULT, add_metrics, part_of, scorable, too_deep
+from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, screen, show, tell
+from pytest_irmetrics.cli.stores import above, add_directory, is_same_file, shown
+from pytest_irmetrics.comparison import compare
+from pytest_irmetrics.evaluation import evaluate_run
+from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.outcome import Outcome
+from pytest_irmetrics.record import Record
+from pytest_irmetrics.reports.terminal import details
+from pytest_irmetrics.reports.text import plural, table
+from pytest_irmetrics.run import Run, quote
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from pytest_irmetrics.cli.screen import Commands
+    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.reports.terminal import Screen
+
+_COMPARABLE = 2000
+"""Ids among which a misspelt one is looked for; among more it takes seconds."""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "show",
+        _show,
+        short="show one query: its text, judgments and ranking",
+        description=(
+            "Print one query of a golden set: where it stands, its text, parameters, tags and judgments, and what "
+            "was returned for it, with scores under today's judgments. The rankings are those of the baselines of "
+            "this golden set, found in the folders from its own upwards, or of the run that --run names."
+        ),
+        examples="""
+pytest-irmetrics show golden/faq.yaml refund
+pytest-irmetrics show golden/faq.yaml 'how do I reset my password'
+pytest-irmetrics show golden/faq.yaml refund --run bm25.run --metrics ndcg@5,P@3
+""",
+    )
+    parser.add_argument("file", metavar="FILE", help="a golden set")
+    parser.add_argument(
+        "query", metavar="QUERY", help="the query's id, which is its text where it has no other"
+    )
+    parser.add_argument(
+        "--run",
+        dest="stored",
+        metavar="RUN",
+        help="a baseline, a JSON report of one test, or a TREC run, in place of the baselines",
+    )
+    add_metrics(parser)
+    add_directory(parser)
+    add_own_metrics(parser)
+
+
+def _show(options: argparse.Namespace) -> int:
+    golden = GoldenSet.load(options.file, custom_metrics=options.metric, shown=options.file)
+    query = golden.queries.get(options.query)
+    if query is None:
+        raise RefusedError(_unknown(options.file, options.query, golden))
+    runs = list(_runs(options))
+    on = screen()
+    for line in _query(query, golden, on):
+        show(line)
+    only = part_of(golden, [query.id], options.file)
+    metrics = options.metrics or _usual(query, golden)
+    for name, run in runs:
+        show("")
+        for line in _answer(query, only, run, name, metrics, on):
+            show(line)
+    if not runs:
+        show("")
+        for line in on.wrapped(
+            f"No baseline of this golden set is in a folder {options.baseline_dir} beside it or above. Store one "
+            "(pytest --ir-baseline-update), or name a run (--run RUN)."
+        ):
+            show(line)
+    return OK
+
+
+def _runs(options: argparse.Namespace) -> Iterator[tuple[str, Run]]:
+    if options.stored is not None:
+        yield options.stored, Run.load(options.stored)
+        return
+    file = Path(options.file)
+    for stored in above(file, options.baseline_dir):
+        try:
+            run = stored.read()
+        except BaselineError as error:  # perhaps another golden set's
+            tell(f"note: {error}", sys.stderr)
+            continue
+        if is_same_file(stored.golden_file(run), file):
+            yield shown(stored.path), run
+
+
+def _usual(query: Query, golden: GoldenSet) -> list[Metric]:
+    """Return what is reported unless told otherwise, and what the golden set gates."""
+    gated = [threshold.metric for threshold in (*golden.thresholds, *query.thresholds)]
+    return [*DEFAULT, *gated]
+
+
+def _unknown(file: str, wanted: str, golden: GoldenSet) -> str:
+    """Say that there is no such query, and which one may be meant."""
+    by_text = [query.id for query in golden.queries.values() if query.text == wanted]
+    part = [query_id for query_id in golden.queries if wanted and wanted.casefold() in query_id.casefold()]
+    close: Sequence[str] = by_text or part
+    if not close and len(golden.queries) <= _COMPARABLE:
+        close = get_close_matches(wanted[:100], list(golden.queries), n=3)
+    advice = (
+        f"Did you mean {' or '.join(map(quote, close[:3]))}?"
+        if close
+        else f"`pytest-irmetrics check --json {file}` lists the ids of its {plural(len(golden.queries), 'query', 'queries')}."
+    )
+    return f"{file}:1: There is no query {quote(wanted)}. {advice}"
+
+
+def _query(query: Query, golden: GoldenSet, on: Screen) -> Iterator[str]:
+    """Print what the golden set says of a query."""
+    yield on.cut(f"{golden.where(query.id)}: {query.id}")
+    facts = {
+        "query": query.text,
+        "params": json.dumps(query.params, ensure_ascii=False) if query.params else None,
+        "tags": ", ".join(query.tags),
+        "weight": f"{query.weight:g}" if query.weight != 1 else None,
+        "gated": "; ".join(
+            f"{threshold.metric} {word} {'off' if limit is None else limit}"
+            for threshold in query.thresholds
+            for word, limit in threshold.limits.items()
+        ),
+        "xfail": query.xfail,
+        "note": query.note,
+        "forbidden": ", ".join(query.forbidden),
+        "judged": "no_answer: the right answer is an empty one" if query.no_answer else None,
+    }
+    for name, fact in facts.items():
+        if fact:
+            yield from on.wrapped(f"{name:<9}  {fact}", "  ", " " * 13)
+    if query.judgments:
+        best_first = sorted(query.judgments.items(), key=lambda judged: -judged[1])
+        yield on.cut(
+            f"  judged     {plural(len(best_first), 'document')}, relevant from grade {golden.relevance_level:g}"
+        )
+        rows = [["grade", "document"], *([f"{grade:g}", on.line(doc_id)] for doc_id, grade in best_first)]
+        for line in table(rows, "><", on.width - 13, ascii_only=on.ascii_only):
+            yield " " * 13 + line
+
+
+def _answer(
+    query: Query, only: GoldenSet, run: Run, name: str, metrics: Sequence[Metric], on: Screen
+) -> Iterator[str]:
+    """Print what a run has for a query."""
+    evaluation = evaluate_run(only, run, scorable(metrics, only), depth=run.depth)
+    beyond = too_deep(evaluation.metrics, run.depth)
+    if beyond:
+        evaluation = evaluation.narrowed(metrics=[m for m in evaluation.metrics if m not in beyond])
+    pairing = compare(evaluation, evaluation)  # how the query as it is now pairs with the one that was asked
+    if pairing.new:
+        yield on.cut(f"{name}: has no answer to this query")
+        return
+    view = replace(Outcome(evaluation, {}).views(everything=True)[0], where=name, text=None, status="")
+    yield from details(Record("", "", 1, "passed", views=[view]), on)[
+        :-1
+    ]  # without the empty line at its end
+    for note in _notes(query, run, pairing, beyond):
+        yield from on.wrapped(f"note: {note}", "  ", "    ")
+
+
+def _notes(query: Query, run: Run, pairing: Comparison, beyond: Sequence[Metric]) -> Iterator[str]:
+    answer = run.answers[query.id]
+    if pairing.reworded:
+        params = f" with {json.dumps(dict(answer.params), ensure_ascii=False)}" if answer.params else ""
+        yield f"this answered another text or other params: {quote(answer.text or '')}{params}."
+    if pairing.label_changes:
+        judgments = plural(len(pairing.label_changes), "judgment")
+        yield f"{judgments} changed since this was stored; the scores are under today's."
+    if len(answer.rankings) > 1:
+        yield f"this was asked {len(answer.rankings)} times; scores are averages, and the first ranking is shown."
+    if beyond and run.depth is not None:
+        yield f"the run holds {plural(run.depth, 'result')} a query, too few for {', '.join(map(str, beyond))}."
