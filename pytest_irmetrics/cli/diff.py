@@ -1,0 +1,292 @@
+"""``diff``: two runs side by side, by metric and by query."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.cli.scoring import DEFAULT, add_metrics, part_of, scorable, too_deep
+from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, screen, show
+from pytest_irmetrics.comparison import Comparison, compare
+from pytest_irmetrics.evaluation import evaluate_run
+from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.notes import listed
+from pytest_irmetrics.reports.text import plural, score_text, signed_text, table
+from pytest_irmetrics.run import Answer, Run, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_irmetrics.cli.screen import Commands
+    from pytest_irmetrics.comparison import Change
+    from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.reports.terminal import Screen
+
+_LEADING = "ndcg@10"
+"""By which queries are ordered where no metric was asked for."""
+
+_DOCUMENTS = 10
+"""Documents of one query that are shown."""
+
+_ABOVE = 2
+"""How many of the documents are shown that stand above a fallen one and did not before."""
+
+_WEIGHTS = 1e-9, 1e9
+"""Between these a weight leaves sums of doubles meaningful."""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "diff",
+        _diff,
+        short="compare two stored runs",
+        description=(
+            "Compare two runs: baselines, JSON reports of one test, TREC runs. Prints each metric's mean on both "
+            "sides over the queries that both have, how many queries got worse and better, and the queries that "
+            "moved most with the documents that moved. Both sides are scored under the same judgments: those of "
+            "--golden, or those that were stored with B, or else with A. Nothing is gated: it exits with 0 whatever "
+            "the difference, and with 1 only for what cannot be read. pytest --ir-baseline is what fails."
+        ),
+        examples="""
+git show main:tests/ir_baselines/test_search/test_it[faq].json > /tmp/main.json
+pytest-irmetrics diff /tmp/main.json 'tests/ir_baselines/test_search/test_it[faq].json'
+pytest-irmetrics diff bm25.run dense.run --golden golden/faq.yaml --metrics ndcg@10,recall@100
+""",
+    )
+    parser.add_argument(
+        "baseline", metavar="A", help="the run before; JSON where its name ends in .json, else TREC"
+    )
+    parser.add_argument("now", metavar="B", help="the run after")
+    parser.add_argument(
+        "--golden",
+        metavar="FILE",
+        help="the golden set to judge both by; TREC runs have no judgments of their own, and no run says which "
+        "queries are marked xfail",
+    )
+    add_metrics(parser)
+    parser.add_argument(
+        "--queries",
+        type=_count,
+        default=5,
+        metavar="N",
+        help="how many of the queries that moved to show (default: 5)",
+    )
+    add_own_metrics(parser)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"{text!r} is no count. Write a whole number, 0 or more.")
+    return int(text)
+
+
+def _diff(options: argparse.Namespace) -> int:
+    before, after = Run.load(options.baseline), Run.load(options.now)
+    if options.golden is None:
+        golden = _judged_by(before, after, options)
+    else:
+        golden = GoldenSet.load(options.golden, custom_metrics=options.metric, shown=options.golden)
+    on = screen()
+    for line in _lines(golden, before, after, options, on):
+        show(line)
+    return OK
+
+
+def _judged_by(before: Run, after: Run, options: argparse.Namespace) -> GoldenSet:
+    """Make a golden set of what was stored with two runs; the later one is believed."""
+    queries, bare = [], Answer(())
+    for query_id in sorted({*before, *after}):
+        old, new = before.answers.get(query_id, bare), after.answers.get(query_id, bare)
+        judged = new if new.judgments is not None else old
+        if judged.judgments is None:
+            continue
+        asked = new if new.text is not None else old
+        weight = new.weight or old.weight or 1.0
+        if not _WEIGHTS[0] <= weight <= _WEIGHTS[1]:
+            raise RefusedError(
+                f"{options.now if new.weight else options.baseline}: query {quote(query_id)}: the weight {weight:g} is "
+                "beyond what can be summed. Store the run anew."
+            )
+        queries.append(
+            Query(
+                query_id,
+                asked.text,
+                judged.judgments,
+                weight=weight,
+                params=asked.params,
+                no_answer=not judged.judgments,
+            )
+        )
+    if not queries:
+        raise RefusedError(
+            f"{options.now}:1: Neither run has judgments to score it by. Name a golden set: --golden FILE."
+        )
+    levels = [run.relevance_level for run in (after, before) if run.relevance_level is not None]
+    return GoldenSet(queries, shown=options.now, relevance_level=next(iter(levels), 1))
+
+
+def _lines(
+    golden: GoldenSet, before: Run, after: Run, options: argparse.Namespace, on: Screen
+) -> Iterator[str]:
+    where = options.now if options.golden is None else options.golden
+    metrics = scorable(options.metrics or DEFAULT, golden)
+    asked = part_of(golden, [query_id for query_id in golden.queries if query_id in after], where)
+    now = evaluate_run(asked, after, metrics, depth=after.depth)
+    # What B was asked in other words is no more comparable than what A was.
+    other_words = compare(now, now).reworded
+    if other_words:
+        asked = part_of(
+            golden, [query_id for query_id in asked.queries if query_id not in other_words], where
+        )
+        now = now.narrowed(golden=asked)
+    comparison = compare(now, evaluate_run(asked, before, metrics, depth=before.depth))
+    beyond = too_deep(metrics, comparison.depth)
+    changes = [comparison.change(metric) for metric in metrics if metric not in beyond]
+    changes = [change for change in changes if change.n]
+
+    yield on.cut(f"baseline  {options.baseline}: {plural(len(before), 'query', 'queries')}")
+    yield on.cut(f"now       {options.now}: {plural(len(after), 'query', 'queries')}")
+    yield ""
+    if changes:
+        yield from _table(changes, on)
+    else:
+        yield "There is nothing to compare."
+    for note in _notes(golden, comparison, before, after, other_words, beyond, options):
+        yield from on.wrapped(f"note: {note}", hanging="  ")
+    yield from _moved(comparison, changes, _leading(changes, options.metrics), options, on)
+
+
+def _table(changes: Sequence[Change], on: Screen) -> list[str]:
+    rows = [["metric", "baseline", "now", "delta", "n", "worse", "better", "same"]]
+    for change in changes:
+        counts = (change.n, len(change.worse), len(change.better), len(change.same))
+        rows.append(
+            [
+                change.metric.name,
+                score_text(change.baseline, change.now),
+                score_text(change.now, change.baseline),
+                on.line(signed_text(change.delta)),
+                *map(str, counts),
+            ]
+        )
+    return table(rows, "<>>>>>>>", on.width, ascii_only=on.ascii_only, whole=(0,))
+
+
+def _leading(changes: Sequence[Change], asked: Sequence[Metric] | None) -> Change | None:
+    """Choose the metric by which queries are ordered: the first one asked for that any query moved."""
+    order = sorted(changes, key=lambda change: asked is None and change.metric.name != _LEADING)
+    return next((change for change in order if change.worse or change.better), None)
+
+
+def _notes(
+    golden: GoldenSet,
+    comparison: Comparison,
+    before: Run,
+    after: Run,
+    other_words: Sequence[str],
+    beyond: Sequence[Metric],
+    options: argparse.Namespace,
+) -> Iterator[str]:
+    """Say what was not compared, and why."""
+    unsaid = " (a TREC run does not say that an answer was empty)"
+    sides = ((before, after, options.baseline), (after, before, options.now))
+    for run, other, name in sides:
+        ids = sorted(set(run) - set(other))
+        if ids:
+            trec = unsaid if all(answer.text is None for answer in other.answers.values()) else ""
+            yield f"{plural(len(ids), 'query', 'queries')} only in {name}{trec}: {listed(ids)}."
+    unjudged = sorted(query_id for query_id in after if query_id in before and query_id not in golden.queries)
+    if unjudged:
+        yield f"{plural(len(unjudged), 'query', 'queries')} of both without judgments: {listed(unjudged)}."
+    unasked = [query_id for query_id in golden.queries if query_id not in before and query_id not in after]
+    if unasked:
+        yield f"{plural(len(unasked), 'query', 'queries')} of the golden set in neither run: {listed(unasked)}."
+    reworded = sorted({*comparison.reworded, *(query_id for query_id in other_words if query_id in before)})
+    if reworded:
+        yield f"{plural(len(reworded), 'query', 'queries')} asked in other words or with other params, and not compared: {listed(reworded)}."
+    known_bad = [i for i in comparison.paired if golden.queries[i].xfail is not None]
+    if known_bad:
+        yield f"{plural(len(known_bad), 'query', 'queries')} marked xfail, and in no mean: {listed(known_bad)}."
+    if before.depth is not None and after.depth is not None and before.depth != after.depth:
+        yield f"The depths differ, {before.depth} and {after.depth}; both are cut at {comparison.depth}."
+    if beyond:
+        yield f"Nothing is known beyond {plural(comparison.depth or 0, 'result')}, so these are left out: {', '.join(map(str, beyond))}."
+    changed = comparison.label_changes
+    if changed:
+        queries = dict.fromkeys(change.query_id for change in changed)
+        yield (
+            f"{plural(len(changed), 'judgment')} changed since {options.baseline} was stored; both sides are scored "
+            f"under the later ones. In: {listed(list(queries))}."
+        )
+
+
+def _moved(
+    comparison: Comparison,
+    changes: Sequence[Change],
+    leading: Change | None,
+    options: argparse.Namespace,
+    on: Screen,
+) -> Iterator[str]:
+    """Show the queries that moved one metric most, either way."""
+    if leading is None:
+        if changes:
+            yield ""
+            yield "No query moved."
+        return
+    weighed = leading.weighted_differences
+    ids = sorted((*leading.worse, *leading.better), key=lambda query_id: (-abs(weighed[query_id]), query_id))
+    shown = ids[: options.queries]
+    if not shown:
+        return
+    yield ""
+    if len(shown) == len(ids):
+        yield f"{plural(len(ids), 'query', 'queries')} moved {leading.metric}:"
+    else:
+        yield f"Of {plural(len(ids), 'query', 'queries')} that moved {leading.metric}, the {len(shown)} that moved it most (--queries N):"
+    for query_id in shown:
+        yield ""
+        yield from _query(comparison, changes, query_id, on)
+
+
+def _query(comparison: Comparison, changes: Sequence[Change], query_id: str, on: Screen) -> Iterator[str]:
+    golden = comparison.now.golden
+    query = golden.queries[query_id]
+    yield on.cut(f"{golden.where(query_id)}: {query_id}" if golden.path is not None else query_id)
+    if query.text is not None and query.text != query_id:
+        yield on.cut(f"  {query.text}")
+    scores = [
+        f"{change.metric} {score_text(change.before[query_id], change.after[query_id])} → "
+        f"{score_text(change.after[query_id], change.before[query_id])}"
+        for change in changes
+        if query_id in change.worse or query_id in change.better
+    ]
+    yield from on.wrapped("; ".join(scores), "  ")
+    rows = list(_documents(comparison, query))
+    shown = [["was", "now", "grade", "document"], *rows[:_DOCUMENTS]]
+    if rows:
+        cells = [[*row[:3], on.line(row[3])] for row in shown]
+        yield from (f"  {line}" for line in table(cells, ">>><", on.width - 2, ascii_only=on.ascii_only))
+    if len(rows) > _DOCUMENTS:
+        yield f"  and {plural(len(rows) - _DOCUMENTS, 'more document', 'more documents')}"
+
+
+def _documents(comparison: Comparison, query: Query) -> Iterator[list[str]]:
+    """Give the judged documents that moved, falls first, and what stands above them now and did not before."""
+    before = _ranks(comparison.baseline.rankings(query.id)[0])
+    now = _ranks(comparison.now.rankings(query.id)[0])
+    moves = comparison.moves(query.id)
+    judged = [move.doc_id for move in moves]
+    forbidden = [doc_id for doc_id in query.forbidden if before.get(doc_id) != now.get(doc_id)]
+    above = [doc_id for move in moves if move.grade > 0 for doc_id in move.overtaken_by[:_ABOVE]]
+    for doc_id in dict.fromkeys([*judged, *forbidden, *above]):
+        if doc_id in query.forbidden:
+            grade = "forbidden"
+        else:
+            grade = f"{query.judgments[doc_id]:g}" if doc_id in query.judgments else "unjudged"
+        yield [str(before.get(doc_id, "-")), str(now.get(doc_id, "-")), grade, doc_id]
+
+
+def _ranks(ranking: Sequence[str]) -> Mapping[str, int]:
+    return {doc_id: rank for rank, doc_id in enumerate(ranking, 1)}

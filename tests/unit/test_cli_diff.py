@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from pytest_irmetrics import cli
+from pytest_irmetrics.run import Answer, Run
+
+GOLDEN = """\
+queries:
+- {id: refund, query: refund policy, relevant: {d1: 3, d2: 1}, forbidden: [bad], weight: 2}
+- {id: hours, query: opening hours, relevant: [h1]}
+- {id: hard, query: hard one, relevant: [x1], xfail: TICKET-7}
+- {id: empty, query: asdf, no_answer: true}
+"""
+BEFORE = {
+    "refund": Answer((("d1", "a", "d2"),), "refund policy", {}, {"d1": 3, "d2": 1}, 2.0),
+    "hours": Answer((("h1", "h2"),), "opening hours", {}, {"h1": 1}, 1.0),
+    "hard": Answer((("x2",),), "hard one", {}, {"x1": 1}, 1.0),
+    "empty": Answer(((),), "asdf", {}, {}, 1.0),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    (tmp_path / "faq.yaml").write_text(GOLDEN)
+    save(tmp_path / "a.json", BEFORE)
+    return tmp_path
+
+
+def save(path, answers, *changes, depth=10, level=1):
+    run = Run.of({**answers, **dict(changes)}, depth=depth, golden_set="faq.yaml", relevance_level=level)
+    run.save(path)
+
+
+def now(query_id, *ranking, **changes):
+    return query_id, replace(BEFORE[query_id], rankings=(ranking,), **changes)
+
+
+def diff(capsys, *arguments, status=0):
+    assert cli.main(["diff", *arguments]) == status
+    return capsys.readouterr()
+
+
+def cells(out):
+    """The table's rows by metric."""
+    rows = out.split("\n\n")[1].partition("\nnote: ")[0].splitlines()[1:]
+    return {row.split()[0]: row.split()[1:] for row in rows}
+
+
+class TestTable:
+    def test_gives_means_and_counts_by_metric_and_what_moved(self, capsys, folder):
+        save(folder / "b.json", BEFORE, now("refund", "a", "b", "d1"), now("empty", "z"))
+        out, err = diff(capsys, "a.json", "b.json", "--metrics", "ndcg@3,mrr", "--metrics", "no_answer")
+        assert err == ""
+        assert out.splitlines() == [
+            "baseline  a.json: 4 queries",
+            "now       b.json: 4 queries",
+            "",
+            "metric     baseline     now    delta  n  worse  better  same",
+            "ndcg@3       0.7320  0.4566  −0.2754  3      1       0     2",
+            "mrr          0.7500  0.4167  −0.3333  3      1       0     2",
+            "no_answer    1.0000  0.0000  −1.0000  1      1       0     0",
+            "",
+            "1 query moved ndcg@3:",
+            "",
+            "refund",
+            "  refund policy",
+            "  ndcg@3 0.9639 → 0.4131; mrr 1.0000 → 0.3333",
+            "  was  now     grade  document",
+            "    1    3         3  d1",
+            "    3    -         1  d2",
+            "    2    1  unjudged  a",
+            "    -    2  unjudged  b",
+        ]
+
+    def test_a_golden_set_judges_runs_without_judgments(self, capsys, folder):
+        (folder / "a.run").write_text("refund Q0 d2 1 2 x\nrefund Q0 bad 2 1 x\nhours Q0 h1 1 1 x\n")
+        (folder / "b.run").write_text("refund Q0 d1 1 2 x\nhours Q0 h1 1 1 x\nhard Q0 x1 1 1 x\n")
+        out, _ = diff(capsys, "a.run", "b.run", "--golden", "faq.yaml", "--metrics", "ndcg@10")
+        assert cells(out) == {"ndcg@10": ["0.5169", "0.8842", "+0.3672", "2", "0", "1", "1"]}
+        notes, _, moved = out.partition("note: ")[2].partition("\n\n")
+        assert notes.splitlines() == [
+            "1 query only in b.run (a TREC run does not say that an answer was empty): hard.",
+            "note: 1 query of the golden set in neither run: empty.",
+        ]
+        assert moved.splitlines()[2:] == [
+            "faq.yaml:2: refund",
+            "  refund policy",
+            "  ndcg@10 0.2754 → 0.8262",
+            "  was  now      grade  document",
+            "    1    -          1  d2",
+            "    -    1          3  d1",
+            "    2    -  forbidden  bad",
+        ]
+
+    def test_runs_without_judgments_need_a_golden_set(self, capsys, folder):
+        (folder / "a.run").write_text("refund Q0 d2 1 2 x\n")
+        out, err = diff(capsys, "a.run", "a.run", status=1)
+        assert out == ""
+        assert err == "a.run:1: Neither run has judgments to score it by. Name a golden set: --golden FILE.\n"
+
+    def test_judgments_of_one_run_serve_both(self, capsys, folder):
+        (folder / "b.run").write_text("refund Q0 d1 1 2 x\nnew Q0 d1 1 2 x\n")
+        for pair in (("a.json", "b.run"), ("b.run", "a.json")):
+            out, _ = diff(capsys, *pair, "--metrics", "mrr")
+            assert cells(out)["mrr"][:4] == ["1.0000", "1.0000", "0.0000", "1"]
+            assert "No query moved.\n" in out
+            assert "note: 1 query only in b.run: new." in out
+            assert "note: 3 queries only in a.json (a TREC run" in out
+
+    def test_orders_by_what_moved_the_mean_most(self, capsys, folder):
+        save(folder / "b.json", BEFORE, now("refund", "a", "d1"), now("hours"), now("hard", "x1"))
+        out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr")
+        shown = [line for line in out.splitlines() if line in BEFORE]
+        assert shown == ["hard", "hours", "refund"]  # 1, −1 and twice −0.5: ties go by id
+        out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr", "--queries", "1")
+        assert "Of 3 queries that moved mrr, the 1 that moved it most (--queries N):" in out
+        assert [line for line in out.splitlines() if line in BEFORE] == ["hard"]
+        out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr", "--queries", "0")
+        assert out.splitlines()[-1].startswith("mrr ")
+
+    def test_shows_queries_by_ndcg_unless_told_otherwise(self, capsys, folder):
+        save(folder / "b.json", BEFORE, now("refund", "d1", "d2", "a"))
+        assert "1 query moved ndcg@10:" in diff(capsys, "a.json", "b.json")[0]
+        out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr,map")  # mrr did not move
+        assert "1 query moved map:" in out
+
+    def test_cuts_a_long_list_of_documents(self, capsys, folder):
+        grades = {f"r{n}": 1 for n in range(30)}
+        save(folder / "a.json", {"q": Answer((tuple(grades),), "q", {}, grades, 1.0)}, depth=30)
+        save(folder / "b.json", {"q": Answer(((),), "q", {}, grades, 1.0)}, depth=30)
+        out, _ = diff(capsys, "a.json", "b.json", "--metrics", "recall@30")
+        assert out.endswith("   10    -      1  r9\n  and 20 more documents\n")
+
+
+class TestWhatIsNotCompared:
+    def test_other_words_and_other_labels(self, capsys, folder):
+        save(
+            folder / "b.json",
+            BEFORE,
+            now("refund", "d1", text="refunds"),
+            now("hours", "h1", judgments={"h1": 2, "h2": 1}),
+        )
+        out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr")
+        assert "note: 1 query asked in other words or with other params, and not compared: refund." in out
+        assert (
+            "note: 2 judgments changed since a.json was stored; both sides are scored under the later ones. In: hours."
+            in out.replace("\n  ", " ")
+        )
+        for pair in (("a.json", "b.json"), ("b.json", "a.json")):  # the golden set's words are a.json's
+            out, _ = diff(capsys, *pair, "--golden", "faq.yaml", "--metrics", "mrr")
+            assert "not compared: refund." in out
+            assert "note: 1 query marked xfail, and in no mean: hard." in out
+            assert cells(out)["mrr"][3] == "1"
+
+    def test_depths(self, capsys, folder):
+        save(folder / "b.json", BEFORE, now("refund", "a", "b"), depth=2)
+        out, _ = diff(capsys, "a.json", "b.json", "--metrics", "recall@2,recall@3,recall")
+        assert list(cells(out)) == ["recall@2", "recall"]
+        assert "note: The depths differ, 10 and 2; both are cut at 2." in out
+        assert "Nothing is known beyond 2 results, so these are left out: recall@3." in out.replace(
+            "\n  ", " "
+        )
+        assert "d2" not in out  # beyond the cut on one side, so that it cannot have moved
+
+    def test_nothing_in_common(self, capsys, folder):
+        save(folder / "b.json", {"other": BEFORE["hours"]})
+        out, _ = diff(capsys, "a.json", "b.json")
+        assert "There is nothing to compare.\n" in out
+        assert "No query moved" not in out
+
+    def test_queries_that_nobody_judged(self, capsys, folder):
+        for name in ("a.json", "b.json"):
+            save(folder / name, BEFORE, now("hours", "h1", judgments=None))
+        out, _ = diff(capsys, "a.json", "b.json")
+        assert "note: 1 query of both without judgments: hours." in out
+
+    def test_repeats_are_averaged(self, capsys, folder):
+        save(folder / "b.json", BEFORE, ("hours", replace(BEFORE["hours"], rankings=(("h1",), ("h2",)))))
+        out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr")
+        assert "  mrr 1.0000 → 0.5000" in out
+
+
+class TestErrors:
+    def test_an_unreadable_run(self, capsys, folder):
+        (folder / "cut.json").write_text("{")
+        for pair in (("a.json", "cut.json"), ("cut.json", "a.json")):
+            out, err = diff(capsys, *pair, status=1)
+            assert (out, err.startswith("cut.json:1: the file was cut short. ")) == ("", True)
+        assert "missing.run: cannot be read" in diff(capsys, "missing.run", "a.json", status=1)[1]
+        assert (
+            "faq.yml:1:1: There is no such file"
+            in diff(capsys, "a.json", "a.json", "--golden", "faq.yml", status=1)[1]
+        )
+
+    @pytest.mark.parametrize("weight", [1e-320, 1e300])
+    def test_a_weight_that_no_sum_survives(self, capsys, folder, weight):
+        save(folder / "b.json", BEFORE, now("hours", "h1", weight=weight))
+        _, err = diff(capsys, "a.json", "b.json", status=1)
+        assert err.startswith("b.json: query 'hours': the weight ")
+
+    def test_a_grade_that_no_sum_survives(self, capsys, folder):
+        save(folder / "b.json", BEFORE, now("hours", "h1", judgments={"h1": 10**400}))
+        _, err = diff(capsys, "a.json", "b.json", status=1)
+        assert "a grade is infinite or not a number" in err
+
+    def test_wrong_use(self, capsys):
+        for arguments, told in (
+            (["a.json"], "required: B"),
+            (["a.json", "a.json", "--queries", "-1"], "'-1' is no count"),
+            (["a.json", "a.json", "--queries", "9" * 5000], "is no count"),
+            (["a.json", "a.json", "--metrics", "latency_p95"], "cannot be read off a stored run"),
+        ):
+            with pytest.raises(SystemExit) as caught:
+                cli.main(["diff", *arguments])
+            assert caught.value.code == 2
+            assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_hostile_text_is_inert_on_any_terminal(folder, encoding):
+    hostile = "caf\xe9 \u65e5 \x1b[31m\r\n::error::x ##vso[task] \u202e\x9b\x7f"
+    before = Answer(((hostile, "b"),), "x" + hostile, {}, {hostile: 1}, 1.0)
+    save(folder / "a.json", {hostile: before, "y" + hostile: before})
+    save(folder / "b.json", {hostile: replace(before, rankings=(("b", hostile),))})
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest_irmetrics.cli", "diff", "a.json", "b.json"],
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    lines = done.stdout.decode(encoding).splitlines()
+    assert all(line.isprintable() for line in lines)
+    assert not any(word.startswith("::") for line in lines for word in line.split())
+    assert not any("##vso[" in line for line in lines)
