@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -23,8 +23,9 @@ from pytest_irmetrics.metrics import MetricError
 from pytest_irmetrics.outcome import Outcome
 from pytest_irmetrics.record import Record
 from pytest_irmetrics.reports.terminal import Screen, failure
-from pytest_irmetrics.retrieval import RetrievalError, RetrievalOptions, aretrieve, retrieve
+from pytest_irmetrics.retrieval import RetrievalError, RetrievalOptions, Retrieved, aretrieve, retrieve
 from pytest_irmetrics.run import Answer, Run, RunError
+from pytest_irmetrics.selftest import run_selftest
 from pytest_irmetrics.session import item_name
 from pytest_irmetrics.settings import SettingsError
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.gates import Limits
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.selftest import Selftest
     from pytest_irmetrics.session import GatingSession
     from pytest_irmetrics.settings import Settings
     from pytest_irmetrics.thresholds import Threshold
@@ -91,6 +93,8 @@ class IRMetrics:
         self._parameter: collection.GoldenParameter | None = getattr(request, "param", None)
         self._outcome: Outcome | None = None
         self._notes: list[str] = []
+        self._hints: list[str] = []
+        self._selftest: Selftest | None = None
         self._checking = 0
         self._checked = False
         self._against: str | None = None
@@ -113,6 +117,8 @@ class IRMetrics:
         __tracebackhide__ = True
         self._start()
         try:
+            if self._settings.selftest:
+                return self._degraded(golden, against)
             now = self._asked(retriever, golden)
             return self._finish(now, self._other_side(now, against))
         except _TOLD as error:
@@ -129,6 +135,8 @@ class IRMetrics:
     async def _acheck(self, retriever: Any, golden: Any, against: Any) -> Evaluation:
         __tracebackhide__ = True
         try:
+            if self._settings.selftest:
+                return self._degraded(golden, against)
             now = await self._aasked(retriever, golden)
             return self._finish(now, await self._aother_side(now, against))
         except _TOLD as error:
@@ -397,6 +405,10 @@ class IRMetrics:
             self._notes += notes.on_evaluation(now, limits, self._corpus)
         if comparison is not None and self._against is not None:
             self._notes += notes.on_comparison(comparison, self._against)
+            leading = self._outcome.leading_metric
+            if leading is not None:
+                self._notes += notes.hidden_slices(comparison, leading)
+            self._hints += notes.on_tolerance(comparison, limits)
         if not limits and not verdicts and not settings.update:
             self._notes.append(
                 "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
@@ -405,6 +417,33 @@ class IRMetrics:
         if self._outcome.failed:
             _fail(failure(self._as_record(self._outcome), self._screen))
         return now
+
+    def _degraded(self, golden: Any, against: Any) -> Evaluation:
+        """Ask nobody: degrade the stored run and tell what would be caught. Fails where the intact run fails."""
+        __tracebackhide__ = True
+        if against is not None and not isinstance(against, (Run, str, os.PathLike)):
+            pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
+        golden, metrics, _ = self._plan(golden)
+        unasked = self._evaluation(golden, Retrieved(Run({}), {}, stopped=False, latencies={}), metrics)
+        # With --ir-selftest the baseline is there, or a BaselineError says that it is not.
+        baseline, self._against = cast("tuple[Evaluation, str]", self._stored_side(unasked, against))
+        tested = self._selftest = run_selftest(
+            baseline,
+            self._limits(golden, regression=True),
+            against=self._against,
+            update=self._command("--ir-baseline-update"),
+        )
+        self._outcome = Outcome(tested.intact, tested.limits, tested.verdicts)
+        self._notes += notes.on_selftest(tested.comparison, self._against)
+        self._checked = True
+        if self._outcome.failed:
+            lead = (
+                f"--ir-selftest: {self._against}, intact, fails its own gates. What fails here is not counted as "
+                "catching anything."
+            )
+            lines = [*self._screen.wrapped(lead), "", failure(self._as_record(self._outcome), self._screen)]
+            _fail("\n".join(lines))
+        return tested.intact
 
     @property
     def _screen(self) -> Screen:
@@ -427,7 +466,10 @@ class IRMetrics:
             outcome=outcome.state,
             rows=outcome.rows(),
             gates=outcome.gates(),
+            slices=outcome.slices(),
+            kind=outcome.kind(),
             notes=list(self._notes),
+            hints=list(self._hints),
             views=outcome.views(everything=wanted),
             lowered=list(outcome.lowered()) if settings.update else [],
             stale=self._stale(),
@@ -441,6 +483,8 @@ class IRMetrics:
             accept=self._command("--ir-baseline-update") if self._against == "the baseline" else None,
             depth=outcome.evaluation.depth,
             only_queries=bool(settings.only_queries),
+            selftest=list(self._selftest.degradations) if self._selftest is not None else None,
+            advice=list(self._selftest.advice) if self._selftest is not None else [],
         )
 
     def _baseline_run(self, evaluation: Evaluation) -> Run:

@@ -45,6 +45,8 @@ class Verdict:
     """Where the limit was set."""
     limit: float | None = None
     """The limit as a number of the metric's own scale."""
+    single: bool = False
+    """Whether it is a query's own threshold."""
     shares: tuple[float, ...] = ()
     """Of a drop: the share of all that was lost that each of ``queries`` lost, in [0, 1]."""
 
@@ -105,7 +107,7 @@ class _Gate(NamedTuple):
             tuple(details),
             self.origin,
             limit,
-            tuple(shares),
+            shares=tuple(shares),
         )
 
 
@@ -460,7 +462,9 @@ def _query_gate(
     what = f"{metric.name} of the query {query.id}"
 
     def verdict(state: State, text: str) -> Verdict:
-        return Verdict(state, text, word, metric.name, None, (query.id,), (), origin, limit.value)
+        return Verdict(
+            state, text, word, metric.name, None, (query.id,), (), origin, limit.value, single=True
+        )
 
     if score is None:
         return verdict("failed", f"A gate over no query: {what} is not defined.")

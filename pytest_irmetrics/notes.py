@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.comparison import SLACK
-from pytest_irmetrics.gates import would_pass
-from pytest_irmetrics.reports.text import plural, signed_text
+from pytest_irmetrics import significance
+from pytest_irmetrics.comparison import SLACK, Comparison
+from pytest_irmetrics.evaluation import read_metrics
+from pytest_irmetrics.gates import allowed_drop, would_pass
+from pytest_irmetrics.metrics import Scorer, mean
+from pytest_irmetrics.reports.text import plural, score_text, signed_text
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
-    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.comparison import LabelChange
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Limits
+    from pytest_irmetrics.metrics import Metric
+
+_LABELS = 5
+"""How many changed judgments a note lists."""
+_FEW = 3
+_MARKEDLY_LESS = 0.05
+"""From this fall of the judged share on, a drop may be about labels that nobody gave."""
 
 
 def on_evaluation(
@@ -69,20 +80,136 @@ def on_comparison(comparison: Comparison, against: str) -> Iterator[str]:
     depths = comparison.full.depth, comparison.baseline.run.depth
     if None not in depths and depths[0] != depths[1]:
         yield f"Today's rankings hold {depths[0]} results and those of {against} {depths[1]}; both are cut at {comparison.depth}."
+    yield from _on_labels(comparison, against)
+    yield from _on_unjudged(comparison)
+
+
+def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
+    """Tell what the change of labels does from what the retriever does."""
     changes = comparison.label_changes
-    if changes:
-        queries = tuple(dict.fromkeys(change.query_id for change in changes))
-        moved = [
-            f"{metric.name} {signed_text(delta)}"
-            for metric in comparison.now.metrics
-            if metric.kind == "ranking"
-            and (delta := comparison.labels_delta(metric)) is not None
-            and abs(delta) > SLACK
-        ]
-        effect = f" That alone moves {', '.join(moved)}; it is not gated." if moved else ""
+    if not changes:
+        return
+    moved = [
+        f"{metric.name} {signed_text(labels + change.delta)} = {signed_text(labels)} labels {signed_text(change.delta)} retriever"
+        for metric in comparison.now.metrics
+        if metric.kind == "ranking"
+        and (labels := comparison.labels_delta(metric)) is not None
+        and abs(labels) > SLACK
+        and (change := comparison.change(metric))
+    ]
+    queries = len({change.query_id for change in changes})
+    effect = (
+        f" {'; '.join(moved)}. Only the retriever's part is gated."
+        if moved
+        else " No mean moves through that."
+    )
+    named = "; ".join(_label_change(comparison, change) for change in changes[:_LABELS])
+    more = f" and {len(changes) - _LABELS} more" if len(changes) > _LABELS else ""
+    yield (
+        f"{plural(len(changes), 'judgment')} of {plural(queries, 'query', 'queries')} changed since {against} was stored, "
+        f"so it was scored anew under today's.{effect} Changed: {named}{more}."
+    )
+
+
+def _label_change(comparison: Comparison, change: LabelChange) -> str:
+    golden = comparison.now.golden
+    line = golden.locate(change.query_id, change.doc_id) if change.after is not None else None
+    place = golden.where(change.query_id)
+    if line is not None:
+        place = f"{place.rpartition(':')[0]}:{line}"
+    before = "unjudged" if change.before is None else f"{change.before:g}"
+    after = "removed" if change.after is None else f"{change.after:g}"
+    return f"{place} {change.query_id}: {change.doc_id} {before} → {after}"
+
+
+def _on_unjudged(comparison: Comparison) -> Iterator[str]:
+    """Say where a fall may be unjudged documents, and between which scores the truth lies."""
+    depth = comparison.depth
+    judged = read_metrics(["judged" if depth is None else f"judged@{depth}"])
+    now, baseline = comparison.now.narrowed(metrics=judged), comparison.baseline.narrowed(metrics=judged)
+    measured = Comparison(now, baseline).change(judged[0])
+    if measured.now is None or measured.baseline is None or measured.delta > -_MARKEDLY_LESS:
+        return
+    metric = next(
+        (metric for metric in comparison.now.metrics if metric.family == "ndcg"), comparison.now.metrics[0]
+    )
+    if metric.kind != "ranking":
+        return
+    low = comparison.change(metric).now
+    high = _if_all_relevant(comparison.now, metric)
+    yield (
+        f"{judged[0].name} is {score_text(measured.now)}, and was {score_text(measured.baseline)}: more of today's results "
+        f"were never judged. {metric.name} is {score_text(low)} if none of those is relevant, and {score_text(high)} if each "
+        "is as good as its query's best. Judge them before you decide."
+    )
+
+
+def _if_all_relevant(evaluation: Evaluation, metric: Metric) -> float:
+    """Return a metric's mean if every unjudged result had its query's highest grade."""
+    scorer = Scorer([metric], relevance_level=evaluation.golden.relevance_level)
+    values, weights = [], []
+    for query in evaluation.queries(metric):
+        best = max(query.judgments.values(), default=1)
+        ranking = evaluation.rankings(query.id)[0]
+        score = scorer.row({**dict.fromkeys(ranking, best), **query.judgments}, ranking)[0]
+        if score is not None:
+            values.append(score)
+            weights.append(query.weight)
+    return mean(values, weights)
+
+
+def hidden_slices(comparison: Comparison, metric: Metric) -> Iterator[str]:
+    """Name the slices whose fall the mean hides: surely down, while the whole set is not."""
+    whole = comparison.change(metric)
+    if whole.interval is not None and whole.interval[1] < 0:
+        return
+    for tag in comparison.now.tags:
+        change = comparison.change(metric, tag)
+        if change.interval is not None and change.interval[1] < 0 and len(change.worse) >= _FEW:
+            yield (
+                f"The mean hides that {metric.name} of the queries tagged {tag} fell by {score_text(-change.delta)}: "
+                f"{len(change.worse)} of {change.n} are worse."
+            )
+
+
+def on_tolerance(comparison: Comparison, limits: Limits) -> Iterator[str]:
+    """Say what a ``max_drop`` means on this many queries, where it is nearly nothing or a great deal."""
+    for (name, tag), words in limits.items():
+        if "max_drop" not in words:
+            continue
+        limit = words["max_drop"][0]
+        change = comparison.change(name, tag)
+        allowed = allowed_drop(limit, change)
+        of_one = allowed * change.n
+        if not change.n or not allowed:
+            continue
+        if of_one < 0.5:
+            text = (
+                f"max_drop {limit} of {name} on {plural(change.n, 'query', 'queries')} is {of_one:.2f} of one query: one "
+                "answer that slips from rank 1 to rank 2 fails."
+            )
+            if change.detectable:
+                needed = significance.queries_needed(list(change.weighted_differences.values()), allowed)
+                text += (
+                    f" With changes this noisy, {change.n} queries show drops of {score_text(change.detectable, digits=2)} "
+                    f"and more reliably; for {limit} about {needed:,} would be needed."
+                )
+            yield text
+        elif of_one >= 10 and "max_lost" not in words:
+            yield (
+                f"max_drop {limit} of {name} on {change.n:,} queries lets {math.floor(of_one + SLACK)} be lost altogether; "
+                "consider max_lost."
+            )
+
+
+def on_selftest(comparison: Comparison, against: str) -> Iterator[str]:
+    """Say what the self-test speaks of: a stored run, and of that the queries that still pair."""
+    yield f"The retriever was not asked; the scores are those of {against} as it is stored."
+    apart = (*comparison.new, *comparison.reworded)
+    if apart:
         yield (
-            f"{plural(len(changes), 'judgment')} of {plural(len(queries), 'query', 'queries')} changed since {against} was "
-            f"stored, which was scored anew under today's.{effect} Changed: {listed(queries)}."
+            f"{plural(len(apart), 'query', 'queries')} left out, because {against} does not have them in these words: "
+            f"{listed(apart)}."
         )
 
 

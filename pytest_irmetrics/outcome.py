@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.diagnosis import kind_of_change
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.record import Gate, QueryView, Row
 from pytest_irmetrics.reports.text import score_text, signed_text
@@ -84,7 +85,29 @@ class Outcome:
             delta=change.delta if change is not None and compared else None,
             gate=" ".join(_WORDS[word].format(limit) for word, (limit, _) in words.items()),
             verdict=self._verdict(metric, tag),
+            interval=change.interval if change is not None and compared else None,
         )
+
+    @property
+    def leading_metric(self) -> Metric | None:
+        """The metric to tell slices by: the first that failed against the baseline, else the first that is gated."""
+        names = [verdict.metric for verdict in self.verdicts if verdict.failed and verdict.word == "max_drop"]
+        names += [name for name, tag in self.limits if tag is None]
+        metrics = (self.evaluation.metric(name) for name in names if name is not None)
+        return next((metric for metric in metrics if metric.kind in ("ranking", "custom")), None)
+
+    def slices(self) -> list[Row]:
+        """Return the leading metric over the queries of each tag, where there is a baseline to compare with."""
+        metric = self.leading_metric
+        if self.comparison is None or metric is None or self.evaluation.errors:
+            return []
+        rows = (self._row(metric, tag) for tag in self.evaluation.tags)
+        return [row for row in rows if row is not None and row.baseline is not None]
+
+    def kind(self) -> list[str]:
+        """Say what kind of change a failed regression gate is about."""
+        fell = any(verdict.failed and verdict.word in ("max_drop", "max_lost") for verdict in self.verdicts)
+        return list(kind_of_change(self.comparison)) if fell and self.comparison is not None else []
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         states = {
@@ -111,6 +134,7 @@ class Outcome:
                 # Every query that could not be retrieved is named; of the others those that matter most.
                 queries=list(verdict.queries if verdict.word == "errors" else verdict.queries[:_EXPLAINING]),
                 details=list(verdict.details),
+                single=verdict.single,
                 shares=list(verdict.shares[:_EXPLAINING]),
             )
             for verdict in self.verdicts

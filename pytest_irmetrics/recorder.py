@@ -12,7 +12,7 @@ import pytest
 from pytest_irmetrics.baseline import BaselineError, sweep, write_baseline
 from pytest_irmetrics.plugin import RECORD, REPORTS
 from pytest_irmetrics.record import Record
-from pytest_irmetrics.reports import files, terminal
+from pytest_irmetrics.reports import files, selftest, terminal
 from pytest_irmetrics.reports.digest import Command, Unmeasured
 from pytest_irmetrics.reports.terminal import Screen
 from pytest_irmetrics.reports.text import plural
@@ -156,6 +156,10 @@ class Recorder:
                 else (f"retrieval quality: {plural(len(records), 'golden set')}, all pass")
             )
             yield screen.cut(text), {"red": True} if failed else {"green": True}
+            tried = [degradation for record in records for degradation in record.selftest or ()]
+            if tried:
+                caught = sum(bool(degradation.caught_by) for degradation in tried)
+                yield screen.cut(f"self-test: caught {caught} of {len(tried)}"), {}
 
     def _record_lines(
         self, record: Record, screen: Screen, verbosity: int
@@ -167,6 +171,13 @@ class Recorder:
         if (failed or verbosity >= 1) and record.rows:
             for line in terminal.summary_table(record, inner):
                 yield f"  {line}", {"red": True} if line.endswith("FAILS") else {}
+        if (failed or verbosity >= 1) and record.slices:
+            yield "", {}
+            for line in terminal.slices_table(record, inner):
+                yield f"  {line}", {"red": True} if line.endswith("fell") else {}
+        for hint in record.hints if verbosity >= 1 else ():
+            for line in screen.wrapped(f"hint: {hint}", "  ", "    "):
+                yield line, {}
         if record.only_queries:
             yield (
                 screen.cut("  Only single queries were judged; the gates on means were not (--ir-query)."),
@@ -180,6 +191,9 @@ class Recorder:
         for note in record.notes if not told else ():  # a failure's own text has them
             for line in screen.wrapped(f"note: {note}", "  ", "    "):
                 yield line, {"yellow": True}
+        if record.selftest is not None:
+            for line in selftest.lines(record, inner, everything=verbosity >= 1):
+                yield f"  {line}" if line else "", {"yellow": True} if line.endswith("MISSED") else {}
         for lowered in record.lowered:
             yield screen.cut(f"  lowered: {lowered}"), {"yellow": True}
         if verbosity >= 2 or record.only_queries:
@@ -200,6 +214,7 @@ class Recorder:
             for option, name in (
                 ("--ir-baseline", "ir_baseline"),
                 ("--ir-baseline-update", "ir_baseline_update"),
+                ("--ir-selftest", "ir_selftest"),
             )
             if self._config.getoption(name)
         ]

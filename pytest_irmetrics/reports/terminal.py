@@ -78,6 +78,8 @@ def failure(record: Record, screen: Screen) -> str:
         if gate.origin:
             lines += screen.wrapped(f"Set in {gate.origin}.", "  ")
     views = {view.query_id: view for view in record.views}
+    for sentence in record.kind:
+        lines += ["", *screen.wrapped(sentence)] if sentence == record.kind[0] else screen.wrapped(sentence)
     lines += _errors(failed, views, screen)
     lines += _explanation(failed, views, screen)
     lines += ["", screen.cut(f"{record.golden_set}: {plural(record.queries, 'query', 'queries')}")]
@@ -96,23 +98,31 @@ def _errors(failed: Sequence[Gate], views: Mapping[str, QueryView], screen: Scre
                 yield from screen.wrapped(view.error or "", "  ")
 
 
+def _explaining(failed: Sequence[Gate]) -> list[Gate]:
+    """Return the failed gates that single queries explain, a drop rather than what was low before it."""
+    gates = [gate for gate in failed if gate.queries]
+    if any(gate.shares for gate in gates):
+        return [gate for gate in gates if gate.single or gate.word not in ("min", "max")]
+    return gates
+
+
 def _explanation(failed: Sequence[Gate], views: Mapping[str, QueryView], screen: Screen) -> Iterator[str]:
     """Show the queries that explain the failed gates, those of the first gate first."""
-    explained = [gate for gate in failed if gate.word not in ("errors", "ids", "baseline")]
+    gates = [gate for gate in _explaining(failed) if gate.word not in ("errors", "baseline")]
     order: dict[str, list[str]] = {}
-    for gate in explained:
+    for gate in gates:
         for query_id in gate.queries:
             metrics = order.setdefault(query_id, [])
             if gate.metric is not None and gate.metric not in metrics:
                 metrics.append(gate.metric)
     ids = list(order)
     # Of each failed gate at least the query that matters most.
-    leading = list(dict.fromkeys(gate.queries[0] for gate in explained if gate.queries))
+    leading = list(dict.fromkeys(gate.queries[0] for gate in gates))
     shown = list(dict.fromkeys([*leading, *ids[:_EXPLAINED]]))[: max(_EXPLAINED, len(leading))]
     if not shown:
         return
     yield ""
-    yield from screen.wrapped(_how_much(explained, shown, len(ids)))
+    yield from screen.wrapped(_how_much(gates, shown, len(ids)))
     for query_id in shown:
         yield ""
         yield from _query(views[query_id], order[query_id], screen)
@@ -217,7 +227,7 @@ def _overtaken(move: Move, view: QueryView) -> str:
 def _commands(record: Record, failed: Sequence[Gate], screen: Screen) -> list[str]:
     """Give the commands that go on from here; they are not wrapped, so that they can be copied."""
     lines = [""]
-    query = next((query_id for gate in failed for query_id in gate.queries), None)
+    query = next((query_id for gate in _explaining(failed) for query_id in gate.queries), None)
     if record.look is not None and query is not None:
         lines.append(screen.line(f"To look closer: {record.look} --ir-query {shlex.quote(query)}"))
     if record.accept is not None and any(
@@ -292,13 +302,47 @@ def summary_table(record: Record, screen: Screen) -> list[str]:
     return lines
 
 
+def slices_table(record: Record, screen: Screen) -> list[str]:
+    """Return the table of slices: one metric over the queries of each tag, and what it can say."""
+    if not record.slices:
+        return []
+    rows = [[f"{record.slices[0].metric} by tag", "n", "now", "baseline", "delta", "95 % interval", ""]]
+    for row in record.slices:
+        interval = (
+            "" if row.interval is None else " to ".join(signed_text(end, digits=3) for end in row.interval)
+        )
+        cells = [
+            row.tag or "",
+            str(row.n),
+            score_text(row.now),
+            score_text(row.baseline),
+            signed_text(row.delta),
+        ]
+        rows.append([screen.line(cells[0]), *cells[1:], interval, _says(row)])
+    return table(
+        [[to_stream(cell, screen.encoding) for cell in row] for row in rows],
+        "<>>>>><",
+        screen.width,
+        ascii_only=screen.ascii_only,
+    )
+
+
+def _says(row: Row) -> str:
+    if row.n < 5:
+        return "too few"
+    if row.interval is not None and row.interval[1] < 0:
+        return "fell"
+    return "rose" if row.interval is not None and row.interval[0] > 0 else ""
+
+
 def one_line(record: Record, screen: Screen) -> str:
     """Return a golden set in one line: what it came to, and the scores that are gated, as many as fit."""
     if record.outcome == "not evaluated":
         return screen.cut(f"{record.golden_set}: FAILS, nothing was evaluated")
     ungated = "" if any(row.gate for row in record.rows) or record.only_queries else "nothing gated; "
     size = plural(record.queries, "query", "queries")
-    line = screen.line(f"{record.golden_set}: {_WORD[record.outcome]}, {ungated}{size}")
+    whose = "" if record.selftest is None else "baseline "
+    line = screen.line(f"{record.golden_set}: {whose}{_WORD[record.outcome]}, {ungated}{size}")
     separator = "; "
     for row in [row for row in record.rows if row.gate] or record.rows:
         longer = f"{line}{separator}{screen.line(_gated(row))}"

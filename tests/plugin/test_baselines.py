@@ -129,8 +129,11 @@ def test_a_change_of_labels_is_not_a_change_of_the_retriever(stored):
     result = stored.run("--ir-baseline")
     result.assert_outcomes(passed=1)
     joined = " ".join(" ".join(result.outlines).split())
-    assert "2 judgments of 1 query changed since the baseline was stored, which was scored anew" in joined
-    assert "mrr −0.1667" in joined
+    assert "2 judgments of 1 query changed since the baseline was stored, so it was scored anew" in joined
+    assert "mrr −0.1667 = −0.1667 labels 0.0000 retriever" in joined
+    assert (
+        "golden/faq.yaml:9 hours: doc-1 1 → removed; golden/faq.yaml:11 hours: doc-99 unjudged → 1" in joined
+    )
 
 
 def test_labels_that_make_a_bad_change_look_good_do_not_hide_it(stored):

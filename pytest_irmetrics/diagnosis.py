@@ -1,0 +1,164 @@
+"""What kind of change it is: documents no longer found, or ranked lower; everywhere, or in one slice alone."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_irmetrics.comparison import SLACK
+from pytest_irmetrics.evaluation import read_metrics
+from pytest_irmetrics.reports.text import plural, score_text, signed_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_irmetrics.comparison import Change, Comparison
+    from pytest_irmetrics.metrics import Grade
+
+_MOST = 2 / 3
+"""The share of a drop from which one cause is called the cause."""
+
+
+class Causes(NamedTuple):
+    """An exact division of a change of NDCG: what each document's gain adds to it, by what became of the document."""
+
+    found: float
+    """Of relevant documents that came in, less those that are no longer returned."""
+    ranked: float
+    """Of relevant documents that are returned on both sides, at other ranks."""
+    lost_documents: int
+    gained_documents: int
+    fallen_documents: int
+    risen_documents: int
+
+
+def causes(comparison: Comparison) -> Causes:
+    """Divide the change of NDCG over the paired queries, at the depth that both sides have.
+
+    NDCG is a sum of gain / log2(rank + 1) over the relevant documents, divided by the ideal, which both sides
+    share; so each document's part of the difference is its own, and the parts add up to the whole.
+    """
+    found = ranked = 0.0
+    lost = gained = fallen = risen = 0
+    queries = [query for query in comparison.now.counted if not query.no_answer]
+    total = math.fsum(query.weight for query in queries)
+    for query in queries:
+        ideal = _ideal(query.judgments, comparison.depth)
+        if not ideal:
+            continue
+        before = _discounts(comparison.baseline.rankings(query.id)[0])
+        now = _discounts(comparison.now.rankings(query.id)[0])
+        for doc_id, grade in query.judgments.items():
+            was, is_ = before.get(doc_id), now.get(doc_id)
+            if grade <= 0 or was == is_:
+                continue
+            part = query.weight / total * grade * ((is_ or 0.0) - (was or 0.0)) / ideal
+            if was is None or is_ is None:
+                found += part
+                gained += was is None
+                lost += is_ is None
+            else:
+                ranked += part
+                fallen += is_ < was
+                risen += is_ > was
+    return Causes(found, ranked, lost, gained, fallen, risen)
+
+
+def _discounts(ranking: Sequence[str]) -> dict[str, float]:
+    return {doc_id: 1 / math.log2(rank + 1) for rank, doc_id in enumerate(ranking, 1)}
+
+
+def _ideal(judgments: Mapping[str, Grade], depth: int | None) -> float:
+    best = sorted((grade for grade in judgments.values() if grade > 0), reverse=True)[:depth]
+    return math.fsum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))
+
+
+def kind_of_change(comparison: Comparison) -> Iterator[str]:
+    """Say what kind of change the numbers show, in a sentence or two; nothing where they show none."""
+    whole = "ndcg" if comparison.depth is None else f"ndcg@{comparison.depth}"
+    names = [whole, "ndcg@3", "recall", "hit", "hit@5"]
+    metrics = read_metrics(names)
+    now, baseline = comparison.now.narrowed(metrics=metrics), comparison.baseline.narrowed(metrics=metrics)
+    measured = type(comparison)(now, baseline)
+    change = measured.change(whole)
+    if not change.n or change.delta > -SLACK:
+        yield from _sharper_head(measured)
+        return
+    yield from _one_slice(measured, change)
+    yield from _sharper_head(measured)
+    yield _cause(causes(comparison), change)
+    yield from _later(measured, comparison.depth)
+
+
+def _cause(parts: Causes, change: Change) -> str:
+    drop = -change.delta
+    found, ranked = -parts.found / drop, -parts.ranked / drop
+    left = plural(parts.lost_documents, "relevant document")
+    exchanged = f"{left} {'is' if parts.lost_documents == 1 else 'are'} no longer returned and {parts.gained_documents} came in"
+    moved = f"{parts.fallen_documents} fell and {parts.risen_documents} rose"
+    if ranked >= _MOST:
+        lead = (
+            "Documents are found as before, but ranked lower"
+            if not parts.lost_documents
+            else "Mostly documents ranked lower"
+        )
+        rest = f"; {exchanged}" if parts.lost_documents or parts.gained_documents else ""
+        return f"{lead}: of those returned on both sides {moved}{rest}."
+    if found >= _MOST:
+        return f"Documents are no longer found: {exchanged}; of those returned on both sides {moved}."
+    return (
+        f"Documents are no longer found, and others ranked lower: {exchanged} "
+        f"({signed_text(parts.found)} of {change.metric.name}); of those returned on both sides {moved} "
+        f"({signed_text(parts.ranked)})."
+    )
+
+
+def _later(measured: Comparison, depth: int | None) -> Iterator[str]:
+    """Say that first hits slip out of the head without being lost: hit@5 down, hit over everything the same."""
+    early, all_ = measured.change("hit@5"), measured.change("hit")
+    if depth is not None and depth < 10:
+        return
+    lost = len(early.lost)
+    if lost >= 3 and early.delta < -0.01 and abs(all_.delta) <= -early.delta / 5:
+        yield (
+            f"Found later: {plural(lost, 'query', 'queries')} no longer {'has' if lost == 1 else 'have'} a relevant document "
+            f"among the first 5, though hit over all results is {score_text(all_.now)} as before."
+        )
+
+
+def _sharper_head(measured: Comparison) -> Iterator[str]:
+    """Say that the first three results are better while fewer relevant documents are found in all."""
+    head, all_ = measured.change("ndcg@3"), measured.change("recall")
+    if head.delta > 0.01 and all_.delta < -0.01:
+        yield (
+            f"The head is sharper and the tail worse: ndcg@3 {signed_text(head.delta)}, but recall over all results "
+            f"{signed_text(all_.delta)}."
+        )
+
+
+def _one_slice(measured: Comparison, change: Change) -> Iterator[str]:
+    """Name the slice that takes nearly all of a drop, while the queries outside it hardly moved."""
+    best: tuple[float, str, float, float, int] | None = None
+    weights = change.weights
+    total = math.fsum(weights[i] for i in change.differences)
+    for tag in measured.now.tags:
+        inside = {query.id for query in measured.now.queries(change.metric, tag)} & change.differences.keys()
+        outside = change.differences.keys() - inside
+        if not inside or not outside or len(inside) * 2 > change.n:
+            continue
+        of_slice = math.fsum(weights[i] * change.differences[i] for i in inside)
+        of_rest = math.fsum(weights[i] * change.differences[i] for i in outside)
+        share = of_slice / (change.delta * total)
+        if share < 0.8:
+            continue
+        in_slice = of_slice / math.fsum(weights[i] for i in inside)
+        elsewhere = of_rest / math.fsum(weights[i] for i in outside)
+        # Of slices that overlap, the one whose own queries fell furthest says most.
+        if best is None or in_slice < best[0]:
+            best = (in_slice, tag, elsewhere, share, len(inside))
+    if best is not None:
+        in_slice, tag, elsewhere, _, size = best
+        yield (
+            f"One slice alone: the {plural(size, 'query', 'queries')} tagged {tag} moved by {signed_text(in_slice)} of "
+            f"{change.metric.name}, the others by {signed_text(elsewhere)}."
+        )

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_irmetrics import GoldenSet, Run, compare, evaluate, notes
+from pytest_irmetrics.diagnosis import causes, kind_of_change
+from pytest_irmetrics.evaluation import evaluate_run
+from pytest_irmetrics.golden import Query
+
+
+def golden_set(queries=20, tags=None):
+    return GoldenSet(
+        [
+            Query(
+                id=f"q{n:02}",
+                text=f"text {n}",
+                judgments={f"d{n}": 2, f"e{n}": 1},
+                tags=tuple(tag for tag, members in (tags or {}).items() if n in members),
+            )
+            for n in range(queries)
+        ]
+    )
+
+
+def compared(golden, now, before, depth=10):
+    def evaluated(answer):
+        run = Run({query_id: answer(int(query_id[1:])) for query_id in golden.queries})
+        return evaluate_run(golden, run, ["mrr", "ndcg@10", "recall@10"], depth=depth)
+
+    return compare(evaluated(now), evaluated(before))
+
+
+def good(n):
+    return [f"d{n}", f"e{n}", *(f"x{i}" for i in range(8))]
+
+
+def lower(n):
+    return [*(f"x{i}" for i in range(4)), f"d{n}", f"e{n}", *(f"x{i}" for i in range(4, 8))]
+
+
+def lost(_):
+    return [f"x{i}" for i in range(10)]
+
+
+def said(comparison):
+    return " ".join(kind_of_change(comparison))
+
+
+def test_documents_that_are_found_but_lower_are_told_from_lost_ones():
+    golden = golden_set()
+    assert said(compared(golden, lower, good)).startswith(
+        "Documents are found as before, but ranked lower: of those returned on both sides 40 fell and 0 rose."
+    )
+    assert (
+        "Documents are no longer found: 40 relevant documents are no longer returned and 0 came in"
+        in said(compared(golden, lost, good))
+    )
+
+
+def test_both_at_once_are_told_apart_in_numbers():
+    both = said(compared(golden_set(), lambda n: lower(n) if n % 4 else lost(n), good))
+    assert both.startswith("Documents are no longer found, and others ranked lower: 10 relevant documents")
+
+
+def test_a_slice_that_fell_alone_is_named():
+    golden = golden_set(tags={"billing": {0, 1, 2}, "even": set(range(0, 20, 2))})
+    text = said(compared(golden, lambda n: lost(n) if n < 3 else good(n), good))
+    assert text.startswith(
+        "One slice alone: the 3 queries tagged billing moved by −1.0000 of ndcg@10, the others by 0.0000."
+    )
+
+
+def test_a_fall_everywhere_is_no_slices():
+    golden = golden_set(tags={"billing": {0, 1, 2}})
+    assert "slice" not in said(compared(golden, lower, good))
+
+
+def test_first_hits_that_slip_out_of_the_head_are_found_later():
+    def later(n):
+        return [*(f"x{i}" for i in range(6)), f"d{n}", f"e{n}"]
+
+    assert "Found later: 20 queries no longer have a relevant document among the first 5" in said(
+        compared(golden_set(), later, good)
+    )
+
+
+def test_a_sharper_head_with_a_worse_tail_is_named_also_where_the_mean_rose():
+    def head(n):
+        return [f"d{n}", *(f"x{i}" for i in range(9))]
+
+    def tail(n):
+        return ["x0", f"e{n}", "x1", f"d{n}"]
+
+    assert said(compared(golden_set(), head, tail)).startswith(
+        "The head is sharper and the tail worse: ndcg@3 +"
+    )
+
+
+def test_nothing_is_said_where_nothing_changed():
+    assert said(compared(golden_set(), good, good)) == ""
+
+
+rankings = st.lists(st.sampled_from([f"d{n}" for n in range(12)]), unique=True, max_size=10)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.dictionaries(st.sampled_from([f"d{n}" for n in range(12)]), st.integers(0, 3), min_size=1),
+            rankings,
+            rankings,
+            st.floats(0.1, 5),
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_the_parts_add_up_to_the_change_of_ndcg(queries):
+    golden = GoldenSet(
+        [
+            Query(id=f"q{n}", text="", judgments=judgments, weight=weight)
+            for n, (judgments, _, _, weight) in enumerate(queries)
+        ]
+    )
+    now = evaluate_run(
+        golden, Run({f"q{n}": query[1] for n, query in enumerate(queries)}), ["ndcg@10"], depth=10
+    )
+    before = evaluate_run(
+        golden, Run({f"q{n}": query[2] for n, query in enumerate(queries)}), ["ndcg@10"], depth=10
+    )
+    comparison = compare(now, before)
+    parts = causes(comparison)
+    assert parts.found + parts.ranked == pytest.approx(comparison["ndcg@10"].delta, abs=1e-12)
+
+
+def test_results_that_nobody_judged_are_told_with_the_bounds_of_the_score():
+    golden = golden_set()
+
+    def half(n):
+        return [f"d{n}", *(f"y{n}-{i}" for i in range(9))]
+
+    comparison = compared(golden, half, lambda n: [f"d{n}", f"e{n}"])
+    (sentence,) = [note for note in notes.on_comparison(comparison, "the baseline") if "judged@10" in note]
+    assert sentence == (
+        "judged@10 is 0.1000, and was 1.0000: more of today's results were never judged. ndcg@10 is 0.7602 if none of "
+        "those is relevant, and 1.0000 if each is as good as its query's best. Judge them before you decide."
+    )
+
+
+def test_a_slice_that_the_mean_hides_is_named():
+    golden = golden_set(tags={"billing": {0, 1, 2, 3}})
+
+    def now(n):
+        return lower(n) if n < 4 else good(n)
+
+    def before(n):
+        return good(n) if n < 4 or n % 4 else lower(n)
+
+    comparison = compared(golden, now, before)
+    assert list(notes.hidden_slices(comparison, comparison.now.metric("ndcg@10"))) == [
+        "The mean hides that ndcg@10 of the queries tagged billing fell by 0.5705: 4 of 4 are worse."
+    ]
+
+
+def test_unpacked_evaluations_compare_from_python():
+    golden = golden_set(3)
+    change = compare(evaluate(golden, Run({"q00": ["d0"]})), evaluate(golden, Run({"q00": ["e0"]})))[
+        "ndcg@10"
+    ]
+    assert (change.worse, change.better, change.n) == ((), ("q00",), 1)
