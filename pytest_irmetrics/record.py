@@ -26,6 +26,7 @@ class Row:
     verdict: str
     """``passes``, ``FAILS``, ``not checked``, or empty where nothing gates."""
     interval: tuple[float, float] | None = None
+    """95 % interval of the delta; None where nothing is compared, or fewer than two queries are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,29 @@ class Gate:
     origin: str
     queries: list[str] = field(default_factory=list)
     details: list[str] = field(default_factory=list)
+    single: bool = False
+    """Whether it is a query's own threshold."""
     shares: list[float] = field(default_factory=list)
     """Of a drop: the share of all that was lost that each of ``queries`` lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Degradation:
+    """One way of making the stored baseline worse, and which gates would have failed for it."""
+
+    name: str
+    what: str
+    """What was done to the rankings, in a sentence."""
+    queries: int
+    """How many queries answer otherwise."""
+    deltas: dict[str, float]
+    """Metric → degraded − intact, over the whole set."""
+    gated: list[str]
+    """The metrics of ``deltas`` that have a threshold, the nearest first."""
+    caught_by: list[str]
+    """``metric word [tag]`` of each gate that fails; empty: it would pass unseen."""
+    tag: str | None = None
+    """The slice that is lost, where it is that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +97,13 @@ class Record:
     """``passed``, ``failed``, ``error`` (no mean could be computed) or ``not evaluated`` (nothing was asked)."""
     rows: list[Row] = field(default_factory=list)
     gates: list[Gate] = field(default_factory=list)
+    slices: list[Row] = field(default_factory=list)
+    """One metric over the queries of each tag, compared with the baseline."""
+    kind: list[str] = field(default_factory=list)
+    """What kind of change it is, in a sentence or two."""
     notes: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
+    """What the golden set can and cannot show; for who asks for more."""
     views: list[QueryView] = field(default_factory=list)
     lowered: list[str] = field(default_factory=list)
     """In an updating run: what the new baseline lowers, and by how much."""
@@ -95,6 +123,10 @@ class Record:
     depth: int | None = None
     only_queries: bool = False
     """Whether ``--ir-query`` narrowed the run, so that nothing about the whole set was judged."""
+    selftest: list[Degradation] | None = None
+    """With ``--ir-selftest``: what was tried; the rest then speaks of the stored baseline, intact."""
+    advice: list[str] = field(default_factory=list)
+    """What would catch the degradations that pass unseen."""
 
     def dumps(self) -> str:
         """Return the record as ASCII text, so that any transport takes it."""
@@ -104,10 +136,13 @@ class Record:
     def loads(cls, text: str) -> Record:
         """Read what ``dumps`` wrote."""
         data: dict[str, Any] = json.loads(text)
-        for row in data["rows"]:
-            if row["interval"] is not None:
-                row["interval"] = tuple(row["interval"])
-        data["rows"] = [Row(**row) for row in data["rows"]]
+        for name in ("rows", "slices"):
+            for row in data[name]:
+                if row["interval"] is not None:
+                    row["interval"] = tuple(row["interval"])
+            data[name] = [Row(**row) for row in data[name]]
         data["gates"] = [Gate(**gate) for gate in data["gates"]]
         data["views"] = [QueryView(**view) for view in data["views"]]
+        if data["selftest"] is not None:
+            data["selftest"] = [Degradation(**degradation) for degradation in data["selftest"]]
         return cls(**data)
