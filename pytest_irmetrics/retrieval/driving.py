@@ -134,7 +134,7 @@ def converse(queries: Sequence[Question], caller: Caller, options: RetrievalOpti
         ask = None
         probing = not ledger.answers and asked >= HOPELESS
         if not exhausted and in_flight < options.concurrency and not (probing and in_flight):
-            ask = None if ledger.hopeless else next(plan, None)
+            ask = next(plan, None)
             exhausted = ask is None
         if ask is None and not in_flight:
             return _conclude(queries, options, ledger)

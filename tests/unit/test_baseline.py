@@ -158,6 +158,23 @@ class TestWriting:
         assert path.read_text() == NEW
         assert [p.name for p in path.parent.iterdir()] == [path.name]
 
+    @posix
+    def test_the_disk_has_the_file_before_it_has_the_name_and_then_the_folder(self, path, monkeypatch):
+        fsync, replace, done = os.fsync, Path.replace, []
+
+        def note_fsync(descriptor):
+            done.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+            fsync(descriptor)
+
+        def note_replace(*paths):
+            done.append("replace")
+            return replace(*paths)
+
+        monkeypatch.setattr(os, "fsync", note_fsync)
+        monkeypatch.setattr(Path, "replace", note_replace)
+        write_baseline(path, OLD)
+        assert done == ["file", "replace", "folder"]
+
     def test_an_unchanged_file_is_not_touched(self, path):
         write_baseline(path, OLD)
         before = path.stat()

@@ -343,7 +343,8 @@ class TestShapes:
             finally:
                 closed.append(True)
 
-        retrieved = retrieve(ONE, endless, RetrievalOptions(depth=5))
+        generator = endless("text")
+        retrieved = retrieve(ONE, lambda _query: generator, RetrievalOptions(depth=5))
         assert retrieved.run["q0"] == ("0", "1", "2", "3", "4")
         assert drawn == [0, 1, 2, 3, 4]
         assert closed
@@ -1325,7 +1326,12 @@ class TestTimeouts:
             time.sleep(0.15)
             return [[] for _ in texts]
 
+        async def asearch(texts):
+            await asyncio.sleep(0.15)
+            return [[] for _ in texts]
+
         assert len(retrieve(QUERIES, batched(search), RetrievalOptions(timeout=0.1)).run) == 8
+        assert len(retrieve(QUERIES, batched(asearch), RetrievalOptions(timeout=0.1)).run) == 8
         release = threading.Event()
         retrieved = retrieve(
             QUERIES, batched(lambda _texts: release.wait(60)), RetrievalOptions(timeout=0.02)
