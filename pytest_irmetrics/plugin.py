@@ -69,6 +69,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="Ask every query N times and gate on the averages.",
     )
+    group.addoption(
+        "--ir-selftest",
+        action="store_true",
+        default=False,
+        help="Ask nothing: degrade the stored baseline in many ways and tell which of them the thresholds would catch.",
+    )
     parser.addini("ir_metrics", "The metrics to report, besides those that have a threshold.", "linelist")
     parser.addini("ir_thresholds", "Lines of `METRIC [MIN] word=value …`, the mark's words.", "linelist")
     parser.addini(
@@ -196,7 +202,7 @@ class _Controller:
         self._recorder: Recorder | None = None
 
     def _loaded(self) -> Recorder | None:
-        asked = ("ir_baseline", "ir_baseline_update", "ir_report", "ir_query")
+        asked = ("ir_baseline", "ir_baseline_update", "ir_report", "ir_query", "ir_selftest")
         if self._recorder is None and any(self._config.getoption(name) for name in asked):
             self._load()
         return self._recorder

@@ -42,6 +42,7 @@ class Settings:
     timeout: float | None
     repeat: int
     only_queries: tuple[str, ...]
+    selftest: bool
     custom_metrics: Mapping[str, Callable[..., float]]
 
     @classmethod
@@ -49,6 +50,12 @@ class Settings:
         """Read all settings. Raises SettingsError with the name of the one that is wrong."""
         custom = _custom_metrics(config)
         update = bool(config.getoption("ir_baseline_update"))
+        selftest = bool(config.getoption("ir_selftest"))
+        for option, name in (("--ir-baseline-update", "ir_baseline_update"), ("--ir-query", "ir_query")):
+            if selftest and config.getoption(name):
+                raise SettingsError(
+                    f"--ir-selftest asks no query and stores nothing; run {option} by itself."
+                )
         gate = config.getoption("ir_baseline")
         repeat = config.getoption("ir_repeat")
         depth = _integer("ir_depth", read_ini(config, "ir_depth"))
@@ -67,9 +74,8 @@ class Settings:
             metrics=metrics,
             thresholds=_thresholds(config, custom),
             max_drop=_max_drop(read_ini(config, "ir_max_drop")),
-            baseline=read_boolean("ir_baseline", read_ini(config, "ir_baseline"))
-            if gate is None
-            else bool(gate),
+            baseline=selftest
+            or (read_boolean("ir_baseline", read_ini(config, "ir_baseline")) if gate is None else bool(gate)),
             update=update,
             baseline_dir=str(read_ini(config, "ir_baseline_dir")).strip() or "ir_baselines",
             depth=depth,
@@ -80,6 +86,7 @@ class Settings:
             if repeat is None
             else _integer("--ir-repeat", repeat),
             only_queries=tuple(config.getoption("ir_query") or ()),
+            selftest=selftest,
             custom_metrics=custom,
         )
 

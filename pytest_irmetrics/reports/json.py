@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pytest_irmetrics.record import Gate, QueryView, Record, Row
+from pytest_irmetrics.record import Degradation, Gate, QueryView, Record, Row
 from pytest_irmetrics.reports.digest import Command, Unmeasured, headline
 from pytest_irmetrics.run import Run, RunError
 
@@ -71,6 +71,8 @@ def _test(record: Record, command: Command) -> Iterator[str]:
         if key in _LISTED:
             entries = ",\n".join(_encode(asdict(entry)) for entry in value)
             yield f'"{key}": [\n{entries}\n],\n' if entries else f'"{key}": [],\n'
+        elif key == "selftest":
+            yield f'"{key}": {_encode(None if value is None else [asdict(entry) for entry in value])},\n'
         else:
             yield f'"{key}": {_encode(value)},\n'
         if key == "outcome":
@@ -131,6 +133,8 @@ def _record(test: dict[str, Any]) -> Record:
     test["queries"] = test.pop("query_count")
     for key, kind in (("rows", Row), ("gates", Gate), ("views", QueryView)):
         test[key] = [_read(kind, entry) for entry in test[key]]
+    if test.get("selftest") is not None:
+        test["selftest"] = [_read(Degradation, entry) for entry in test["selftest"]]
     if test["run"] is not None:
         try:
             test["run"] = Run.loads(json.dumps(test["run"])).dumps()
