@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -144,6 +145,16 @@ class Move:
     """Of a document that fell: what stands above it now and did not before, best first."""
 
 
+@dataclass(frozen=True, slots=True)
+class RunNoise:
+    """How much a delta moves when nothing but the run changes."""
+
+    deviation: float
+    """The standard deviation √V of the delta."""
+    unstable: tuple[str, ...]
+    """Ids of the queries whose answers differ between repeats, those that move the mean most first."""
+
+
 class Comparison:
     """Today's evaluation against a baseline's.
 
@@ -207,6 +218,33 @@ class Comparison:
             before=before,
             after=after,
         )
+
+    def run_noise(self, metric: str | Metric, tag: str | None = None) -> RunNoise | None:
+        """Return how much a delta moves from run to run; None where neither side asked more than once.
+
+        V = Σ (w / Σw)² · (s²_before / R_before + s²_now / R_now), with s² the sample variance of a query's scores
+        over its R repeats; where one side asked once, the other side's s² stands for it.
+        """
+        change = self.change(metric, tag)
+        before, now = self.baseline.repeats(metric), self.now.repeats(metric)
+        total = math.fsum(change.weights[query_id] for query_id in change.differences)
+        parts: dict[str, float] = {}
+        repeated = False
+        for query_id in change.differences:
+            old, new = before.get(query_id, []), now.get(query_id, [])
+            spreads = [statistics.variance(scores) if len(scores) > 1 else None for scores in (old, new)]
+            repeated = repeated or any(spread is not None for spread in spreads)
+            known = next((spread for spread in spreads if spread is not None), 0.0)
+            parts[query_id] = (change.weights[query_id] / total) ** 2 * math.fsum(
+                (known if spread is None else spread) / max(len(scores), 1)
+                for spread, scores in zip(spreads, (old, new), strict=True)
+            )
+        if not repeated:
+            return None
+        unstable = sorted(
+            (query_id for query_id, part in parts.items() if part > 0), key=lambda i: (-parts[i], i)
+        )
+        return RunNoise(math.sqrt(math.fsum(parts.values())), tuple(unstable))
 
     @cached_property
     def paired_share(self) -> float:

@@ -136,6 +136,23 @@ class Evaluation:
             columns = [_averages(column, [len(asked) for asked in rankings]) for column in flat]
         return {metric.name: column for metric, column in zip(metrics, columns, strict=True)}
 
+    def repeats(self, metric: str | Metric) -> dict[str, list[float]]:
+        """Return query id → its scores, one for each time that it was asked; only for what rankings decide."""
+        metric = self.metric(metric)
+        if metric.kind != "ranking":
+            return {}
+        scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
+        queries = self.queries(metric)
+        asked = [(query, ranking) for query in queries for ranking in self.rankings(query.id)]
+        if len(asked) == len(queries):
+            return {query_id: [score] for query_id, score in self.scores[metric.name].items()}
+        (column,) = scorer.columns([query.judgments for query, _ in asked], [ranking for _, ranking in asked])
+        scores: dict[str, list[float]] = {}
+        for (query, _), score in zip(asked, column, strict=True):
+            if score is not None:
+                scores.setdefault(query.id, []).append(score)
+        return scores
+
     def _score_custom(self, metric: Metric, query: Query) -> float:
         values = []
         for ranking in self.rankings(query.id):

@@ -14,7 +14,7 @@ from pytest_irmetrics.reports.text import plural, score_text, signed_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.comparison import Change, Comparison
+    from pytest_irmetrics.comparison import Change, Comparison, RunNoise
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     Limits = Mapping[tuple[str, str | None], Mapping[str, tuple[Limit, str]]]
     """(metric, tag) → word → the limit and where it was set."""
+
+SURELY = 1.645
+"""How many standard deviations of run noise a fall must exceed its tolerance by: 5 % of false alarms, one-sided."""
 
 State = Literal["passed", "failed", "not checked"]
 
@@ -341,6 +344,15 @@ def _max_drop(gate: _Gate, change: Change, regression: Regression) -> Verdict:
     per_cent = f" ({gate.limit} of {score_text(change.baseline)})" if gate.limit.percent else ""
     rule = f"at most {score_text(allowed, drop)}{per_cent} is allowed"
     details = [_counts(change)]
+    noise = regression.comparison.run_noise(gate.metric, gate.tag)
+    if noise is not None and noise.deviation > 0:
+        details.append(_noise_text(noise, allowed))
+        if not at_least(allowed, drop) and (drop - allowed) / noise.deviation <= SURELY:
+            text = (
+                f"{gate.what} moved by {signed_text(change.delta)} from {regression.against}; {rule}, and this much "
+                "more is within what differs from run to run."
+            )
+            return gate.verdict("passed", text, details=details, limit=allowed)
     if at_least(allowed, drop):
         moved = f"moved by {signed_text(change.delta)}" if abs(change.delta) > SLACK else "did not move"
         return gate.verdict(
@@ -363,6 +375,15 @@ def _max_drop(gate: _Gate, change: Change, regression: Regression) -> Verdict:
         limit=allowed,
         shares=[cost / total for cost in lost],
     )
+
+
+def _noise_text(noise: RunNoise, allowed: float) -> str:
+    text = f"From run to run the difference varies by {score_text(noise.deviation)} (standard deviation)"
+    if noise.unstable:
+        text += f"; least stable: {', '.join(noise.unstable[:3])}"
+    if allowed < SURELY * noise.deviation:
+        text += f". A tolerance under {score_text(SURELY * noise.deviation)} cannot be told from that: ask more often (--ir-repeat)"
+    return f"{text}."
 
 
 def _counts(change: Change) -> str:

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pytest_irmetrics import GoldenSet, Run, compare
+from pytest_irmetrics.evaluation import evaluate_run
+from pytest_irmetrics.gates import Regression, decide
+from pytest_irmetrics.run import Answer
+from pytest_irmetrics.thresholds import Limit
+
+GOLDEN = GoldenSet.from_judgments({f"q{n}": {"d": 1} for n in range(10)})
+HIT, MISS = ("d", "x"), ("x", "d")
+
+
+def comparison(before, now):
+    def evaluated(rankings):
+        answers = {
+            query_id: Answer(rankings=tuple(rankings(int(query_id[1:])))) for query_id in GOLDEN.queries
+        }
+        return evaluate_run(GOLDEN, Run.of(answers, depth=10), ["mrr"], depth=10)
+
+    return compare(evaluated(now), evaluated(before))
+
+
+def verdict(compared, max_drop=0.01):
+    regression = Regression(compared, "the baseline", "pytest --ir-baseline-update")
+    (decided,) = decide(
+        compared.full, {("mrr", None): {"max_drop": (Limit(max_drop), "here")}}, regression=regression
+    )
+    return decided
+
+
+def test_a_drop_within_run_noise_passes_and_says_so():
+    noisy = comparison(
+        lambda _: [HIT, HIT, HIT, MISS], lambda n: [HIT, MISS, HIT, MISS] if n < 5 else [HIT, HIT, HIT, MISS]
+    )
+    decided = verdict(noisy)
+    assert noisy["mrr"].delta == pytest.approx(-0.0625)
+    assert decided.state == "passed"
+    assert "within what differs from run to run" in decided.text
+    assert "least stable: q0, q1, q2" in decided.details[1]
+
+
+def test_a_drop_beyond_run_noise_fails():
+    noisy = comparison(
+        lambda n: [HIT, HIT, HIT, MISS] if n == 0 else [HIT] * 4, lambda n: [MISS] * 4 if n > 4 else [HIT] * 4
+    )
+    assert verdict(noisy).state == "failed"
+
+
+def test_without_repeats_on_either_side_the_rule_is_exact():
+    exact = comparison(lambda _: [HIT], lambda n: [MISS] if n == 0 else [HIT])
+    assert exact.run_noise("mrr") is None
+    assert verdict(exact).state == "failed"
+    assert verdict(exact, 0.05).state == "passed"
+
+
+def test_repeats_that_agree_leave_the_rule_exact():
+    exact = comparison(lambda _: [HIT] * 3, lambda n: [MISS if n == 0 else HIT] * 3)
+    assert exact.run_noise("mrr").deviation == 0
+    assert verdict(exact).state == "failed"
+
+
+def test_the_side_with_repeats_stands_for_the_one_without():
+    noise = comparison(lambda _: [HIT, MISS], lambda _: [HIT]).run_noise("mrr")
+    variance = 0.125  # of the scores 1 and 1/2
+    assert noise.deviation == pytest.approx(math.sqrt(10 * 0.1**2 * (variance / 2 + variance / 1)))
