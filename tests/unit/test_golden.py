@@ -507,6 +507,14 @@ class TestProblems:
         assert "No query with the tag 't' is a `no_answer` one" in problem
 
     @pytest.mark.usefixtures("parser")
+    def test_a_level_that_a_query_does_not_reach_is_about_that_query(self, problems, load):
+        text = "relevance_level: {}\nqueries:\n- {{query: a, no_answer: true}}\n- {{query: b, relevant: {{c: 2, d: 0}}}}\n"
+        load(text.format(2))
+        (problem,) = problems(text.format(1000))
+        assert problem.startswith(
+            "4:3: No document reaches the relevance level of 1000; the best grade is 2."
+        )
+
     def test_two_queries_with_one_id(self, problems):
         assert problems("queries:\n- {query: a, relevant: b}\n- {query: a, relevant: c}\n") == [
             "3:11: The query 'a' on line 2 has the same text. Give each an `id` of its own."
@@ -705,7 +713,20 @@ class TestYaml:
 
     @pytest.mark.usefixtures("parser")
     def test_many_directives_are_not_compared(self, problems):
-        assert "%TAG" in problems("%TAG !a! b\n" * 100_000)[0]
+        (problem,) = problems("%TAG !a! b\n" * 100_000)
+        assert problem.startswith("1:1: A `%TAG` line")
+
+    def test_a_second_document_is_not_read(self, problems):
+        assert len(problems(query("relevant: b") + "---\n" + "- \n" * 10)) == 1
+
+    @pytest.mark.usefixtures("parser")
+    def test_the_greatest_depth_is_read(self, load, problems):
+        depth = nodes.MAX_DEPTH
+        load(query("relevant: b") + "x-deep: " + "[" * depth + "]" * depth)
+        assert "deep here" in problems(query("relevant: b") + "x-deep: " + "[" * (depth + 1))[0]
+        lines = f"x-a: &a {'[' * (depth - 1)}1{']' * (depth - 1)}\nx-b: [*a]\n"
+        load(lines + query("relevant: b"))
+        assert "deep here" in problems(lines.replace("[*a]", "[[*a]]") + query("relevant: b"))[0]
 
 
 class TestEncoding:
@@ -936,6 +957,10 @@ class TestFromJudgments:
         assert golden.left_out == ("q3", "q4")
         assert golden.tags == frozenset()
         assert golden.thresholds == ()
+
+    def test_the_highest_grade(self):
+        golden = GoldenSet.from_judgments({"q": {"d": 1000}}, relevance_level=1000)
+        assert golden.queries["q"].judgments == {"d": 1000}
 
     def test_integers_become_text(self):
         assert GoldenSet.from_judgments({1: {2: 3}}).queries["1"].judgments == {"2": 3}

@@ -66,6 +66,8 @@ class TestReadLimit:
             ("max_drop", "5%", Limit(5, percent=True)),
             ("max_drop", "0.5 %", Limit(0.5, percent=True)),
             ("max_drop", 0, Limit(0)),
+            ("max_drop", "0%", Limit(0, percent=True)),
+            ("max_drop", "100%", Limit(100, percent=True)),
             ("max_lost", 3, Limit(3)),
             ("max_lost", "3", Limit(3)),
             ("significance", "0.05", Limit(0.05)),
