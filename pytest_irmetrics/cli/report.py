@@ -1,0 +1,91 @@
+"""``report``: a JSON report written again, as HTML or Markdown."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.cli.screen import FAILED, OK, RefusedError, add_command, show, tell
+from pytest_irmetrics.reports import files, json, markdown
+from pytest_irmetrics.reports.text import to_stream
+from pytest_irmetrics.run import printable
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_irmetrics.cli.screen import Commands, Parser
+    from pytest_irmetrics.record import Record
+    from pytest_irmetrics.reports.digest import Command
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "report",
+        lambda options: _report(options, parser),
+        short="write a JSON report again, as HTML or Markdown",
+        description=(
+            "Read the JSON report of a pytest run (--ir-report=json:PATH) and write it in another form, without "
+            "running anything again. Without -o, prints Markdown."
+        ),
+        examples="""
+pytest-irmetrics report quality.json -o quality.html
+pytest-irmetrics report quality.json > comment.md
+pytest-irmetrics report quality.json -o "$GITHUB_STEP_SUMMARY"
+""",
+    )
+    parser.add_argument("file", metavar="RECORD.json", help="what pytest --ir-report=json:PATH wrote")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="PATH",
+        help="where to: the form is told by the name, .html, .md or .json, or said before it, html:PATH; repeatable",
+        action="append",
+        default=[],
+    )
+
+
+def _report(options: argparse.Namespace, parser: Parser) -> int:
+    try:
+        targets = files.parse(options.output, Path())
+    except files.ReportPathError as error:
+        parser.error(str(error).replace("--ir-report=", "argument -o/--output: ", 1))
+    records, command = _read(options.file)
+    try:
+        if not targets:
+            for line in markdown.render(records, command).splitlines():
+                show(to_stream(line, sys.stdout.encoding))
+            return OK
+        written, problems = files.write(targets, records, command)
+    except ArithmeticError as error:
+        raise RefusedError(_damaged(options.file, error)) from None
+    for path in written:
+        tell(f"{path}: written")
+    for problem in problems:
+        tell(problem, sys.stderr)
+    return FAILED if problems else OK
+
+
+def _read(path: str) -> tuple[list[Record], Command]:
+    where = printable(path)
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise RefusedError(
+            f"{where}: cannot be read: {error.strerror or error}. Give what pytest --ir-report=json:PATH wrote."
+        ) from None
+    except UnicodeDecodeError:
+        raise RefusedError(f"{where}:1: is not UTF-8. Write the report anew.") from None
+    try:
+        return json.loads(text)
+    except json.ReportError as error:
+        raise RefusedError(f"{where}:1: {error}") from None
+    except (ArithmeticError, AttributeError) as error:
+        raise RefusedError(_damaged(path, error)) from None
+
+
+def _damaged(path: str, error: Exception) -> str:
+    """Say that a report was changed by hand: it has a number, or a list, where none can be."""
+    return f"{printable(path)}:1: is damaged: {error}. Write the report anew."

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import json as plain_json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pytest_irmetrics import cli
+from pytest_irmetrics.reports import json, markdown
+from tests.unit.records import broken, failing, hostile, passing
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    (tmp_path / "quality.json").write_text(json.render([failing(), passing()], broken()))
+    return tmp_path
+
+
+def report(capsys, *arguments, status=0):
+    assert cli.main(["report", *arguments]) == status
+    return capsys.readouterr()
+
+
+def test_prints_the_markdown_that_the_run_would_have_written(capsys):
+    out, err = report(capsys, "quality.json")
+    assert out == markdown.render([failing(), passing()], broken())
+    assert err == ""
+
+
+def test_writes_every_form(capsys, folder):
+    out, err = report(
+        capsys, "quality.json", "-o", "sub/quality.html", "--output=md:comment", "-o", "again.json"
+    )
+    assert out.splitlines() == ["sub/quality.html: written", "comment: written", "again.json: written"]
+    assert err == ""
+    assert "<!doctype html>" in (folder / "sub" / "quality.html").read_text(encoding="utf-8")
+    assert (folder / "comment").read_text(encoding="utf-8") == markdown.render(
+        [failing(), passing()], broken()
+    )
+    assert (folder / "again.json").read_bytes() == (folder / "quality.json").read_bytes()
+
+
+def test_adds_to_the_summary_of_a_step(capsys, folder, monkeypatch):
+    summary = folder / "summary"
+    summary.write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    out, _ = report(capsys, "quality.json", "-o", "$GITHUB_STEP_SUMMARY")
+    assert out == "$GITHUB_STEP_SUMMARY: written\n"
+    assert summary.read_text().startswith("before\n\n## Retrieval quality")
+
+
+def test_a_path_without_a_form_is_wrong_use(capsys):
+    for path, told in (
+        ("quality.pdf", "argument -o/--output: quality.pdf: the path does not say in which format."),
+        ("hmtl:x", "Did you mean html:?"),
+        (".", "this is a folder"),
+    ):
+        with pytest.raises(SystemExit) as caught:
+            cli.main(["report", "quality.json", "-o", path])
+        assert caught.value.code == 2
+        assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "quality.json:1: is not JSON, or was cut short. "),
+        ("{}", "quality.json:1: is not a report. "),
+        ("\xe9", "quality.json:1: is not UTF-8. "),
+        ("[" * 100_000, "quality.json:1: is not JSON, or was cut short. "),
+    ],
+)
+def test_what_is_no_report_is_refused(capsys, folder, text, told):
+    (folder / "quality.json").write_text(text, encoding="latin-1")
+    out, err = report(capsys, "quality.json", status=1)
+    assert out == ""
+    assert err.startswith(told)
+    assert len(err.splitlines()) == 1
+
+
+def test_a_missing_file_is_refused(capsys):
+    out, err = report(capsys, "missing\x1b.json", status=1)
+    assert out == ""
+    assert (
+        err
+        == "missing\\x1b.json: cannot be read: No such file or directory. Give what pytest --ir-report=json:PATH wrote.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("rows", ["x"]), ("rows", "x"), ("gates", [[]]), ("queries", 1), ("nodeid", []), ("depth", "x")],
+)
+def test_a_report_that_somebody_changed_is_refused(capsys, folder, key, value):
+    document = plain_json.loads((folder / "quality.json").read_text())
+    document["tests"][0][key] = value
+    (folder / "quality.json").write_text(plain_json.dumps(document))
+    _, err = report(capsys, "quality.json", status=1)
+    assert err.startswith("quality.json:1: is damaged: ")
+
+
+@pytest.mark.parametrize("arguments", [[], ["-o", "x.html"], ["-o", "x.md"]])
+def test_numbers_beyond_all_numbers_are_refused(capsys, folder, arguments):
+    document = plain_json.loads((folder / "quality.json").read_text())
+    document["tests"][0]["rows"][0]["now"] = 10**400
+    (folder / "quality.json").write_text(plain_json.dumps(document))
+    _, err = report(capsys, "quality.json", *arguments, status=1)
+    assert err.startswith("quality.json:1: is damaged: ")
+
+
+def test_a_report_that_cannot_be_written_is_told(capsys, folder):
+    (folder / "file").write_text("")
+    out, err = report(capsys, "quality.json", "-o", "file/x.md", "-o", "x.md", status=1)
+    assert out == "x.md: written\n"
+    assert err.startswith("the report file/x.md was not written: ")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_hostile_text_is_inert_on_any_terminal(folder, encoding):
+    (folder / "hostile.json").write_text(json.render([hostile()], broken()), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest_irmetrics.cli", "report", "hostile.json"],
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert all(line.isprintable() for line in done.stdout.decode(encoding).splitlines())
