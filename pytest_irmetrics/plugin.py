@@ -211,7 +211,8 @@ class _Controller:
         if self._recorder is None:
             from pytest_irmetrics.recorder import Recorder  # noqa: PLC0415 - only a run that gates pays for it
 
-            self._recorder = Recorder(self._config)
+            targets: list[Target] = self._config.stash.get(REPORTS, [])
+            self._recorder = Recorder(self._config, RECORD, targets)
         return self._recorder
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

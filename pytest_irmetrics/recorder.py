@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_irmetrics.baseline import BaselineError, sweep, write_baseline
-from pytest_irmetrics.plugin import RECORD, REPORTS
 from pytest_irmetrics.record import Record
 from pytest_irmetrics.reports import files, selftest, terminal
 from pytest_irmetrics.reports.digest import Command, Unmeasured
@@ -18,7 +17,9 @@ from pytest_irmetrics.reports.terminal import Screen
 from pytest_irmetrics.reports.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from pytest_irmetrics.reports.files import Target
 
 
 @dataclass(slots=True)
@@ -38,8 +39,11 @@ class _Item:
 class Recorder:
     """What the reports of all items, from however many workers, come to."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, attribute: str, targets: Sequence[Target] = ()) -> None:
+        """`attribute` is a test report's, under which an item's record travels; `targets` are the reports to write."""
         self._config = config
+        self._attribute = attribute
+        self._targets = targets
         self._items: dict[str, _Item] = {}
         self._stored: list[str] = []
         self._written: list[str] = []
@@ -49,9 +53,9 @@ class Recorder:
         """Take one phase's report; a new attempt at an item replaces what the last one said."""
         if report.when == "setup":
             self._items.pop(report.nodeid, None)
-        text = getattr(report, RECORD, None)
+        text = getattr(report, self._attribute, None)
         if report.nodeid not in self._items:
-            if not hasattr(report, RECORD):
+            if not hasattr(report, self._attribute):
                 return
             self._items[report.nodeid] = _Item()
         item = self._items[report.nodeid]
@@ -87,7 +91,7 @@ class Recorder:
         for folder in sorted(folders):
             sweep(folder)
         self._require_no_problem(session)
-        if REPORTS in self._config.stash and not self._config.option.collectonly:
+        if self._targets and not self._config.option.collectonly:
             self._write_reports(session)
             self._require_no_problem(session)
 
@@ -107,7 +111,7 @@ class Recorder:
                 if nodeid not in measured and item.outcome == "failed"
             ),
         )
-        targets = self._config.stash[REPORTS]
+        targets = self._targets
         written, problems = files.write(targets, records, command)
         self._written += written
         self._problems += problems
