@@ -67,6 +67,10 @@ def above(file: Path, directory: str) -> Iterator[Stored]:
 
 def below(top: Path, directory: str) -> Iterator[Stored]:
     """Yield the baselines in a folder and all below it, in order; hidden folders and environments are left out."""
+    whole = Path(os.path.abspath(top))  # noqa: PTH100 - as above
+    if whole.name == directory:
+        yield from _in(Path(shown(whole.parent)), directory)
+        return
     for folder, names, files in os.walk(top):
         if "pyvenv.cfg" in files:
             names.clear()

@@ -1,0 +1,185 @@
+"""``baselines``: what is stored below a folder, and what of it belongs to nothing any more."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.baseline import BaselineError, baseline_path, stale
+from pytest_irmetrics.cli.screen import FAILED, OK, RefusedError, add_command, screen, show, tell
+from pytest_irmetrics.cli.stores import add_directory, below, exists, shown
+from pytest_irmetrics.reports.text import plural, score_text
+from pytest_irmetrics.run import printable
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from pytest_irmetrics.cli.screen import Commands, Parser
+    from pytest_irmetrics.cli.stores import Stored
+    from pytest_irmetrics.run import Run
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "baselines",
+        _list,
+        short="list stored baselines, and prune those that belong to nothing",
+        description="What pytest --ir-baseline-update stored below a folder.",
+        examples="""
+pytest-irmetrics baselines list
+pytest-irmetrics baselines prune tests --yes
+""",
+    )
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    lister = add_command(
+        actions,
+        "list",
+        _list,
+        short="print every baseline with its test, golden set and means",
+        description=(
+            "Print every baseline with its test, its golden set, how many queries it holds to which depth, and the "
+            "means as they were when it was stored. Exits with 1 if one of them cannot be read."
+        ),
+        examples="""
+pytest-irmetrics baselines list
+pytest-irmetrics baselines list tests/search
+""",
+    )
+    pruner = add_command(
+        actions,
+        "prune",
+        _prune,
+        short="delete the baselines whose test file or golden set is gone",
+        description=(
+            "Print the baselines whose test file or golden set is gone, and with --yes delete them. Exits with 1 if "
+            "there are any that it did not delete. A test that is gone from a file that is still there is known to "
+            "pytest alone: pytest --ir-baseline names its baseline."
+        ),
+        examples="""
+pytest-irmetrics baselines prune
+pytest-irmetrics baselines prune tests --yes
+""",
+    )
+    pruner.add_argument("--yes", action="store_true", help="delete them; without it, they are only printed")
+    for action in (lister, pruner):
+        _add_folder(action)
+
+
+def _add_folder(parser: Parser) -> None:
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        default=".",
+        metavar="DIR",
+        help="look in this folder and below it (default: here)",
+    )
+    add_directory(parser)
+
+
+def _found(options: argparse.Namespace) -> list[Stored]:
+    top = Path(options.folder)
+    if not top.is_dir():
+        what = "is not a folder" if exists(top) else "is not there"
+        raise RefusedError(f"{printable(options.folder)}: {what}. Name a folder that tests are in or below.")
+    found = list(below(top, options.baseline_dir))
+    if not found:
+        tell(f"There is no folder {options.baseline_dir} with a baseline in {options.folder} or below it.")
+    return found
+
+
+def _list(options: argparse.Namespace) -> int:
+    status = OK
+    on = screen()
+    for number, stored in enumerate(_found(options)):
+        if number:
+            show("")
+        tell(shown(stored.path))
+        try:
+            run = stored.read()
+        except BaselineError as error:
+            status = FAILED
+            sys.stdout.flush()
+            tell(str(error), sys.stderr)
+            continue
+        for name, fact in _facts(stored, run):
+            for line in on.wrapped(f"{name:<10}  {fact}", "  ", " " * 14):
+                show(line)
+    return status
+
+
+def _facts(stored: Stored, run: Run) -> Iterator[tuple[str, str]]:
+    yield "test", _test(stored)
+    golden_file = stored.golden_file(run)
+    if golden_file is not None:
+        gone = "" if exists(golden_file) else " is gone"
+        yield "golden set", f"{shown(golden_file)}{gone}"
+    elif run.golden_set is not None:
+        yield "golden set", f"{run.golden_set}, made in Python"
+    parts = [plural(len(run), "query", "queries")]
+    if run.depth is not None:
+        parts.append(f"depth {run.depth}")
+    repeats = max((len(answer.rankings) for answer in run.answers.values()), default=1)
+    if repeats > 1:
+        parts.append(f"asked {repeats} times")
+    yield "holds", ", ".join(parts)
+    if run.means:
+        yield "means", ", ".join(f"{metric} {score_text(mean)}" for metric, mean in run.means.items())
+
+
+def _test(stored: Stored) -> str:
+    """Name a test as pytest does. A name that no file can have was stored with `_` and a hash in it."""
+    name, bracket, ids = stored.path.stem.partition("[")
+    test = f"{name.replace('.', '::')}{bracket}{ids}"
+    # Which file it is of is told from the files that are there: names of modules may be hashed too.
+    for file in sorted(stored.folder.glob("*.py")):
+        if baseline_path(file, "", ".").parent.name == stored.path.parent.name:
+            return f"{shown(file)}::{test}"
+    return f"{test}, in a file that is gone: {shown(stored.folder / stored.path.parent.name)}.py"
+
+
+def _prune(options: argparse.Namespace) -> int:
+    status = OK
+    doomed = []
+    without_test: dict[Path, set[Path]] = {}
+    for stored in _found(options):
+        try:
+            golden_file = stored.golden_file(stored.read())
+        except BaselineError as error:  # perhaps it never was one, so it stays
+            status = FAILED
+            tell(str(error), sys.stderr)
+            continue
+        if stored.folder not in without_test:
+            without_test[stored.folder] = set(stale(stored.folder, options.baseline_dir, {}))
+        if stored.path in without_test[stored.folder]:
+            doomed.append((stored, "its test file is gone"))
+        elif golden_file is not None and not exists(golden_file):
+            doomed.append((stored, f"its golden set {shown(golden_file)} is gone"))
+    for stored, why in doomed:
+        where = shown(stored.path)
+        if not options.yes:
+            tell(f"{where}: {why}, and would be deleted")
+            continue
+        try:
+            _delete(stored)
+        except OSError as error:
+            status = FAILED
+            tell(f"{printable(where)}: cannot be deleted: {error.strerror or error}. Mend that.", sys.stderr)
+        else:
+            tell(f"{where}: {why}; deleted")
+    if doomed and not options.yes:
+        tell(f"{plural(len(doomed), 'baseline')} would be deleted. To delete, add --yes.")
+        return FAILED
+    return status
+
+
+def _delete(stored: Stored) -> None:
+    """Delete a baseline, and the folders that it leaves empty."""
+    stored.path.unlink()
+    with contextlib.suppress(OSError):  # something else is in them
+        stored.path.parent.rmdir()
+        stored.path.parents[1].rmdir()
