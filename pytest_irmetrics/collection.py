@@ -61,7 +61,10 @@ def golden_parameters(
             for path, item_id in paths:
                 found[item_id].append(GoldenParameter(path, depth=depth, duplicates=duplicates))
             if not paths:
-                problem = f"ir_golden({pattern!r}) matches no file in {folder.name}/. Mend the pattern, or add the golden set."
+                where = "" if os.path.isabs(pattern) else f" in {folder.name}/"  # noqa: PTH117 - a pattern is no path
+                problem = (
+                    f"ir_golden({pattern!r}) matches no file{where}. Mend the pattern, or add the golden set."
+                )
                 found[pattern].append(GoldenParameter(None, problem=problem))
     known = {_real(parameter.path) for same in found.values() for parameter in same if parameter.path}
     for baseline, golden_set in stored:
@@ -129,6 +132,11 @@ def _only_one(
         return GoldenParameter(
             None, problem=f"Two golden sets have the id {item_id!r}: {files}. Rename one, or mark two tests."
         )
+    if len({(parameter.depth, parameter.duplicates) for parameter in same}) > 1:
+        return GoldenParameter(
+            None,
+            problem=f"Two ir_golden marks name the golden set {item_id!r}, and differ in depth or duplicates. Keep one.",
+        )
     return GoldenParameter(first.path, siblings, first.depth, first.duplicates, first.problem)
 
 
@@ -193,8 +201,11 @@ def _read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> 
 def misspelt_mark(item: pytest.Item, registered: Collection[str]) -> str | None:
     """Say which mark of an item looks like one of ours and is none."""
     for mark in item.iter_markers():
-        if mark.name.startswith("ir_") and mark.name not in MARKS and mark.name not in registered:
-            close = difflib.get_close_matches(mark.name, MARKS, n=1, cutoff=0.0)
+        if mark.name in MARKS or mark.name in registered or not mark.name.lower().startswith("ir"):
+            continue
+        cutoff = 0.0 if mark.name.startswith("ir_") else 0.8
+        close = difflib.get_close_matches(mark.name.lower(), MARKS, n=1, cutoff=cutoff)
+        if close:
             return f"There is no mark {mark.name!r}. Did you mean {close[0]!r}?"
     return None
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     CustomMetrics = Mapping[str, Callable[..., float]]
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 DEFAULT_METRICS = ("mrr", "map", "ndcg@3", "ndcg@10", "precision@10", "recall@10")
 """What is reported unless told otherwise."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import inspect
 import os
 import shlex
 from collections.abc import Mapping
@@ -96,7 +95,9 @@ class IRMetrics:
         self._hints: list[str] = []
         self._selftest: Selftest | None = None
         self._checking = 0
+        self._awaited = True
         self._checked = False
+        self._failure: str | None = None
         self._against: str | None = None
 
     @property
@@ -122,7 +123,7 @@ class IRMetrics:
             now = self._asked(retriever, golden)
             return self._finish(now, self._other_side(now, against))
         except _TOLD as error:
-            _fail(str(error))
+            self._fail_check(str(error))
 
     def acheck(
         self, *, retriever: Any = None, golden: Any = None, against: Any = None
@@ -130,17 +131,19 @@ class IRMetrics:
         """Do as ``check`` does, for async tests; the retriever may be sync or async."""
         __tracebackhide__ = True
         self._start()  # here, so that a call that nobody awaits is told from none
+        self._awaited = False
         return self._acheck(retriever, golden, against)
 
     async def _acheck(self, retriever: Any, golden: Any, against: Any) -> Evaluation:
         __tracebackhide__ = True
+        self._awaited = True
         try:
             if self._settings.selftest:
                 return self._degraded(golden, against)
             now = await self._aasked(retriever, golden)
             return self._finish(now, await self._aother_side(now, against))
         except _TOLD as error:
-            _fail(str(error))
+            self._fail_check(str(error))
 
     def evaluate(self, *, retriever: Any = None, golden: Any = None) -> Evaluation:
         """Evaluate only; nothing is gated."""
@@ -162,7 +165,7 @@ class IRMetrics:
         __tracebackhide__ = True
         self._checking += 1
         if self._checking > 1:
-            _fail(
+            self._fail_check(
                 "This test calls check a second time, and a test has one verdict. Parametrize the fixture "
                 "retriever to check several, or use irmetrics.evaluate(), which gates nothing."
             )
@@ -177,8 +180,20 @@ class IRMetrics:
         if isinstance(given, Mapping):
             return GoldenSet.from_judgments(given)
         if given is not None:
+            if not isinstance(given, (str, os.PathLike)):
+                raise collection.MarkError(
+                    f"golden={given!r} is no golden set. Give a path, a GoldenSet, or judgments: "
+                    '{"query": {"document": 1}}.'
+                )
             return self._session.golden_set(Path(self._item.path).parent / given)
         if self._parameter is None:
+            if collection.nearest_marks(self._item, "ir_golden"):
+                raise collection.MarkError(
+                    "ir_golden gives a golden set to tests that can be parametrized and that name the fixture "
+                    "irmetrics, or one that uses it, among their arguments: not to a method of unittest.TestCase, nor "
+                    "through request.getfixturevalue. Write such a test, or pass the golden set: "
+                    'irmetrics.check(golden="golden/faq.yaml").'
+                )
             raise collection.MarkError(
                 'This test has no golden set. Mark it @pytest.mark.ir_golden("golden/*.yaml"), or pass one: '
                 'irmetrics.check(golden="golden/faq.yaml").'
@@ -243,11 +258,13 @@ class IRMetrics:
         return retriever
 
     def _asked(self, retriever: Any, golden: Any) -> Evaluation:
+        __tracebackhide__ = True
         golden, metrics, _ = self._plan(golden)
         retrieved = retrieve(self._queries(golden), self._require_retriever(retriever), self._options())
         return self._evaluation(golden, retrieved, metrics)
 
     async def _aasked(self, retriever: Any, golden: Any) -> Evaluation:
+        __tracebackhide__ = True
         golden, metrics, _ = self._plan(golden)
         retrieved = await aretrieve(
             self._queries(golden), self._require_retriever(retriever), self._options()
@@ -266,12 +283,14 @@ class IRMetrics:
         )
 
     def _other_side(self, now: Evaluation, against: Any) -> tuple[Evaluation, str] | None:
+        __tracebackhide__ = True
         if against is None or isinstance(against, (Run, str, os.PathLike)):
             return self._stored_side(now, against)
         retrieved = retrieve(self._queries(now.golden), against, self._options())
         return self._fresh_side(now, retrieved)
 
     async def _aother_side(self, now: Evaluation, against: Any) -> tuple[Evaluation, str] | None:
+        __tracebackhide__ = True
         if against is None or isinstance(against, (Run, str, os.PathLike)):
             return self._stored_side(now, against)
         retrieved = await aretrieve(self._queries(now.golden), against, self._options())
@@ -415,7 +434,7 @@ class IRMetrics:
             )
         self._checked = True
         if self._outcome.failed:
-            _fail(failure(self._as_record(self._outcome), self._screen))
+            self._fail_check(failure(self._as_record(self._outcome), self._screen))
         return now
 
     def _degraded(self, golden: Any, against: Any) -> Evaluation:
@@ -444,6 +463,12 @@ class IRMetrics:
             lines = [*self._screen.wrapped(lead), "", failure(self._as_record(self._outcome), self._screen)]
             _fail("\n".join(lines))
         return tested.intact
+
+    def _fail_check(self, message: str) -> NoReturn:
+        """Fail ``check``, and remember it: a body that swallows the exception has not passed for that."""
+        __tracebackhide__ = True
+        self._failure = message
+        _fail(message)
 
     @property
     def _screen(self) -> Screen:
@@ -538,11 +563,18 @@ class IRMetrics:
     def require_checked(self) -> None:
         """Fail a test that passed although its thresholds were never judged."""
         __tracebackhide__ = True
+        if self._failure is not None:  # caught by the body, or raised in another thread
+            _fail(self._failure)
         if self._checked:
             return
-        if self._checking:
+        if not self._awaited:
             _fail(
                 "irmetrics.acheck() was called but not awaited, so nothing was checked. Write: await irmetrics.acheck()"
+            )
+        if self._checking:
+            _fail(
+                "irmetrics.check() was called and did not come to its end, so nothing was checked. Let what it raises "
+                "pass, and wait for it."
             )
         if self._parameter is not None and self._parameter.problem is not None:
             _fail(self._parameter.problem)
@@ -565,9 +597,8 @@ class IRMetrics:
     def require_async_plugin(self, skipped: BaseException) -> None:
         """Fail an async test that pytest skipped because no plugin runs it: a skip would look like a pass."""
         __tracebackhide__ = True
-        function = getattr(self._item, "obj", None)
-        asynchronous = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
-        if asynchronous and "async def function" in str(skipped):
+        # pytest before 8.4 skips, also a plain test that returns a coroutine.
+        if "async def function and no async plugin installed" in str(skipped):
             _fail(
                 "This test is `async def`, and no plugin runs it, so nothing was checked. Install pytest-asyncio or "
                 "anyio, or write a plain `def` test: irmetrics.check() takes an async retriever too."

@@ -158,10 +158,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.stash[_session_key].remember(items)
     # A mark can also stand on a test that does not request the fixture, and must not be silent there.
     nodes = {item.parent for item in items if item.parent is not None}
-    on_parents = any(mark.name.startswith("ir_") for node in nodes for mark in node.iter_markers())
-    if on_parents or any(mark.name.startswith("ir_") for item in items for mark in item.own_markers):
+    on_parents = any(_looks_like_ours(mark) for node in nodes for mark in node.iter_markers())
+    if on_parents or any(_looks_like_ours(mark) for item in items for mark in item.own_markers):
         for item, problem in _session(config).find_problems(items):
             item.stash[_problem_key] = problem
+
+
+def _looks_like_ours(mark: pytest.Mark) -> bool:
+    return mark.name[:2].lower() == "ir"  # also without the underscore: irthreshold
 
 
 @pytest.hookimpl(wrapper=True)
@@ -186,7 +190,8 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if call.when == "call":
+    # A fixture of the user's may check, and then it is the set-up that fails.
+    if call.when == "call" or (call.when == "setup" and report.failed):
         irmetrics = item.stash.get(_irmetrics_key, None)
         if irmetrics is not None:
             setattr(report, RECORD, irmetrics.record())

@@ -94,7 +94,8 @@ class Record:
     """The golden set's path as a reader finds it: relative to where pytest was called, if it is below."""
     queries: int
     outcome: str
-    """``passed``, ``failed``, ``error`` (no mean could be computed) or ``not evaluated`` (nothing was asked)."""
+    """``passed``, ``failed``, ``error`` (no mean could be computed), ``not evaluated`` (nothing was asked) or, of such a
+    test, ``skipped`` (the body skipped, or was expected to fail)."""
     rows: list[Row] = field(default_factory=list)
     gates: list[Gate] = field(default_factory=list)
     slices: list[Row] = field(default_factory=list)

@@ -65,6 +65,8 @@ class Recorder:
         item.outcome = _outcome(item.outcome, report)
         if report.failed:
             item.why = item.why or _why(report)
+        if report.skipped and item.record is not None and item.record.outcome == "not evaluated":
+            item.record = replace(item.record, outcome="skipped")
         if report.when == "teardown" and item.record is not None:
             self._store(item)
 
@@ -100,7 +102,7 @@ class Recorder:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _write_reports(self, session: pytest.Session) -> None:
-        records = [record for record in self._records() if record.outcome != "not evaluated"]
+        records = [record for record in self._records() if record.outcome not in ("not evaluated", "skipped")]
         measured = {record.nodeid for record in records}
         command = Command(
             exit_status=int(session.exitstatus),
@@ -153,7 +155,7 @@ class Recorder:
 
     def _quiet(self, records: list[Record], screen: Screen) -> Iterator[tuple[str, dict[str, bool]]]:
         if records:
-            failed = sum(record.outcome != "passed" for record in records)
+            failed = sum(self._fails(record) for record in records)
             text = (
                 f"retrieval quality: {plural(len(records), 'golden set')}, {failed} failed"
                 if failed
@@ -169,9 +171,10 @@ class Recorder:
         self, record: Record, screen: Screen, verbosity: int
     ) -> Iterator[tuple[str, dict[str, bool]]]:
         inner = replace(screen, width=screen.width - 2)
-        failed = record.outcome != "passed"
-        markup = {"red": True} if failed else {"green": True}
-        yield terminal.one_line(record, screen), {**markup, "bold": True}
+        failed = record.outcome not in ("passed", "skipped")
+        expected = failed and not self._fails(record)
+        markup = {"red": True} if failed and not expected else {"green": True}
+        yield terminal.one_line(record, screen, expected=expected), {**markup, "bold": True}
         if (failed or verbosity >= 1) and record.rows:
             for line in terminal.summary_table(record, inner):
                 yield f"  {line}", {"red": True} if line.endswith("FAILS") else {}
@@ -203,6 +206,10 @@ class Recorder:
         if verbosity >= 2 or record.only_queries:
             for line in terminal.details(record, inner):
                 yield f"  {line}" if line else "", {}
+
+    def _fails(self, record: Record) -> bool:
+        """Tell whether a record's failure is one for pytest too: not in a test that is expected to fail."""
+        return record.outcome not in ("passed", "skipped") and self._items[record.nodeid].outcome != "xfailed"
 
     def _stale_lines(self, records: list[Record], screen: Screen) -> Iterator[tuple[str, dict[str, bool]]]:
         for path in sorted({path for record in records for path in record.stale}):

@@ -74,7 +74,7 @@ class GatingSession:
             relative = os.path.relpath(path, self.config.invocation_params.dir)
         except ValueError:  # another drive
             return str(path)
-        return str(path) if relative.startswith("..") else relative.replace(os.sep, "/")
+        return os.path.normpath(path) if relative.startswith("..") else relative.replace(os.sep, "/")
 
     def parametrize(self, metafunc: pytest.Metafunc) -> None:
         """Make one test item for each golden set of a test; also for a single one, so that names never change."""

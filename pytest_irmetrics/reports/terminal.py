@@ -335,14 +335,23 @@ def _says(row: Row) -> str:
     return "rose" if row.interval is not None and row.interval[0] > 0 else ""
 
 
-def one_line(record: Record, screen: Screen) -> str:
-    """Return a golden set in one line: what it came to, and the scores that are gated, as many as fit."""
+def one_line(record: Record, screen: Screen, *, expected: bool = False) -> str:
+    """Return a golden set in one line: what it came to, and the scores that are gated, as many as fit.
+
+    ``expected``: the test is marked xfail, so that pytest counts no failure.
+    """
+    if record.outcome == "skipped":
+        return screen.cut(f"{record.golden_set}: skipped, nothing was evaluated")
     if record.outcome == "not evaluated":
         return screen.cut(f"{record.golden_set}: FAILS, nothing was evaluated")
     ungated = "" if any(row.gate for row in record.rows) or record.only_queries else "nothing gated; "
+    if record.outcome == "error":
+        ungated = ""  # the gate is that every query is retrieved
     size = plural(record.queries, "query", "queries")
     whose = "" if record.selftest is None else "baseline "
-    line = screen.line(f"{record.golden_set}: {whose}{_WORD[record.outcome]}, {ungated}{size}")
+    line = screen.line(
+        f"{record.golden_set}: {whose}{_WORD[record.outcome]}{' as expected' if expected else ''}, {ungated}{size}"
+    )
     separator = "; "
     for row in [row for row in record.rows if row.gate] or record.rows:
         longer = f"{line}{separator}{screen.line(_gated(row))}"

@@ -32,6 +32,8 @@ from pytest_irmetrics.run import printable, quote
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 DEPTH_NAMES = ("k", "top_k", "top_n", "limit", "size", "n", "n_results", "num_results")
 """A parameter of one of these names is given the depth."""
 

@@ -38,6 +38,8 @@ from pytest_irmetrics.retrieval.asking import (
 )
 from pytest_irmetrics.run import Answer, Run, quote
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 P = ParamSpec("P")
 T = TypeVar("T")
 Conversation = Generator[Ask | None, Sequence[Reply], "Retrieved"]
