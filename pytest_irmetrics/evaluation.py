@@ -332,23 +332,41 @@ def evaluate(
     source: Any,
     metrics: Iterable[str | Metric] = DEFAULT_METRICS,
     *,
-    options: RetrievalOptions | None = None,
+    depth: int | None = None,
+    duplicates: str = "error",
+    doc_id: Callable[[Any], Any] | None = None,
+    timeout: float | None = None,
+    concurrency: int = 1,
+    repeat: int = 1,
     custom_metrics: CustomMetrics = _NO_CUSTOM,
 ) -> Evaluation:
     """Ask a retriever every query of a golden set, or take a Run, and score the answers.
 
-    Without ``options`` a retriever is asked for as many results as the deepest cut-off needs, and for at least
-    ten. Raises MetricError for an unknown metric, and EvaluationError for a cut-off that the depth does not
-    reach; what goes wrong in single queries is in the evaluation's ``errors``.
+    ``depth`` is how many results a retriever is asked for: unless told otherwise as many as the deepest cut-off
+    needs, and at least ten; a Run is read as deep as it is. The other keywords are the settings of the plugin:
+    ``duplicates`` is ``error`` or ``collapse``, ``doc_id`` turns a returned item into its id, ``timeout`` is in
+    seconds a query, ``concurrency`` in queries at once, and each query is asked ``repeat`` times.
+
+    Raises MetricError for an unknown metric, and EvaluationError for a cut-off that the depth does not reach; what
+    goes wrong in single queries is in the evaluation's ``errors``.
     """
     read = read_metrics(metrics, custom_metrics)
     if isinstance(source, Run):
-        return evaluate_run(golden, source, read, depth=source.depth, custom_metrics=custom_metrics)
-    if options is None:
-        options = RetrievalOptions(depth=max([DEFAULT_DEPTH, *(metric.cutoff or 0 for metric in read)]))
-    require_depth(read, options.depth)
+        stored = source.depth if depth is None else depth
+        return evaluate_run(golden, source, read, depth=stored, custom_metrics=custom_metrics)
+    if depth is None:
+        depth = max([DEFAULT_DEPTH, *(metric.cutoff or 0 for metric in read)])
+    require_depth(read, depth)
+    options = RetrievalOptions(
+        depth=depth,
+        duplicates=duplicates,
+        doc_id=doc_id,
+        timeout=timeout,
+        concurrency=concurrency,
+        repeat=repeat,
+    )
     retrieved = retrieve(golden.queries.values(), source, options)
-    return Evaluation(golden, retrieved, read, options.depth, custom_metrics)
+    return Evaluation(golden, retrieved, read, depth, custom_metrics)
 
 
 def require_depth(metrics: Iterable[Metric], depth: int) -> None:

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_irmetrics import GoldenSet, Run, compare, evaluate
+from pytest_irmetrics.evaluation import EvaluationError
+from pytest_irmetrics.golden import Query
+from pytest_irmetrics.metrics import MetricError
+
+GOLDEN = GoldenSet(
+    [
+        Query(id="a", text="first", judgments={"d1": 2, "d2": 1}, tags=("x",), weight=3.0),
+        Query(id="b", text="second", judgments={"d3": 1}, tags=("x", "y")),
+        Query(id="c", text="third", judgments={"d4": 1}, xfail="TICKET-7"),
+        Query(id="n", text="nothing", judgments={}, no_answer=True),
+    ]
+)
+ANSWERS = {"first": ["d1", "d9", "d2"], "second": ["d9", "d3"], "third": [], "nothing": []}
+
+
+def search(query, k):
+    return ANSWERS[query][:k]
+
+
+def test_a_mean_is_weighted_and_leaves_out_what_does_not_count():
+    evaluation = evaluate(GOLDEN, search, ["mrr", "no_answer"])
+    assert evaluation["mrr"] == pytest.approx((3 * 1 + 1 * 0.5) / 4)
+    assert evaluation["no_answer"] == 1
+    assert dict(evaluation.scores["mrr"]) == {"a": 1.0, "b": 0.5}
+    assert evaluation.mean("mrr", "y") == 0.5
+    assert evaluation.score("mrr", "c") == 0
+    assert evaluation.score("mrr", "n") is None
+
+
+def test_a_metric_may_be_read_by_any_of_its_names():
+    evaluation = evaluate(GOLDEN, search, ["ndcg@10"])
+    assert evaluation["nDCG@10"] == evaluation["ndcg_cut_10"] == evaluation["ndcg@10"]
+    with pytest.raises(EvaluationError, match=r"mrr was not evaluated, only ndcg@10"):
+        evaluation["mrr"]
+    with pytest.raises(MetricError, match="ndcg"):
+        evaluate(GOLDEN, search, ["ndgc@10"])
+
+
+def test_the_depth_is_as_deep_as_the_metrics_need_and_at_least_ten():
+    asked = set()
+
+    def deep(query, k):
+        asked.add(k)
+        return search(query, k)
+
+    evaluate(GOLDEN, deep, ["mrr"])
+    evaluate(GOLDEN, deep, ["recall@50"])
+    evaluate(GOLDEN, deep, ["recall@5"], depth=7)
+    assert asked == {10, 50, 7}
+    with pytest.raises(
+        EvaluationError, match="recall@50 needs 50 results a query, and the retriever is asked for 20"
+    ):
+        evaluate(GOLDEN, deep, ["recall@50"], depth=20)
+
+
+def test_a_query_that_the_run_lacks_scores_zero_and_counts():
+    evaluation = evaluate(GOLDEN, Run({"a": ["d1"]}), ["mrr"])
+    assert evaluation["mrr"] == pytest.approx(0.75)
+
+
+def test_a_failed_query_leaves_no_mean():
+    def broken(query, k):
+        if query == "second":
+            raise OSError("gone")
+        return search(query, k)
+
+    evaluation = evaluate(GOLDEN, broken, ["mrr"])
+    assert list(evaluation.errors) == ["b"]
+    with pytest.raises(EvaluationError, match=r"1 of 4 queries could not be retrieved.*'b'.*gone"):
+        evaluation["mrr"]
+
+
+def test_percentiles_are_by_nearest_rank_and_need_a_retriever():
+    evaluation = evaluate(GOLDEN, search, ["latency_p50", "latency_p95"], repeat=3)
+    assert 0 <= evaluation["latency_p50"] <= evaluation["latency_p95"]
+    with pytest.raises(EvaluationError, match="a stored run has no latencies"):
+        evaluate(GOLDEN, Run({"a": ["d1"]}), ["latency_p50"])["latency_p50"]
+
+
+def test_skipped_queries_leave_the_mean_and_have_no_p():
+    before = evaluate(GOLDEN, Run({"a": ["d1"], "b": ["d3"]}), ["mrr(miss=skip)"])
+    now = evaluate(GOLDEN, Run({"a": ["d9", "d1"], "b": []}), ["mrr(miss=skip)"])
+    change = compare(now, before)["mrr(miss=skip)"]
+    assert now["mrr(miss=skip)"] == 0.5
+    assert change.delta == pytest.approx(-0.5)
+    assert change.p_value is None
+    assert change.interval is None
+
+
+def test_pairs_are_by_id_text_and_params():
+    stored = evaluate(GOLDEN, search, ["mrr"]).run
+    golden = GoldenSet(
+        [
+            Query(id="a", text="first, reworded", judgments={"d1": 1}),
+            Query(id="b", text="second", judgments={"d3": 1}, params={"lang": "en"}),
+            Query(id="z", text="new", judgments={"d1": 1}),
+            Query(id="n", text="nothing", judgments={}, no_answer=True),
+        ]
+    )
+    comparison = compare(evaluate(golden, Run({}), ["mrr"]), evaluate(golden, stored, ["mrr"]))
+    assert comparison.reworded == ("a", "b")
+    assert comparison.new == ("z",)
+    assert comparison.removed == ("c",)
+    assert comparison.paired == ("n",)
+
+
+def test_a_delta_is_the_weighted_mean_of_the_differences():
+    before = evaluate(GOLDEN, search, ["mrr"])
+    now = evaluate(GOLDEN, Run({"a": ["d9", "d1"], "b": ["d3"]}), ["mrr"])
+    change = compare(now, before)["mrr"]
+    assert change.delta == pytest.approx((3 * -0.5 + 1 * 0.5) / 4)
+    assert (change.worse, change.better, change.same, change.lost) == (("a",), ("b",), (), ())
+    assert change.now == pytest.approx(change.baseline + change.delta)
