@@ -10,7 +10,7 @@ from pytest_irmetrics.reports.text import plural, score_text, signed_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_irmetrics.record import Gate, QueryView, Record, Row
+    from pytest_irmetrics.record import Degradation, Gate, QueryView, Record, Row
 
 _SLACK = 1e-9
 
@@ -108,7 +108,7 @@ def verdict(record: Record, command: Command) -> str:
             text += ", as its xfail mark expects"
         elif outcome == "passed":
             text += ", and the test passes all the same"
-    return text
+    return text if record.selftest is None else f"baseline {text}"
 
 
 def subject(record: Record) -> str:
@@ -129,6 +129,33 @@ def row_name(row: Row) -> str:
 def is_compared(record: Record) -> bool:
     """Whether any row has a baseline to stand beside."""
     return any(row.baseline is not None for row in record.rows)
+
+
+def interval(row: Row) -> str:
+    """Give the 95 % interval of a slice's delta; empty where there is none."""
+    return "" if row.interval is None else " to ".join(signed_text(end, digits=3) for end in row.interval)
+
+
+def slice_moved(row: Row) -> str:
+    """Say what a slice shows: `fell` or `rose` where other queries like these would too, `too few` for any word."""
+    if row.n < 5:
+        return "too few"
+    if row.interval is not None and row.interval[1] < 0:
+        return "fell"
+    return "rose" if row.interval is not None and row.interval[0] > 0 else ""
+
+
+def caught(degradation: Degradation) -> str:
+    """Say which gates would catch a degradation."""
+    return f"caught by {', '.join(degradation.caught_by)}" if degradation.caught_by else "MISSED"
+
+
+def moved(degradation: Degradation) -> str:
+    """Say how far each metric moves that moves at all."""
+    told = [
+        f"{name} {signed_text(delta)}" for name, delta in degradation.deltas.items() if abs(delta) > _SLACK
+    ]
+    return ", ".join(told) or "no metric moves"
 
 
 def full_means(record: Record) -> list[str]:
@@ -159,7 +186,10 @@ def explaining(record: Record) -> dict[str, list[str]]:
     """Map the queries that explain the failed gates to the metrics of these, those that matter most first."""
     known = {view.query_id for view in record.views}
     order: dict[str, list[str]] = {}
-    for gate in failed_gates(record):
+    gates = failed_gates(record)
+    if any(gate.shares for gate in gates):  # a drop explains more than what was low before it
+        gates = [gate for gate in gates if gate.single or gate.word not in ("min", "max")]
+    for gate in gates:
         for query_id in gate.queries:
             if query_id in known:
                 metrics = order.setdefault(query_id, [])

@@ -8,11 +8,11 @@ from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.reports import digest
+from pytest_irmetrics.reports import digest, selftest
 from pytest_irmetrics.reports.text import escape_html, plural, score_text, signed_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_irmetrics.record import QueryView, Record
     from pytest_irmetrics.reports.digest import Command, Place
@@ -148,6 +148,20 @@ def _set(record: Record, command: Command, number: int) -> dict[str, Any]:
             for row in record.rows
         ],
         "full_means": digest.full_means(record),
+        "slices": [
+            {
+                "tag": row.tag or "",
+                "n": f"{row.n:,}",
+                "now": score_text(row.now, row.baseline),
+                "baseline": score_text(row.baseline, row.now),
+                "delta": signed_text(row.delta),
+                "interval": digest.interval(row),
+                "moved": digest.slice_moved(row),
+            }
+            for row in record.slices
+        ],
+        "conclusion": selftest.conclusion(record.selftest) if record.selftest else "",
+        "tried": [(tried, digest.moved(tried), digest.caught(tried)) for tried in record.selftest or ()],
         "failed": gates["failed"],
         "unchecked": gates["not checked"],
         "passed": gates["passed"],
@@ -190,7 +204,7 @@ def _queries(record: Record, number: int) -> list[_Query]:
                 now=score_text(view.scores.get(metric or "")),
                 delta="" if moved is None else signed_text(moved),
                 values=_values(view.scores, metrics),
-                values_before=_values(view.scores_before, metrics),
+                values_before=_values_before(view, metrics),
                 scores=[_score(view, name) for name in metrics if view.scores.get(name) is not None]
                 if in_full
                 else [],
@@ -212,9 +226,15 @@ def _label(view: QueryView, moved: float | None, *, compared: bool) -> str:
     return "same" if not moved else "worse" if moved < 0 else "better"
 
 
-def _values(scores: dict[str, float | None], metrics: Sequence[str]) -> str:
+def _values(scores: Mapping[str, float | None], metrics: Sequence[str]) -> str:
     found = (scores.get(metric) for metric in metrics)
-    return " ".join("-" if value is None else f"{value:.6g}" for value in found)
+    return " ".join("-" if value is None else f"{value:.9g}" for value in found)
+
+
+def _values_before(view: QueryView, metrics: Sequence[str]) -> str:
+    """Give the scores before, where nothing moved those of now: the script need not know of rounding."""
+    same = {metric: view.scores[metric] for metric in metrics if digest.delta(view, metric) == 0}
+    return _values({**view.scores_before, **same}, metrics)
 
 
 def _score(view: QueryView, metric: str) -> _Score:

@@ -23,7 +23,7 @@ VERSION = 1
 _NOT_TOLD = ("baseline_file", "baseline_text")
 """Fields of a record that only storing a baseline needs."""
 
-_LISTED = {"rows": Row, "gates": Gate, "queries": QueryView}
+_LISTED = {"rows": Row, "slices": Row, "gates": Gate, "queries": QueryView}
 """Keys whose value has one entry a line."""
 
 T = TypeVar("T")
@@ -131,7 +131,7 @@ def _command(document: dict[str, Any], outcomes: dict[str, Any]) -> Command:
 def _record(test: dict[str, Any]) -> Record:
     test["views"] = test.pop("queries")
     test["queries"] = test.pop("query_count")
-    for key, kind in (("rows", Row), ("gates", Gate), ("views", QueryView)):
+    for key, kind in (("rows", Row), ("slices", Row), ("gates", Gate), ("views", QueryView)):
         test[key] = [_read(kind, entry) for entry in test[key]]
     if test.get("selftest") is not None:
         test["selftest"] = [_read(Degradation, entry) for entry in test["selftest"]]

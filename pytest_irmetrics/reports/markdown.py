@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.reports import digest
+from pytest_irmetrics.reports import digest, selftest
 from pytest_irmetrics.reports.text import (
     code_markdown,
     escape_markdown,
@@ -139,10 +140,14 @@ def _record(record: Record, command: Command, amount: _Amount) -> Iterator[str]:
         yield from _gate(gate)
     if len(failed) > _SENTENCES:
         yield from ("", _left_out(len(failed) - _SENTENCES, "failed gate"))
+    if record.kind:
+        yield from ("", " ".join(_words(sentence) for sentence in record.kind))
     if record.rows:
         yield ""
         yield from _table(record)
     yield from _queries(record, amount)
+    yield from _slices(record)
+    yield from _selftest(record)
     yield from _notes(record)
 
 
@@ -168,6 +173,58 @@ def _table(record: Record) -> Iterator[str]:
             cells += [score_text(row.baseline, row.now), signed_text(row.delta)]
         verdict = f"**{row.verdict}**" if row.verdict == "FAILS" else _words(row.verdict)
         yield _row([*cells, _words(row.gate), verdict])
+
+
+def _slices(record: Record) -> Iterator[str]:
+    """Show the metric by tag, folded away."""
+    if not record.slices:
+        return
+    yield from ("", f"<details><summary>{plural(len(record.slices), 'slice')}</summary>")
+    yield from ("", f"{_code(record.slices[0].metric)} by tag:", "")
+    yield "| tag | n | now | baseline | delta | 95 % interval | queries like these |"
+    yield "| :-- | --: | --: | --: | --: | --: | :-- |"
+    for row in record.slices[:_SENTENCES]:
+        scores = [
+            score_text(row.now, row.baseline),
+            score_text(row.baseline, row.now),
+            signed_text(row.delta),
+        ]
+        yield _row(
+            [_code(row.tag or "", 80), str(row.n), *scores, digest.interval(row), digest.slice_moved(row)]
+        )
+    if len(record.slices) > _SENTENCES:
+        yield from ("", _left_out(len(record.slices) - _SENTENCES, "slice"))
+    yield from ("", "</details>")
+
+
+def _selftest(record: Record) -> Iterator[str]:
+    if record.selftest is None:
+        return
+    tried = record.selftest
+    if not tried:
+        yield from (
+            "",
+            "Self-test: nothing could be made worse, because the stored run finds no relevant document.",
+        )
+    else:
+        yield from ("", f"Self-test: {_words(selftest.conclusion(tried))}.", "")
+        yield "| degradation | queries | moves | verdict |"
+        yield "| :-- | --: | :-- | :-- |"
+    for degradation in tried[:_SENTENCES]:
+        caught = _words(digest.caught(degradation), 200)
+        verdict = caught if degradation.caught_by else f"**{caught}**"
+        yield _row(
+            [
+                _words(degradation.name, 80),
+                str(degradation.queries),
+                _words(digest.moved(degradation), 200),
+                verdict,
+            ]
+        )
+    if len(tried) > _SENTENCES:
+        yield from ("", _left_out(len(tried) - _SENTENCES, "degradation"))
+    for sentence in record.advice:
+        yield from ("", _words(sentence))
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -283,4 +340,6 @@ def _code(text: str, width: int = 200) -> str:
 
 
 def _words(text: str, width: int = 600) -> str:
-    return escape_markdown(text if len(text) <= width else f"{text[:width]}…")
+    words = escape_markdown(text if len(text) <= width else f"{text[:width]}…")
+    # A log reader would obey a line that begins with `::error`, where somebody prints the file.
+    return re.sub(r"^(\s*):", r"\1\\:", words)

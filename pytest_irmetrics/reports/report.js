@@ -13,7 +13,7 @@ for (const section of document.querySelectorAll("section[id^=set-]")) {
   const chosen = () => (metric ? metric.selectedIndex : 0);
   const delta = item => {
     const [now, before] = [item.now[chosen()], item.before[chosen()]];
-    return now == null || before == null ? null : Math.abs(now - before) <= 1e-9 ? 0 : now - before;
+    return now == null || before == null ? null : now - before;
   };
   const last = (value, missing) => (value == null ? missing : value);
   const orders = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_irmetrics.record import Gate, QueryView, Record, Row
+from pytest_irmetrics.record import Degradation, Gate, QueryView, Record, Row
 from pytest_irmetrics.reports.digest import Command, Unmeasured
 from pytest_irmetrics.run import Answer, Run
 
@@ -74,6 +74,34 @@ def gate(state="failed", metric="mrr", queries=("refund",), **changes):
         "shares": [1.0 for _ in queries],
     }
     return Gate(**{**values, **changes})
+
+
+def sliced(**changes):
+    """A golden set of which one tag fell, with everything that is said of a change."""
+    values = {
+        "slices": [
+            row("ndcg@10", 0.4, 0.6, "", tag="billing", n=12, interval=(-0.3, -0.1)),
+            row("ndcg@10", 0.9, 0.8, "", tag="login", n=9, interval=(0.05, 0.15)),
+            row("ndcg@10", 0.5, 0.5, "", tag="other", n=2),
+        ],
+        "kind": ["Documents are ranked lower, not lost.", "Most of it is in billing."],
+        "hints": ["20 queries show drops of 0.14 and more reliably."],
+    }
+    return failing(**{**values, **changes})
+
+
+def tried(**changes):
+    """What the self-test found: one degradation caught, one missed."""
+    values = {
+        "outcome": "passed",
+        "gates": [gate("passed")],
+        "selftest": [
+            Degradation("reverse", "Every ranking is turned round.", 3, {"mrr": -0.5}, ["mrr"], ["mrr min"]),
+            Degradation("drop last", "The last result is cut.", 1, {"mrr": 0.0}, ["mrr"], []),
+        ],
+        "advice": ["ndcg@10 with max_drop=0.01 would catch it."],
+    }
+    return failing(**{**values, **changes})
 
 
 def run_of(views):
@@ -162,6 +190,11 @@ def hostile():
         gates=[gate(queries=HOSTILE, text=text, details=HOSTILE, origin=text, tag=text) for text in HOSTILE],
         notes=HOSTILE,
         lowered=HOSTILE,
+        slices=[row(tag=text, interval=(-0.5, -0.1)) for text in HOSTILE],
+        kind=HOSTILE,
+        hints=HOSTILE,
+        selftest=[Degradation(text, text, 3, {text: -0.1}, [text], [text]) for text in HOSTILE],
+        advice=HOSTILE,
         stale=HOSTILE,
         against=everything,
         look=everything,

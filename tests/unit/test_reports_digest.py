@@ -98,6 +98,15 @@ def test_queries_are_ordered_by_the_metric_that_failed():
     assert digest.leading_metric(failing(views=[])) is None
 
 
+def test_a_drop_explains_more_than_what_was_low_before_it():
+    views = [view("low"), view("fell"), view("own")]
+    low = gate(queries=["low"], word="min", shares=[])
+    own = gate(queries=["own"], word="min", shares=[], single=True, metric="map")
+    record = failing(views=views, gates=[low, gate(queries=["fell"]), own])
+    assert digest.explaining(record) == {"fell": ["mrr"], "own": ["map"]}
+    assert list(digest.explaining(failing(views=views, gates=[low]))) == ["low"]
+
+
 def test_rankings_side_by_side_say_what_moved():
     ranks = digest.side_by_side(
         view(
@@ -134,3 +143,13 @@ def test_the_full_mean_stands_beside_the_compared_one_only_where_it_differs():
     assert digest.full_means(record) == [
         "mrr over all of today's queries, also those without a counterpart: 0.7500"
     ]
+
+
+def test_what_was_measured_is_said_as_far_as_it_is_known():
+    assert digest.subject(failing()) == "1 query, 10 results each, compared with the baseline"
+    assert digest.subject(passing(depth=None, queries=1200)) == "1,200 queries"
+
+
+def test_a_forbidden_document_is_not_relevant_whatever_its_grade():
+    place = digest.Place("d1", 3.0, forbidden=True, move="")
+    assert (place.relevant, place.judgment) == (False, "forbidden")

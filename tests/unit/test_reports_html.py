@@ -16,7 +16,19 @@ from hypothesis import strategies as st
 from pytest_irmetrics.reports import html
 from pytest_irmetrics.reports.digest import Command, Unmeasured
 from pytest_irmetrics.reports.html import render
-from tests.unit.records import HOSTILE, NODE, broken, failing, gate, hostile, passing, row, view
+from tests.unit.records import (
+    HOSTILE,
+    NODE,
+    broken,
+    failing,
+    gate,
+    hostile,
+    passing,
+    row,
+    sliced,
+    tried,
+    view,
+)
 
 VOID = {"meta", "link", "input"}
 ATTRIBUTES = {
@@ -137,6 +149,31 @@ def test_the_rest_is_told_too():
         assert told in text
 
 
+def test_slices_and_the_kind_of_change_are_told():
+    text = Page(render([sliced()], Command(1))).text
+    for told in (
+        "Documents are ranked lower, not lost. Most of it is in billing.",
+        "ndcg@10 by tag",
+        "billing 12 0.4000 0.6000 −0.2000 −0.300 to −0.100 fell",
+        "other 2 0.5000 0.5000 0.0000 too few",
+        "20 queries show drops of 0.14",
+    ):
+        assert told in text
+
+
+def test_the_self_test_is_told():
+    text = Page(render([tried()], Command())).text
+    for told in (
+        "baseline passes 1 gate",
+        "caught 1 of 2; missed: drop last.",
+        "reverse Every ranking is turned round. 3 mrr −0.5000 caught by mrr min",
+        "drop last The last result is cut. 1 no metric moves ✗ MISSED",
+        "ndcg@10 with max_drop=0.01 would catch it.",
+    ):
+        assert told in text
+    assert "Nothing could be made worse" in Page(render([tried(selftest=[])], Command())).text
+
+
 def test_an_expected_failure_is_told_as_one():
     text = Page(render([failing(), passing()], Command(0, {NODE: "xfailed"}))).text
     assert "fails as expected" in text
@@ -232,8 +269,21 @@ def test_of_very_many_queries_the_worst_are_shown_in_full(monkeypatch):
     page = Page(render([failing(views=[*views, view("worst")], gates=[gate(queries=["worst"])])], Command(1)))
     assert "The rankings of the worst 2 are shown, for brevity" in page.text
     assert sum(table.get("class") == "ranking" for table in page.all("table")) == 2
+    assert sum(table.get("class") == "scores" for table in page.all("table")) == 1 + 2
     assert len(page.all("details")) >= 6
     assert page.text.index("worst what of worst") < page.text.index("q0 what of q0")
+
+
+def test_what_only_rounding_moved_is_the_same():
+    moved = view(scores={"mrr": 1 / 3 + 9e-10, "map": 0.5}, scores_before={"mrr": 1 / 3, "map": 0.25})
+    (line,) = (
+        item for item in Page(render([failing(views=[moved])], Command(1))).all("li") if "data-now" in item
+    )
+    assert (line["data-label"], line["data-now"], line["data-before"]) == (
+        "same",
+        "0.333333334 0.5",
+        "0.333333334 0.25",
+    )
 
 
 def test_without_a_baseline_there_is_no_column_for_it():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pytest_irmetrics.reports.digest import Command
 from pytest_irmetrics.reports.json import FORMAT, VERSION, ReportError, loads, render
 from pytest_irmetrics.run import Run
-from tests.unit.records import NODE, broken, failing, hostile, passing, row, view
+from tests.unit.records import NODE, broken, failing, hostile, passing, row, sliced, tried, view
 
 anything = st.text(st.characters(exclude_categories=()), max_size=20)
 
@@ -59,6 +59,7 @@ def test_equal_records_in_any_order_give_equal_bytes():
 
 def test_it_reads_what_it_wrote():
     records = [failing(), passing(only_queries=True, stale=["ir_baselines/test_x/y.json"])]
+    records += [sliced(nodeid="u"), tried(nodeid="v"), tried(nodeid="w", selftest=[])]
     assert loads(render(records, broken())) == (records, broken())
 
 

@@ -10,7 +10,19 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics.reports.digest import Command, Unmeasured
 from pytest_irmetrics.reports.markdown import COMMENT_LIMIT, STEP_SUMMARY_LIMIT, render
-from tests.unit.records import HOSTILE, NODE, broken, failing, gate, hostile, passing, row, view
+from tests.unit.records import (
+    HOSTILE,
+    NODE,
+    broken,
+    failing,
+    gate,
+    hostile,
+    passing,
+    row,
+    sliced,
+    tried,
+    view,
+)
 
 ALLOWED_TAGS = {"<details>", "</details>", "<summary>", "</summary>", "<code>", "</code>"}
 
@@ -69,6 +81,13 @@ def test_what_was_never_measured_is_told_first():
     assert "and this too." in text
 
 
+def test_of_very_many_the_first_are_told():
+    command = Command(1, {}, tuple(Unmeasured(f"t{number}", "a line\n" * 40) for number in range(100)))
+    text = render([], command, limit=10_000)
+    assert re.search(r"\*\d+ tests more are left out here", text)
+    assert "*20 lines more are left out here, for brevity.*" in text
+
+
 def test_expected_failures_are_no_passes():
     text = render([failing("a"), failing()], Command(1, {NODE: "xfailed"}))
     assert "<summary>1 other golden set</summary>" in text
@@ -78,7 +97,10 @@ def test_expected_failures_are_no_passes():
 def test_errors_and_notes_and_statuses_are_told():
     record = failing(
         views=[view(error="raised KeyError\nin two lines", status="xfail: T-7", now=(), before=None)],
-        gates=[gate(word="errors"), gate("not checked", text="map: not checked without a baseline.")],
+        gates=[
+            gate(word="errors", origin=""),
+            gate("not checked", text="map: not checked without a baseline."),
+        ],
         lowered=["mrr 0.9 → 0.8"],
         stale=["ir_baselines/test_x/y.json"],
         only_queries=True,
@@ -94,6 +116,7 @@ def test_errors_and_notes_and_statuses_are_told():
         "internal error",
     ):
         assert told in text
+    assert "Set in" not in text
 
 
 def test_an_empty_ranking_is_told():
@@ -132,7 +155,7 @@ def test_hostile_text_stays_text():
     assert "\u202e" not in text
     assert "\x1b" not in text
     assert "\x00" not in text
-    assert not re.search(r"^::|^##\[", text, re.MULTILINE)
+    assert not re.search(r"^\s*::", text, re.MULTILINE)
     text.encode("utf-8")
 
 
@@ -169,6 +192,14 @@ def test_what_is_too_long_is_cut_and_says_so(limit, said):
     assert len(text.encode()) <= limit
     assert said in text
     assert bool(text) == bool(said)
+    if limit == 1_000:
+        assert "- `golden/faq.yaml`: FAILS" in text
+
+
+def test_the_limit_is_one_of_bytes():
+    text = render(many(3, 3), Command(1))
+    assert len(text) < len(text.encode())
+    assert len(render(many(3, 3), Command(1), limit=len(text)).encode()) <= len(text)
 
 
 @settings(deadline=None, max_examples=25)
@@ -183,6 +214,34 @@ def test_no_limit_is_exceeded(records, limit):
 
 def test_a_name_that_goes_on_forever_is_cut():
     assert len(render([failing(golden_set="x" * 10**5, views=[view("\u200b" * 10**5)])], Command(1))) < 20_000
+
+
+def test_slices_and_the_kind_of_change_are_told():
+    text = render([sliced()], Command(1))
+    assert "Documents are ranked lower, not lost. Most of it is in billing." in text
+    assert "<details><summary>3 slices</summary>" in text
+    assert tables(text)[-1][2:] == [
+        ["`billing`", "12", "0.4000", "0.6000", "−0.2000", "−0.300 to −0.100", "fell"],
+        ["`login`", "9", "0.9000", "0.8000", "+0.1000", "+0.050 to +0.150", "rose"],
+        ["`other`", "2", "0.5000", "0.5000", "0.0000", "", "too few"],
+    ]
+    many = render([sliced(slices=[row(tag=f"tag {number}") for number in range(30)])], Command(1))
+    assert "10 slices more are left out" in many
+
+
+def test_the_self_test_is_told():
+    text = render([tried()], Command())
+    assert "`golden/faq.yaml`: baseline passes 1 gate" in text
+    assert "Self-test: caught 1 of 2; missed: drop last." in text
+    assert tables(text)[-1][2:] == [
+        ["reverse", "3", "mrr −0.5000", "caught by mrr min"],
+        ["drop last", "1", "no metric moves", "**MISSED**"],
+    ]
+    assert text.endswith(
+        "ndcg@&#8203;10 with max\\_drop=0.01 would catch it.\n\n- No query got the 10 results that were asked for; the longest answer has 2.\n"
+    )
+    assert "nothing could be made worse" in render([tried(selftest=[])], Command())
+    assert "10 degradations more are left out" in render([tried(selftest=tried().selftest * 15)], Command())
 
 
 def test_slices_are_named():
