@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -114,9 +115,10 @@ def _judge(
     verdicts = decide(degraded, limits, regression=Regression(comparison, "the baseline", ""))
     caught = [verdict for verdict in verdicts if verdict.failed and _key(verdict) not in failing]
     deltas = _deltas(comparison)
-    harm = min([*deltas.values(), *_whole_deltas(comparison).values()], default=0.0)
-    if not caught and harm >= -SLACK and plan.kind != "no_answer":
-        return None
+    if not caught and plan.kind != "no_answer":
+        fell = any(delta < -SLACK for delta in deltas.values())
+        if not fell and all(delta >= -SLACK for delta in _whole_deltas(comparison).values()):
+            return None
     degradation = Degradation(
         name=plan.name,
         what=plan.what,
@@ -390,29 +392,43 @@ def _on_slices(missed: Sequence[_Judged], limits: Limits) -> Iterator[str]:
 
 
 def _on_rankings(missed: Sequence[_Judged], limits: Limits) -> Iterator[str]:
-    """Advise a metric that sees what the gated ones do not, or say by how much a limit is too wide."""
-    unseen: dict[str, list[str]] = {}
+    """Advise a metric that sees what the gated ones do not, or say which limit is too wide for what."""
+    unseen: dict[str, dict[str, float]] = {}
+    within: dict[str, list[str]] = {}
+    insignificant: dict[str, list[str]] = {}
     for result in missed:
+        name = result.plan.name
         deltas = {**_whole_deltas(result.comparison), **result.degradation.deltas}
-        gated = {name: deltas[name] for name in deltas if "max_drop" in limits.get((name, None), {})}
-        if min(gated.values(), default=0.0) < -SLACK:
-            yield _too_wide(result, min(gated, key=lambda name: gated[name]), limits)
+        gated = [metric for metric in deltas if "max_drop" in limits.get((metric, None), {})]
+        fell = [metric for metric in gated if deltas[metric] < -SLACK]
+        if fell:
+            metric = min(fell, key=lambda metric: deltas[metric])
+            change = result.comparison.change(metric)
+            allowed = allowed_drop(limits[metric, None]["max_drop"][0], change)
+            reason = within if -change.delta <= allowed + SLACK else insignificant
+            reason.setdefault(metric, []).append(f"{name} ({score_text(-change.delta, allowed)})")
             continue
-        worst = min(deltas, key=lambda name: deltas[name])
-        if deltas[worst] < -0.01 - SLACK:
-            unseen.setdefault(worst, []).append(result.plan.name)
-    for metric, names in unseen.items():
-        yield f"No max_drop sees it ({'; '.join(names)}): {_mark(metric, 'max_drop=0.01')} would."
+        unseen[name] = {metric: -delta for metric, delta in deltas.items() if delta < -0.01 - SLACK}
+    for metric, names in _fewest_metrics(unseen).items():
+        yield f"No max_drop sees it ({', '.join(names)}): {_mark(metric, 'max_drop=0.01')} would."
+    for metric, names in within.items():
+        yield f"The max_drop of {metric} allows {', '.join(names)}; only a smaller one would catch it."
+    for metric, names in insignificant.items():
+        yield f"The significance of {metric} lets pass what is beyond its max_drop: {', '.join(names)}."
 
 
-def _too_wide(result: _Judged, metric: str, limits: Limits) -> str:
-    words = limits[metric, None]
-    change = result.comparison.change(metric)
-    allowed = allowed_drop(words["max_drop"][0], change)
-    fell = f"{result.plan.name}: {metric} fell by {score_text(-change.delta, allowed)}"
-    if -change.delta > allowed + SLACK and "significance" in words:
-        return f"{fell}, beyond its max_drop; only its significance lets that pass."
-    return f"{fell}; only a max_drop below that would catch it."
+def _fewest_metrics(unseen: Mapping[str, Mapping[str, float]]) -> dict[str, list[str]]:
+    """Choose metrics that see what no other does, each time the one that sees most of what is left."""
+    left = {name: drops for name, drops in unseen.items() if drops}
+    chosen: dict[str, list[str]] = {}
+    while left:
+        metrics = dict.fromkeys(metric for drops in left.values() for metric in drops)
+        seen = {metric: [name for name, drops in left.items() if metric in drops] for metric in metrics}
+        total = {metric: math.fsum(drops.get(metric, 0.0) for drops in left.values()) for metric in metrics}
+        best = max(metrics, key=lambda metric: (len(seen[metric]), total[metric]))
+        chosen[best] = seen[best]
+        left = {name: drops for name, drops in left.items() if best not in drops}
+    return chosen
 
 
 def _gated_first(result: _Judged, limits: Limits) -> list[str]:

@@ -1,0 +1,378 @@
+"""What the self-test does to a stored run, and what it says of the limits."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from pytest_irmetrics import thresholds
+from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, read_metrics
+from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden.model import Query
+from pytest_irmetrics.record import Degradation, Record
+from pytest_irmetrics.reports import selftest as report
+from pytest_irmetrics.reports.terminal import Screen
+from pytest_irmetrics.reports.text import display_width
+from pytest_irmetrics.run import Answer, Run
+from pytest_irmetrics.selftest import _plans, run_selftest
+
+DEPTH = 10
+METRICS = ("mrr", "ndcg@10", "recall@10")
+
+
+def query(number, **changes):
+    values = {"text": f"text {number}", "judgments": {f"r{number}": 1, f"s{number}": 2, f"n{number}": 0}}
+    return Query(id=f"q{number}", **{**values, **changes})
+
+
+def ranking(number):
+    """The two relevant documents at ranks 1 and 7, the one that was judged bad last."""
+    fill = [f"d{number + step}" for step in range(7)]
+    return (f"s{number}", *fill[:5], f"r{number}", *fill[5:], f"n{number}")
+
+
+def stored(queries, rankings=None):
+    rankings = rankings or {q.id: (() if q.no_answer else ranking(int(q.id[1:])),) for q in queries}
+    answers = {q.id: Answer(rankings[q.id], text=q.text, params=q.params, weight=q.weight) for q in queries}
+    return Run.of(answers, depth=DEPTH)
+
+
+def limits(*lines):
+    levels = [[thresholds.parse_line(line, origin="here", custom=("own",)) for line in lines]]
+    return thresholds.resolve(levels)
+
+
+def tried(queries, *lines, metrics=METRICS, run=None, custom=None):
+    baseline = evaluate_run(
+        GoldenSet(queries), run or stored(queries), metrics, depth=DEPTH, custom_metrics=custom or {}
+    )
+    return run_selftest(baseline, limits(*lines), against="the baseline", update="pytest")
+
+
+def by_name(result):
+    return {degradation.name: degradation for degradation in result.degradations}
+
+
+def degraded(queries, name, run=None):
+    evaluation = evaluate_run(GoldenSet(queries), run or stored(queries), METRICS, depth=DEPTH)
+    return next(plan.rankings for plan in _plans(evaluation) if plan.name.startswith(name))
+
+
+MANY = [query(number, tags=("even",) if number % 2 == 0 else ()) for number in range(100)]
+
+
+def test_the_best_hit_is_lost_and_the_rest_moves_up():
+    assert degraded([query(1)], "best hit")["q1"][0] == ranking(1)[1:]
+
+
+def test_the_best_hit_is_one_that_the_relevance_level_calls_relevant():
+    golden = GoldenSet([query(1)], relevance_level=2)
+    run = stored([query(1)], {"q1": (("r1", "s1"),)})
+    evaluation = evaluate_run(golden, run, METRICS, depth=DEPTH)
+    assert next(iter(_plans(evaluation))).rankings == {"q1": (("r1",),)}
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("rankings shifted by one", 1), ("rankings shifted by three", 3)]
+)
+def test_what_is_pushed_in_is_returned_elsewhere_and_unjudged_here(name, count):
+    returned = set(itertools.chain.from_iterable(ranking(number) for number in range(100)))
+    for query_id, (now,) in degraded(MANY, name).items():
+        number = int(query_id[1:])
+        pushed, rest = now[:count], now[count:]
+        assert rest == ranking(number)
+        assert len(set(pushed)) == count
+        assert returned.issuperset(pushed)
+        assert not {*ranking(number), f"n{number}"}.intersection(pushed)
+
+
+def test_where_no_other_document_is_known_one_is_made_up_that_is_neither_judged_nor_forbidden():
+    alone = query(1, judgments={"r1": 1, "unjudged-1": 0}, forbidden=("unjudged-2",))
+    now = degraded([alone], "rankings shifted by one", stored([alone], {"q1": (("r1",),)}))
+    assert now["q1"] == (("unjudged-3", "r1"),)
+
+
+def test_truncated_rankings_keep_their_head():
+    assert degraded(MANY, "rankings truncated to 5")["q7"] == (ranking(7)[:5],)
+
+
+def test_one_place_in_five_holds_an_unjudged_document():
+    places = set()
+    for query_id, (now,) in degraded(MANY, "unjudged documents swapped in").items():
+        before = ranking(int(query_id[1:]))
+        changed = [place for place in range(DEPTH) if now[place] != before[place]]
+        assert len(changed) == 2
+        assert not MANY[int(query_id[1:])].judgments.keys() & {now[place] for place in changed}
+        places.update(changed)
+    assert places == set(range(DEPTH))
+
+
+def test_neighbours_change_places_and_nobody_goes_further():
+    moved = 0
+    for query_id, (now,) in degraded(MANY, "neighbours swapped").items():
+        before = ranking(int(query_id[1:]))
+        assert sorted(now) == sorted(before)
+        assert all(abs(before.index(doc) - place) <= 1 for place, doc in enumerate(now))
+        moved += sum(a != b for a, b in zip(now, before, strict=True))
+    assert 350 < moved < 600
+
+
+def test_broken_queries_are_empty_and_a_larger_share_holds_the_smaller():
+    broken = [degraded(MANY, f"broke {share} %") for share in (1, 3, 10)]
+    assert list(map(len, broken)) == [1, 3, 10]
+    assert broken[0].keys() < broken[1].keys() < broken[2].keys()
+    assert all(rankings == ((),) for share in broken for rankings in share.values())
+
+
+def test_only_queries_that_work_are_broken():
+    rankings = {q.id: ((ranking(5) if q.id == "q5" else ("d1", "d2")),) for q in MANY}
+    assert degraded(MANY, "broke 1 %", stored(MANY, rankings)).keys() == {"q5"}
+
+
+def test_a_small_set_breaks_one_query_once():
+    names = list(by_name(tried(MANY[:20], "mrr max_drop=0.01")))
+    assert [name for name in names if name.startswith("broke")] == [
+        "broke one query of 20",
+        "broke 10 % of queries (2/20)",
+    ]
+
+
+def test_each_repeat_is_degraded():
+    run = stored([query(1)], {"q1": (ranking(1), ranking(1)[::-1])})
+    assert degraded([query(1)], "best hit", run)["q1"] == (
+        ranking(1)[1:],
+        tuple(doc for doc in ranking(1)[::-1] if doc != "r1"),
+    )
+
+
+def test_the_order_of_the_queries_changes_nothing():
+    lines = ("ndcg@10 max_drop=0.01", "mrr 0.5")
+    assert tried(MANY, *lines).degradations == tried(MANY[::-1], *lines).degradations
+
+
+def test_the_choices_are_the_same_on_every_machine():
+    # Literals: neither the process's hash seed nor a Python's random module may have a part in them.
+    assert list(degraded(MANY, "broke 3 %")) == ["q2", "q74", "q54"]
+    assert degraded(MANY, "unjudged documents")["q0"] == (
+        ("s0", "d0", "d1", "d2", "n27", "d4", "r0", "n26", "d6", "n0"),
+    )
+
+
+def test_what_is_caught_and_what_is_missed():
+    result = tried(MANY, "recall@10 max_drop=0.015")
+    found = by_name(result)
+    assert found["broke 1 % of queries (1/100)"].caught_by == []
+    assert found["broke 1 % of queries (1/100)"].deltas == pytest.approx(
+        {"mrr": -0.01, "ndcg@10": -0.01 * result.intact["ndcg@10"], "recall@10": -0.01}
+    )
+    assert found["broke 3 % of queries (3/100)"].caught_by == ["recall@10 max_drop"]
+    assert found["rankings shifted by one"].caught_by == []
+    assert found["rankings shifted by three"].caught_by == []
+    assert found["rankings truncated to 5"].caught_by == ["recall@10 max_drop"]
+    assert found["slice even lost (50)"].caught_by == ["recall@10 max_drop"]
+
+
+def test_every_gate_that_fails_is_named_with_its_slice():
+    lines = ("mrr 0.9", "mrr max_drop=0.01", "mrr max_drop=0.01 tag=even", "recall@10 max_lost=0")
+    found = by_name(tried(MANY, *lines))
+    assert found["slice even lost (50)"].caught_by == [
+        "mrr min",
+        "mrr max_drop",
+        "mrr max_drop [even]",
+        "recall@10 max_lost",
+    ]
+    assert found["rankings shifted by one"].caught_by == ["mrr min", "mrr max_drop", "mrr max_drop [even]"]
+
+
+def test_queries_own_thresholds_are_counted():
+    own = thresholds.build("mrr", {"min": 1.0}, tag=None, origin="here", custom=(), for_query=True)
+    queries = [query(1, thresholds=(own,)), query(2, thresholds=(own,)), query(3)]
+    assert by_name(tried(queries))["rankings shifted by one"].caught_by == ["mrr min of 2 single queries"]
+
+
+def test_a_gate_that_the_intact_run_fails_catches_nothing():
+    result = tried(MANY, "recall@10 max_drop=0.01", "mrr 1.0", "ndcg@10 0.999")
+    assert [verdict.metric for verdict in result.verdicts if verdict.failed] == ["ndcg@10"]
+    assert by_name(result)["rankings shifted by one"].caught_by == ["mrr min"]
+
+
+def test_what_does_no_harm_is_left_out():
+    queries = [query(1, judgments={"r1": 1}), query(2, judgments={"r2": 1})]
+    run = stored(queries, {"q1": (("r1", "d1", "d2", "d3"),), "q2": (("d1", "d2", "r2", "d3"),)})
+    names = by_name(tried(queries, "mrr max_drop=0.01", run=run))
+    assert "rankings truncated to 3" not in names
+    assert "best hit of every query lost" in names
+    nothing = stored(queries, {"q1": (("d1", "d2"),), "q2": ((),)})
+    assert tried(queries, run=nothing).degradations == ()
+
+
+def test_a_cut_off_that_sees_nothing_of_it_is_a_blind_spot_and_not_left_out():
+    result = tried(MANY, "mrr@1 max_drop=0.01", metrics=("mrr@1",))
+    assert by_name(result)["rankings truncated to 5"].caught_by == []
+    assert any('ir_threshold("recall@10", max_drop=0.01)' in sentence for sentence in result.advice)
+
+
+def test_slices_of_fewer_than_three_queries_are_not_lost():
+    queries = [query(number, tags=("three", *(["two"] if number < 2 else []))) for number in range(3)]
+    assert [d.name for d in tried(queries).degradations if d.tag] == ["slice three lost (3)"]
+
+
+def test_answered_no_answer_queries_always_count():
+    queries = [*MANY[:5], query(5, judgments={}, no_answer=True)]
+    assert by_name(tried(queries))["no_answer queries answered (1)"].caught_by == ["no_answer"]
+    found = tried(queries, "no_answer 0", metrics=(*METRICS, "no_answer"))
+    assert by_name(found)["no_answer queries answered (1)"].caught_by == []
+    assert any("no_answer" in sentence for sentence in found.advice)
+
+
+def test_latency_is_not_gated_and_xfail_queries_stay_as_they_are():
+    queries = [*MANY[:5], query(5, xfail="TICKET-7")]
+    result = tried(queries, "latency_p50 max=5", "mrr max_drop=0.01", metrics=(*METRICS, "latency_p50"))
+    assert not any(verdict.failed for verdict in result.verdicts)
+    assert list(result.limits) == [("mrr", None)]
+    assert all("q5" not in plan.rankings for plan in _plans(result.intact))
+
+
+def test_queries_that_do_not_pair_are_left_out():
+    asked = [*MANY[:5], query(5), query(6, text="now in other words")]
+    run = stored([*MANY[:5], query(6)])
+    result = tried(asked, "mrr 0.9", run=run)
+    assert result.comparison.new == ("q5",)
+    assert result.comparison.reworded == ("q6",)
+    assert not any(verdict.failed for verdict in result.verdicts)
+    assert {query_id for plan in _plans(result.intact) for query_id in plan.rankings} == {
+        q.id for q in MANY[:5]
+    }
+
+
+def test_a_metric_of_ones_own_that_cannot_cope_says_under_which_degradation():
+    def own(_query, ranking, _k):
+        return 1 / len(ranking)
+
+    with pytest.raises(
+        EvaluationError, match=r"^--ir-selftest, broke one query of 5: the metric own raised Zero"
+    ):
+        tried(MANY[:5], "own max_drop=0.01", metrics=read_metrics(["own"], {"own": own}), custom={"own": own})
+
+
+@pytest.mark.parametrize(
+    ("lines", "advice"),
+    [
+        (
+            ["recall@10 max_drop=0.015"],
+            'A mean hides a few broken queries: ir_threshold("recall@10", max_lost=0) fails as soon as one query finds nothing any more.',
+        ),
+        (
+            ["recall@10 max_drop=0.01"],
+            'No max_drop sees it (rankings shifted by one, rankings shifted by three, neighbours swapped): ir_threshold("mrr", max_drop=0.01) would.',
+        ),
+        (
+            ["ndcg@10 max_drop=0.9"],
+            "The max_drop of ndcg@10 allows best hit of every query lost (0.",
+        ),
+        (
+            ["mrr max_drop=0.6"],
+            'A mean hides a lost slice: give even a threshold of its own, ir_threshold("mrr", max_drop="10%", tag="even").',
+        ),
+    ],
+)
+def test_advice(lines, advice):
+    assert any(sentence.startswith(advice) for sentence in tried(MANY, *lines).advice)
+
+
+def test_advice_is_followed_by_being_caught():
+    before = tried(MANY, "mrr max_drop=0.6")
+    missed = {d.name for d in before.degradations if not d.caught_by}
+    assert {"broke 1 % of queries (1/100)", "slice even lost (50)"} <= missed
+    after = by_name(tried(MANY, "mrr max_drop=0.6", "mrr max_lost=0", "mrr max_drop=10% tag=even"))
+    assert after["broke 1 % of queries (1/100)"].caught_by == ["mrr max_lost"]
+    assert after["slice even lost (50)"].caught_by == ["mrr max_lost", "mrr max_drop [even]"]
+
+
+def test_what_significance_lets_pass_is_said():
+    result = tried(MANY[:4], "mrr max_drop=0.01", "mrr significance=0.01")
+    shifted = "The significance of mrr lets pass what is beyond its max_drop: best hit of every query lost (0."
+    assert any(sentence.startswith(shifted) for sentence in result.advice)
+
+
+def test_where_all_is_caught_no_advice_is_given():
+    result = tried(MANY, "mrr max_drop=0.0", "recall@10 max_drop=0.0")
+    assert all(degradation.caught_by for degradation in result.degradations)
+    assert result.advice == ()
+    assert report.conclusion(result.degradations) == f"caught all {len(result.degradations)}"
+
+
+def record(degradations, advice=()):
+    return Record("t", "golden/faq.yaml", 3, "passed", selftest=list(degradations), advice=list(advice))
+
+
+def lost(name="broke 3 % of queries (3/110)", caught=("ndcg@10 max_drop",), tag=None, **deltas):
+    deltas = deltas or {"mrr": -0.02, "ndcg@10": -0.021}
+    return Degradation(name, "Three queries come back empty.", 3, deltas, ["ndcg@10"], list(caught), tag)
+
+
+def test_a_record_travels_with_its_table():
+    sent = record([lost()], ["Do this."])
+    assert Record.loads(sent.dumps()) == sent
+    assert Record.loads(Record("t", "g", 0, "passed").dumps()).selftest is None
+
+
+def test_the_table_has_a_line_for_each_and_a_conclusion():
+    lines = report.lines(record([lost(), lost("neighbours swapped", ())], ["Do this."]), Screen(80))
+    assert lines == [
+        "broke 3 % of queries (3/110)  ndcg@10 −0.021  caught by ndcg@10 max_drop",
+        "neighbours swapped            ndcg@10 −0.021  MISSED",
+        "caught 1 of 2; missed: neighbours swapped",
+        "Do this.",
+    ]
+
+
+def test_gates_are_named_as_far_as_there_is_room():
+    gates = ["mrr min", "ndcg@10 min", "ndcg@10 max_drop", "recall@10 max_drop [security]"]
+    table = [lost(caught=gates)]
+    assert report.lines(record(table), Screen(200))[0].endswith(
+        "caught by ndcg@10 min, ndcg@10 max_drop, mrr min, recall@10 max_drop [security]"
+    )
+    assert report.lines(record(table), Screen(80))[0].endswith("  caught by ndcg@10 min +3")
+    assert report.lines(record(table), Screen(66))[0].endswith("  caught by 4 gates")
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 132])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_no_line_is_wider_than_the_screen(width, encoding):
+    table = [
+        lost(),
+        lost("neighbours swapped", ()),
+        lost(
+            "slice 請求書の支払い-and-all-that-goes-with-it\x1b[31m lost (12)",
+            ["mrr min", "ndcg@10 max_drop"],
+        ),
+    ]
+    for everything in (False, True):
+        lines = report.lines(record(table, ["Advice. " * 20]), Screen(width, encoding), everything=everything)
+        wider = [line.strip() for line in lines if display_width(line) > width]
+        assert all(" " not in line for line in wider)  # a word that is too long stands alone
+        assert "\x1b" not in "".join(lines)
+        if encoding == "ascii":
+            assert "".join(lines).isascii()
+
+
+def test_many_slices_that_are_caught_are_counted_and_a_missed_one_is_shown():
+    slices = [lost(f"slice t{number} lost (3)", tag=f"t{number}") for number in range(12)]
+    slices.append(lost("slice bad lost (3)", (), tag="bad"))
+    lines = report.lines(record(slices), Screen(80))
+    assert lines == [
+        "slice bad lost (3)  ndcg@10 −0.021  MISSED",
+        "12 more slices lost: caught (-v shows them)",
+        "caught 12 of 13; missed: slice bad lost (3)",
+    ]
+    assert "slice t3 lost (3): caught by ndcg@10 max_drop" in report.lines(
+        record(slices), Screen(80), everything=True
+    )
+
+
+def test_a_run_that_finds_nothing_says_so():
+    assert report.lines(record([]), Screen(80)) == [
+        "Nothing could be made worse: the stored run finds no relevant document."
+    ]
