@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+# In-process runs forget what they import; what is loaded here is loaded once for all of them.
+import pytest_irmetrics.fixture
+import pytest_irmetrics.golden.yaml_reader
+import pytest_irmetrics.recorder
+import pytest_irmetrics.session  # noqa: F401 - see above
+from pytest_irmetrics import cli
+
+FILES = ["golden/faq.yaml", "conftest.py", "test_search.py"]
+
+
+@pytest.fixture(autouse=True)
+def folder(pytester):
+    return pytester.path  # which is the current folder too
+
+
+def init(capsys, *arguments, status=0):
+    assert cli.main(["init", *arguments]) == status
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+def run_pytest(pytester, command):
+    """Run a command that was printed, without the developer's other plugins."""
+    name, *arguments = shlex.split(command)
+    assert name == "pytest"
+    return pytester.runpytest("-p", "no:cacheprovider", "-p", "no:asyncio", "-W", "error", *arguments)
+
+
+def test_what_it_writes_passes_with_the_commands_that_it_prints(capsys, pytester):
+    where = Path("a folder/tests")
+    out = init(capsys, "--dir", str(where))
+    assert out.splitlines()[:3] == [f"{(where / name).as_posix()}: written" for name in FILES]
+    commands = [line.split("#")[0].strip() for line in out.splitlines() if line.startswith("  pytest")]
+    assert len(commands) == 3
+    for command in commands:
+        done = run_pytest(pytester, command)
+        assert done.ret == 0
+        assert "golden/faq.yaml: passes, 4 queries; mrr 1.0000" in done.stdout.str()
+        assert "note:" not in done.stdout.str()
+    assert (where / "ir_baselines" / "test_search" / "test_search_quality[faq].json").exists()
+
+
+def test_what_it_writes_fails_once_the_search_is_broken(capsys, pytester):
+    assert [line for line in init(capsys).splitlines() if line.startswith("  pytest")] == [
+        "  pytest                       # hold the search against the thresholds",
+        "  pytest --ir-baseline-update  # store what it finds today, to be committed",
+        "  pytest --ir-baseline         # fail where a change finds less",
+    ]
+    conftest = Path("conftest.py")
+    conftest.write_text(conftest.read_text().replace("reverse=True", "reverse=False"))
+    done = run_pytest(pytester, "pytest")
+    assert done.ret == 1
+    assert "mrr is " in done.stdout.str()
+    assert re.search(r"golden/faq\.yaml:\d+: reset", done.stdout.str())
+
+
+def test_its_golden_set_is_a_good_one(capsys):
+    init(capsys)
+    assert cli.main(["check", "golden/faq.yaml"]) == 0
+    assert capsys.readouterr().out == "golden/faq.yaml: 4 queries, 1 tag, relevance level 1, no thresholds\n"
+
+
+@pytest.mark.parametrize("kept", FILES)
+def test_never_writes_to_a_file_that_is_there(capsys, folder, kept):
+    path = folder / kept
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("mine")
+    out = init(capsys, status=1)
+    assert path.read_text() == "mine"
+    assert f"{kept}: exists, and is left as it is\n" in out
+    assert out.count(": written") == 2
+    assert ("lambda query, k: my_search(query, size=k)" in out) == (kept == "conftest.py")
+
+
+def test_says_nothing_of_a_retriever_where_there_is_one(capsys, folder):
+    (folder / "conftest.py").write_text("def retriever(): ...")
+    assert "needs a fixture" not in init(capsys, status=1)
+
+
+def test_writes_the_same_every_time(capsys):
+    init(capsys, "--dir", "one")
+    init(capsys, "--dir", "two")
+    for name in FILES:
+        data = (Path("one") / name).read_bytes()
+        assert data == (Path("two") / name).read_bytes()
+        assert data.isascii()
+        assert b"\r" not in data
+        assert data.endswith(b"\n")
+    assert "two/conftest.py: exists" in init(capsys, "--dir", "two", status=1)
+
+
+def test_follows_no_dangling_link(capsys, folder):
+    (folder / "test_search.py").symlink_to(folder / "elsewhere.py")
+    init(capsys, status=1)
+    assert not (folder / "elsewhere.py").exists()
+
+
+@pytest.mark.parametrize("name", ["golden", "file"])
+def test_what_cannot_be_written_is_told(capsys, folder, name):
+    (folder / name).write_text("")
+    assert cli.main(["init", *(["--dir", "file"] if name == "file" else [])]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"\S+: cannot be written: [\w ]+\. Name another folder: --dir DIR\.\n", err)
+
+
+def test_prints_safe_names_alone(capsys):
+    out = init(capsys, "--dir", "a\x1b[31m\n::error::x")
+    assert all(line.isprintable() for line in out.splitlines())
+    assert not any(word.startswith("::") for word in out.split())
