@@ -83,7 +83,10 @@ def golden_parameters(
 
 
 def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))  # Path.resolve raises where links lead in a circle
+    try:
+        return Path(os.path.realpath(path))  # Path.resolve raises where links lead in a circle
+    except ValueError:  # a baseline that someone edited may name what no file system knows
+        return path
 
 
 def _golden_arguments(mark: pytest.Mark) -> tuple[tuple[str, ...], int | None, str | None]:

@@ -327,12 +327,13 @@ class IRMetrics:
             try:
                 run, name = read_baseline(path), "the baseline"
             except BaselineError as error:
+                problem = str(error).replace(str(path), self._session.shown(path))
                 if settings.update:
                     self._notes.append(
-                        f"The baseline that was there could not be read and is replaced: {error}"
+                        f"The baseline that was there could not be read and is replaced: {problem}"
                     )
                     return None
-                raise
+                raise BaselineError(problem) from None
         depth = run.depth if run.depth is not None else now.depth
         return Evaluation(
             now.golden,
@@ -547,10 +548,11 @@ class IRMetrics:
         """Return what this item measured, as the text that its report carries; None where nothing was."""
         if self._outcome is not None:
             return self._as_record(self._outcome).dumps()
-        if not self._checking or self._parameter is None or self._parameter.path is None:
+        if not self._checking:
             return None
         # Nothing was evaluated, for a reason that the failure tells; what stands beside the test is told all the same.
-        name = self._session.shown(self._parameter.path)
+        path = self._parameter.path if self._parameter is not None else None
+        name = self._item.name if path is None else self._session.shown(path)
         return Record(self._item.nodeid, name, 0, "not evaluated", stale=self._stale()).dumps()
 
     def _stale(self) -> list[str]:

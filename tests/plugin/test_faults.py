@@ -1,0 +1,390 @@
+"""What goes wrong out there: every fault ends in a failure that names it, never in a pass or in a traceback of ours."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+import pytest
+
+from tests.plugin.conftest import ANSWERS, GOLDEN
+
+SIGNS = r"(?m)INTERNALERROR|Traceback \(most recent call last\)|^\S*pytest_irmetrics[/\\]\S+:\d+: "
+GATED = '@pytest.mark.ir_golden("golden/*.yaml")\n@pytest.mark.ir_threshold("mrr", 0.99)\n'
+"""Marks that what the project's retriever finds does not satisfy."""
+
+
+def text_of(result):
+    """Return a run's whole output as one line, after looking for signs of an error of ours."""
+    output = result.stdout.str() + result.stderr.str()
+    assert not re.search(SIGNS, output), output
+    return " ".join(output.split())
+
+
+def write_tests(project, code):
+    (project.path / "test_search.py").write_text("import pytest\n\n" + code.replace("GATED\n", GATED))
+
+
+def retriever(project, code):
+    lines = "import asyncio, pytest\n\n" + code + "\n\n@pytest.fixture\ndef retriever():\n    return search\n"
+    (project.path / "conftest.py").write_text(lines)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "try:\n        irmetrics.check()\n    except BaseException:\n        pass",
+        "with pytest.raises(BaseException):\n        irmetrics.check()",
+        "import threading\n    thread = threading.Thread(target=irmetrics.check)\n    thread.start()\n    thread.join()",
+    ],
+    ids=["try", "raises", "thread"],
+)
+def test_a_failed_check_fails_its_test_also_where_the_body_swallows_it(project, body):
+    write_tests(project, f"GATED\ndef test_it(irmetrics):\n    {body}\n")
+    result = project.run("-W", "ignore")
+    result.assert_outcomes(failed=1)
+    assert "mrr is 0.8333, 0.1567 below the threshold" in text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("irmetrics.check(retriever=lambda query, k: 1 / 0)", "3 of 3 queries could not be retrieved"),
+        ("irmetrics.check(golden='nope.yaml')", "nope.yaml:1:1: There is no such file."),
+        ("irmetrics.check(), irmetrics.check()", "mrr is 0.8333"),
+        (
+            "irmetrics.check(retriever=lambda query, k: exit(3))",
+            "check() was called and did not come to its end",
+        ),
+    ],
+)
+def test_a_check_that_could_not_be_made_fails_its_test_also_where_the_body_swallows_it(
+    project, call, message
+):
+    write_tests(project, f"GATED\ndef test_it(irmetrics):\n    try: {call}\n    except BaseException: pass\n")
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    assert message in text_of(result)
+    assert "not awaited" not in text_of(result)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "GATED\nasync def test_it(irmetrics):\n    await irmetrics.acheck()\n",
+        "GATED\ndef test_it(irmetrics):\n    return irmetrics.acheck()\n",
+        "GATED\nasync def test_it(irmetrics):\n    irmetrics.check()\n",
+    ],
+    ids=["async def", "returned coroutine", "async def with check"],
+)
+def test_an_async_test_that_no_plugin_runs_fails_in_every_version_of_pytest(project, code):
+    write_tests(project, code)
+    result = project.run_apart("-W", "ignore")
+    result.assert_outcomes(failed=1)
+    text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("code", "outcomes", "message"),
+    [
+        (
+            "import unittest\n\nGATED\nclass TestIt(unittest.TestCase):\n    def test_it(self): pass\n",
+            {"failed": 1},
+            "The marks on TestIt bind to nothing",
+        ),
+        (
+            "import unittest\n\nGATED\nclass TestIt(unittest.TestCase):\n    @pytest.fixture(autouse=True)\n    def gate(self, irmetrics): self.gate = irmetrics\n    def test_it(self): self.gate.check()\n",
+            {"failed": 1},
+            "not to a method of unittest.TestCase",
+        ),
+        (
+            'GATED\ndef test_it(request):\n    request.getfixturevalue("irmetrics").check()\n',
+            {"failed": 1},
+            "binds to nothing: this test does not request the fixture irmetrics.",
+        ),
+        (
+            "@pytest.fixture(autouse=True)\ndef gate(irmetrics): irmetrics.check()\n\nGATED\ndef test_it(): pass\n",
+            {"errors": 1},
+            "golden/faq.yaml: FAILS, 3 queries; mrr 0.8333",
+        ),
+        (
+            "@pytest.fixture\ndef gate(irmetrics): return irmetrics\n\nGATED\ndef test_it(gate): gate.check()\n",
+            {"failed": 1},
+            "golden/faq.yaml: FAILS, 3 queries; mrr 0.8333",
+        ),
+        (
+            "GATED\nclass Base:\n    def test_it(self, irmetrics): irmetrics.check()\n\nclass TestIt(Base): pass\n",
+            {"failed": 1},
+            "Set in test_search.py: ir_threshold on the class Base.",
+        ),
+        (
+            "GATED\nclass TestOut:\n    def test_no(self): pass\n    class TestIn:\n        def test_it(self, irmetrics): irmetrics.check()\n",
+            {"passed": 1, "failed": 1},
+            "ir_threshold on the class TestOut",
+        ),
+        (
+            'GATED\n@pytest.mark.parametrize("x", ["a::b", "/"])\ndef test_it(irmetrics, x): irmetrics.check()\n',
+            {"failed": 2},
+            "--ir-query hours",
+        ),
+    ],
+    ids=[
+        "unittest",
+        "unittest fixture",
+        "getfixturevalue",
+        "autouse",
+        "wrapped",
+        "base class",
+        "nested",
+        "ids",
+    ],
+)
+def test_marks_gate_or_say_why_not_on_every_kind_of_test(project, code, outcomes, message):
+    write_tests(project, code)
+    result = project.run("-W", "ignore")
+    result.assert_outcomes(**outcomes)
+    text_of(result)
+    assert message in text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("marks", "message"),
+    [
+        (['irthreshold("mrr", 0.9)'], "There is no mark 'irthreshold'. Did you mean 'ir_threshold'?"),
+        (['ir_Golden("x")'], "There is no mark 'ir_Golden'. Did you mean 'ir_golden'?"),
+        (
+            ['ir_golden("golden/*.yaml", depth=20)'],
+            "Two ir_golden marks name the golden set 'faq', and differ",
+        ),
+        (['ir_golden("/nowhere/*.yaml")'], "ir_golden('/nowhere/*.yaml') matches no file. Mend"),
+        (["ir_golden(7)"], "ir_golden needs a path or pattern"),
+        (
+            ['ir_golden("golden/faq.yaml", depth=0)'],
+            "ir_golden(depth=0): the depth is a whole number, 1 or more.",
+        ),
+        (
+            ["ir_threshold(0.5)"],
+            'test_search.py: ir_threshold on the test: write ir_threshold("ndcg@10", 0.7)',
+        ),
+        (['ir_threshold("mrr", True)'], "`min` of mrr is True, which is not a number"),
+        (['ir_threshold("mrr", 0.5, min=0.6)'], "`min` is given twice"),
+        (
+            ['ir_threshold("P@5", 0.1)', 'ir_threshold("precision@5", 0.1)'],
+            "`min` of precision@5 is set twice",
+        ),
+        (['ir_threshold("latency_p95", 3)'], "`min` does not apply to latency_p95, where lower is better"),
+    ],
+)
+def test_a_mark_that_means_nothing_fails_in_words(project, marks, message):
+    project.test(['ir_golden("golden/*.yaml")', *marks])
+    result = project.run("-W", "ignore")
+    assert result.ret == 1
+    assert message in text_of(result)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no links without rights, and no pipes")
+def test_golden_files_that_are_no_files_fail_by_name_and_the_others_go_on(project):
+    golden = project.path / "golden"
+    (golden / "a-link.yaml").symlink_to("faq.yaml")
+    (golden / "dangling.yaml").symlink_to("nowhere.yaml")
+    (golden / "loop.yaml").symlink_to("loop.yaml")
+    (golden / "folder.yaml").mkdir()
+    os.mkfifo(golden / "pipe.yaml")
+    result = project.run()
+    result.assert_outcomes(passed=2, failed=3)
+    for message in (
+        "dangling.yaml:1:1: There is no such file",
+        "loop.yaml:1:1: The file cannot be read",
+        "pipe.yaml:1:1: ",
+    ):
+        assert message in text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "golden/faq.yaml:1:1: The file is empty."),
+        (b"\x00\xff\xfe\x80", "golden/faq.yaml:1:1: "),
+        (
+            "queries: [{query: Grüße, relevant: [a]}]".encode("latin-1"),
+            "golden/faq.yaml:1:21: The byte 0xFC is not UTF-8.",
+        ),
+        (b"<<<<<<< ours\nqueries: []\n", "golden/faq.yaml:1:"),
+        (b"queries:\n  - {query: a, relevant: [b], relevant: [c]}\n", "golden/faq.yaml:2:"),
+        (b"a: &a [x]\nb: &b [*a, *a, *a]\nqueries: [*b, *b, *b]\n", "golden/faq.yaml:"),
+        (b"queries: " + b"[" * 100_000, "golden/faq.yaml:1:"),
+    ],
+    ids=["empty", "binary", "latin-1", "conflict", "duplicate key", "aliases", "deep"],
+)
+def test_a_broken_golden_file_fails_by_line_and_column(project, content, message):
+    (project.path / "golden/faq.yaml").write_bytes(content)
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    assert message in text_of(result)
+
+
+def test_line_ends_do_not_matter(project):
+    (project.path / "golden/faq.yaml").write_bytes(
+        "\n".join(line[4:] for line in GOLDEN.splitlines()).replace("\n", "\r\n").encode()
+    )
+    project.run().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("setting", ["", "ir_timeout = 5", "ir_concurrency = 3"])
+@pytest.mark.parametrize(
+    ("act", "line"),
+    [("pytest.skip('no engine')", "skipped, nothing was evaluated"), ("pytest.xfail('x')", "skipped, nothing was evaluated"),
+     ("exit(3)", "SystemExit: 3")],
+)  # fmt: skip
+@pytest.mark.parametrize("prefix", ["", "async "])
+def test_what_a_retriever_lets_pytest_know_is_told_without_contradiction(project, prefix, act, line, setting):
+    project.write("pytest.ini", f"[pytest]\n{setting}\n")
+    retriever(project, f"{prefix}def search(query, k):\n    {act}")
+    result = project.run()
+    assert line in text_of(result)
+    assert ("FAILS" in text_of(result)) == (act == "exit(3)") == (result.ret == 1)
+
+
+@pytest.mark.parametrize("error", ["asyncio.CancelledError", "GeneratorExit", "RecursionError"])
+def test_what_a_retriever_raises_shows_its_line_and_none_of_ours(project, error):
+    retriever(project, f"async def search(query, k):\n    raise {error}")
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    assert "conftest.py:4" in text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("search = None", "The retriever is None. Give a callable of (query, k)"),
+        ("class search: pass", "a class. Give a callable of (query, k)"),
+        ("search = lambda: []", "cannot be called: too many positional arguments"),
+        ("async def search(query, k):\n    for n in range(10**12): yield f'doc-{n}'", "mrr is 0.2333"),
+        (
+            "def search(query, k):\n    yield 'doc-1'\n    raise OSError('gone')",
+            "raised OSError: gone (conftest.py:5)",
+        ),
+    ],
+)
+def test_what_is_no_retriever_fails_in_words(project, code, message):
+    retriever(project, code)
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    assert message in text_of(result)
+
+
+def test_an_expected_failure_is_not_counted_as_one(project):
+    write_tests(project, "@pytest.mark.xfail\nGATED\ndef test_it(irmetrics): irmetrics.check()\n")
+    result = project.run()
+    result.assert_outcomes(xfailed=1)
+    assert "golden/faq.yaml: FAILS as expected, 3 queries" in text_of(result)
+    assert "all pass" in text_of(project.run("-q"))
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (("golden/faq.yaml", "a\\u0000b"), "its baseline is still there"),
+        (("golden/faq.yaml", "../../etc/passwd"), "its baseline is still there"),
+        (('"golden/faq.yaml"', "7"), "ir_baselines/test_search/test_search_quality[faq].json:1: `golden_set` is not text"),
+        (('"depth": 10', '"depth": ' + "9" * 5000), "[faq].json:1: holds a number of thousands of digits"),
+        (('"format"', '"version": 1, "format"'), "the key 'version' is there twice"),
+        (('"id": "hours"', '"id": "reset"'), "query 'reset' is there twice"),
+        (('["doc-2", "doc-1"]', '["doc-2", "doc-2"]'), "'doc-2' is in it twice"),
+        (('"rankings"', '"rankings": ' + "[" * 100_000 + '"x"'), "[faq].json"),
+    ],
+    ids=["null", "elsewhere", "number", "digits", "key", "query", "document", "deep"],
+)  # fmt: skip
+def test_a_baseline_that_someone_edited_fails_by_name(project, damage, message):
+    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    good = project.baseline.read_text()
+    bad = good.replace(*damage, 1)
+    assert bad != good
+    project.baseline.write_text(bad)
+    result = project.run("--ir-baseline")
+    assert result.ret == 1
+    assert message in text_of(result)
+    assert f"{project.path}/ir_baselines" not in text_of(result)
+
+
+def test_renaming_every_query_or_the_golden_set_never_passes(project):
+    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    golden = project.path / "golden/faq.yaml"
+    golden.write_text(golden.read_text().replace("id: ", "id: x"))
+    result = project.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    assert "Only 0% of the baseline's queries (by weight) are still asked in the same words" in text_of(
+        result
+    )
+    golden.rename(project.path / "golden/new.yaml")
+    project.run("--ir-baseline").assert_outcomes(failed=2)
+    (project.path / "golden/new.yaml").unlink()
+    result = project.run("--ir-baseline")
+    result.assert_outcomes(failed=2)
+    assert "no test of this run used irmetrics" not in text_of(result)
+
+
+@pytest.mark.parametrize("where", ["sub", "..", "."])
+def test_the_commands_in_messages_work_from_where_pytest_was_called(project, monkeypatch, where):
+    for name in ("test_search.py", "golden/faq.yaml"):
+        target = project.path / "sub" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (project.path / name).rename(target)
+    project.write("pytest.ini", "[pytest]\n")
+    project.answers({**ANSWERS, "opening hours": []})
+    tests_file = project.path / "sub/test_search.py"
+    tests_file.write_text(tests_file.read_text().replace("0.5", "0.9"))
+    monkeypatch.chdir(project.path / where)
+    shown = os.path.relpath(tests_file).replace(os.sep, "/")
+    result = project.run(str(tests_file), "--rootdir", str(project.path))
+    result.assert_outcomes(failed=1)
+    assert f"To look closer: pytest '{shown}::test_search_quality[faq]' --ir-query hours" in text_of(result)
+    project.run(f"{shown}::test_search_quality[faq]", "--ir-query", "hours").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("-p", "no:terminal"), ("--no-summary",), ("-W", "error"), ("--import-mode=importlib",), ("-n", "2"), ("--reruns", "1")],
+    ids=" ".join,
+)  # fmt: skip
+def test_no_option_turns_a_failure_into_a_pass_or_an_internal_error(project, options):
+    write_tests(project, "GATED\ndef test_it(irmetrics): irmetrics.check()\n")
+    result = project.run_apart(*options)
+    assert result.ret == 1
+    text_of(result)
+
+
+def test_tests_of_one_name_in_two_classes_have_a_baseline_each(project):
+    mark = GATED.replace("0.99", "0.5").replace("\n", "\n    ")
+    body = "def test_it(self, irmetrics): irmetrics.check()\n"
+    write_tests(project, "".join(f"class Test{name}:\n    {mark}{body}\n" for name in ("A", "B")))
+    result = project.run("--ir-baseline-update")
+    result.assert_outcomes(passed=2)
+    assert len([*project.path.glob("ir_baselines/**/*.json")]) == 2
+    project.run("--ir-baseline").assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("golden=3", "golden=3 is no golden set. Give a path"),
+        ("against=3", "The retriever is int 3. Give a callable"),
+        ("against='nope.json'", "nope.json: cannot be read: No such file or directory"),
+        ("against=lambda query, k: None", "The retriever given as `against` failed for 3 queries"),
+        ("golden={'q': {'d': 'x'}}", "Query 'q' grades 'd' 'x'. Give a number up to 1000."),
+        ("golden={'q': {'d': 1}}", "A golden set without texts can only be checked against a Run."),
+    ],
+)
+def test_wrong_arguments_fail_in_words(project, given, message):
+    project.test('ir_golden("golden/*.yaml")', f"irmetrics.check({given})")
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    assert message in text_of(result)
+
+
+def test_asking_for_a_metric_that_was_not_evaluated_shows_the_users_line(project):
+    project.test('ir_golden("golden/*.yaml")', 'irmetrics.evaluate()["ndcg@9"]')
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    assert "ndcg@9 was not evaluated" in text_of(result)
