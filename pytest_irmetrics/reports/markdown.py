@@ -181,7 +181,7 @@ def _slices(record: Record) -> Iterator[str]:
         return
     yield from ("", f"<details><summary>{plural(len(record.slices), 'slice')}</summary>")
     yield from ("", f"{_code(record.slices[0].metric)} by tag:", "")
-    yield "| tag | n | now | baseline | delta | 95 % interval | queries like these |"
+    yield "| tag | n | now | baseline | delta | 95 % interval | shows |"
     yield "| :-- | --: | --: | --: | --: | --: | :-- |"
     for row in record.slices[:_SENTENCES]:
         scores = [
