@@ -292,7 +292,9 @@ def test_advice_is_followed_by_being_caught():
 
 def test_what_significance_lets_pass_is_said():
     result = tried(MANY[:4], "mrr max_drop=0.01", "mrr significance=0.01")
-    shifted = "The significance of mrr lets pass what is beyond its max_drop: best hit of every query lost (0."
+    shifted = (
+        "The significance of mrr lets pass what is beyond its max_drop: best hit of every query lost (0."
+    )
     assert any(sentence.startswith(shifted) for sentence in result.advice)
 
 
