@@ -191,10 +191,16 @@ def test_a_new_file_has_the_mode_of_any_new_file(tmp_path):
 
 
 @posix
-def test_a_device_is_written_to():
-    before = os.stat(os.devnull)  # noqa: PTH116 - os.devnull is text
-    write_whole(Path(os.devnull), "x")
-    assert os.path.samestat(os.stat(os.devnull), before)  # noqa: PTH116 - the same
+def test_what_is_no_file_is_written_to_and_stays(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_whole(pipe, "new")
+        assert stat.S_ISFIFO(pipe.stat().st_mode)
+        assert os.read(reader, 10) == b"new"
+    finally:
+        os.close(reader)
 
 
 @pytest.mark.parametrize("chosen", ["json", "md"])
