@@ -225,6 +225,8 @@ class Comparison:
         V = Σ (w / Σw)² · (s²_before / R_before + s²_now / R_now), with s² the sample variance of a query's scores
         over its R repeats; where one side asked once, the other side's s² stands for it.
         """
+        if not self.now.repeated and not self.baseline.repeated:
+            return None
         change = self.change(metric, tag)
         before, now = self.baseline.repeats(metric), self.now.repeats(metric)
         total = math.fsum(change.weights[query_id] for query_id in change.differences)

@@ -138,6 +138,12 @@ class Evaluation:
             columns = [_averages(column, [len(asked) for asked in rankings]) for column in flat]
         return {metric.name: column for metric, column in zip(metrics, columns, strict=True)}
 
+    @cached_property
+    def repeated(self) -> bool:
+        """Whether any query was asked more than once."""
+        answers = self.run.answers
+        return any(len(answers[query.id].rankings) > 1 for query in self.counted if query.id in answers)
+
     def repeats(self, metric: str | Metric) -> dict[str, list[float]]:
         """Return query id → its scores, one for each time that it was asked; only for what rankings decide."""
         metric = self.metric(metric)
