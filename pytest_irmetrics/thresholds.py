@@ -24,6 +24,7 @@ __all__ = [
     "ThresholdError",
     "build",
     "check_word",
+    "finite",
     "parse_line",
     "quoted",
     "read_limit",
@@ -253,8 +254,11 @@ def _twice(key: tuple[str, str | None, str], first: str, second: str) -> str:
 
 def _number(value: object) -> int | float | None:
     """Read a number that came from Python or as text; None for anything else, booleans and NaN included."""
-    if isinstance(value, str):
-        return read_number(value)
+    return read_number(value) if isinstance(value, str) else finite(value)
+
+
+def finite(value: object) -> int | float | None:
+    """Return a finite number as Python's own int or float; None for all else, booleans included."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
     try:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden.model import MAX_GRADE, GoldenSet, GoldenSetError, Problem, Query, make_query
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.thresholds import finite, quoted
 
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
@@ -118,16 +117,8 @@ def _id(key: object, what: str, problems: list[str]) -> str | None:
 
 
 def _grade(value: object) -> Grade | None:
-    """Return a finite number as Python's own int or float; None for all else, booleans included."""
-    if type(value) is int:
-        return value
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return None
-    try:
-        number = int(value) if isinstance(value, Integral) else float(value)
-        return number if math.isfinite(number) else None
-    except (OverflowError, ValueError):
-        return None
+    """Return a grade as Python's own number, None for what is none; nearly always it is an int already."""
+    return value if type(value) is int else finite(value)
 
 
 def _shown(value: object) -> str:

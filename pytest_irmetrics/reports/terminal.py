@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.comparison import moves
+from pytest_irmetrics.reports.digest import slice_moved
 from pytest_irmetrics.reports.text import (
     display_width,
     escape_terminal,
@@ -318,21 +319,13 @@ def slices_table(record: Record, screen: Screen) -> list[str]:
             score_text(row.baseline),
             signed_text(row.delta),
         ]
-        rows.append([screen.line(cells[0]), *cells[1:], interval, _says(row)])
+        rows.append([screen.line(cells[0]), *cells[1:], interval, slice_moved(row)])
     return table(
         [[to_stream(cell, screen.encoding) for cell in row] for row in rows],
         "<>>>>><",
         screen.width,
         ascii_only=screen.ascii_only,
     )
-
-
-def _says(row: Row) -> str:
-    if row.n < 5:
-        return "too few"
-    if row.interval is not None and row.interval[1] < 0:
-        return "fell"
-    return "rose" if row.interval is not None and row.interval[0] > 0 else ""
 
 
 def one_line(record: Record, screen: Screen, *, expected: bool = False) -> str:

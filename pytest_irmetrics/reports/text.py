@@ -101,7 +101,7 @@ _MARKDOWN = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"} | {sign: "\\" + sign for sign in r"\`*_[]#|~"}
 )
 # What GitHub turns into a link, a mention or an emoji only after Markdown is rendered, where a backslash is long gone.
-_LINKED = re.compile(r"@(?=\w)|#(?=\d)|\bGH-(?=\d)|:(?=//)|\bwww\.|:(?=[\w+-]+:)", re.IGNORECASE)
+_LINKED = re.compile(r"@(?=\w)|#(?=\d)|\bGH-(?=\d)|:(?=//)|\bwww(?=\.)|:(?=[\w+-]+:)", re.IGNORECASE)
 _BREAK = "\ue000"  # stands for a zero-width space until the rest is escaped
 
 
