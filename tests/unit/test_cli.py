@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -147,14 +148,34 @@ class TestCheck:
         assert all(line.isprintable() for line in err.splitlines())
         assert "\\x1b[31m" in err
 
-    def test_help_says_what_it_does(self, capsys):
-        for arguments in (["--help"], ["check", "--help"]):
-            with pytest.raises(SystemExit) as caught:
-                cli.main(arguments)
-            assert caught.value.code == 0
-            out = capsys.readouterr().out
-            assert "golden sets" in out
-            assert out.isascii()
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "",
+            "init",
+            "check",
+            "show",
+            "diff",
+            "report",
+            "baselines",
+            "baselines list",
+            "baselines prune",
+            "schema",
+        ],
+    )
+    def test_help_says_what_it_does_with_examples(self, capsys, command, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "80")
+        with pytest.raises(SystemExit) as caught:
+            cli.main([*command.split(), "--help"])
+        assert caught.value.code == 0
+        out = capsys.readouterr().out
+        assert out.isascii()
+        if command:
+            examples = out.partition("\nexamples:\n")[2].splitlines()
+            assert any(f"pytest-irmetrics {command}" in line for line in examples)
+        else:
+            listed = re.findall(r"^    (\w+)", out, re.MULTILINE)
+            assert listed == ["init", "check", "show", "diff", "report", "baselines", "schema"]
 
     def test_an_interrupt_has_its_own_status(self, monkeypatch):
         def interrupt(*_, **__):
