@@ -423,6 +423,7 @@ class IRMetrics:
         if not now.errors:
             self._item.ihook.pytest_irmetrics_evaluated(item=self._item, evaluation=now)
             self._notes += notes.on_evaluation(now, limits, self._corpus)
+            self._hints += notes.on_known_bad(now, limits)
         if comparison is not None and self._against is not None:
             self._notes += notes.on_comparison(comparison, self._against)
             leading = self._outcome.leading_metric

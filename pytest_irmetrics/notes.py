@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.comparison import LabelChange
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Limits
+    from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
 
 _LABELS = 5
@@ -34,14 +35,9 @@ def on_evaluation(
     golden = evaluation.golden
     if golden.left_out:
         yield f"Left out, because without any judgment: {listed(golden.left_out)}."
-    for query in golden.queries.values():
-        if query.xfail is not None and query.id not in evaluation.errors:
-            state = (
-                "would pass now: take the mark away"
-                if would_pass(evaluation, query, limits)
-                else "still fails"
-            )
-            yield f"The query {query.id} is marked xfail ({query.xfail or 'no reason given'}) and {state}."
+    for query in _known_bad(evaluation):
+        if would_pass(evaluation, query, limits):
+            yield f"The query {query.id} is marked xfail ({_why(query)}) and would pass now: take the mark away."
     lengths = [len(ranking) for query in evaluation.counted for ranking in evaluation.rankings(query.id)]
     if evaluation.depth is not None and any(lengths) and max(lengths) < evaluation.depth:
         yield (
@@ -50,6 +46,25 @@ def on_evaluation(
         )
     if corpus is not None:
         yield from _missing_documents(evaluation, corpus)
+
+
+def on_known_bad(evaluation: Evaluation, limits: Limits) -> Iterator[str]:
+    """Say which queries are in no mean because they are known to be bad, and still are."""
+    for query in _known_bad(evaluation):
+        if not would_pass(evaluation, query, limits):
+            yield f"The query {query.id} is marked xfail ({_why(query)}) and still fails."
+
+
+def _known_bad(evaluation: Evaluation) -> list[Query]:
+    return [
+        query
+        for query in evaluation.golden.queries.values()
+        if query.xfail is not None and (evaluation.only is None or query.id in evaluation.only)
+    ]
+
+
+def _why(query: Query) -> str:
+    return query.xfail or "no reason given"
 
 
 def _missing_documents(evaluation: Evaluation, corpus: Container[str]) -> Iterator[str]:

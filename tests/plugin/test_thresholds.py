@@ -293,7 +293,7 @@ def test_an_xfail_query_is_shown_and_in_no_mean(project, answer, state):
     )
     project.answers({"a": ["d1"], "b": answer})
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 1.0)'])
-    result = project.run()
+    result = project.run("-v")
     result.assert_outcomes(passed=1)
     joined = " ".join(" ".join(result.outlines).split())
     assert f"The query b is marked xfail (TICKET-7) and {state}." in joined
