@@ -172,6 +172,7 @@ class IRMetrics:
 
     @property
     def _settings(self) -> Settings:
+        __tracebackhide__ = True
         return self._session.settings
 
     def _golden(self, given: Any) -> GoldenSet:
@@ -204,6 +205,10 @@ class IRMetrics:
 
     def _options(self) -> RetrievalOptions:
         settings, parameter = self._settings, self._parameter
+        if self._doc_id is not None and not callable(self._doc_id):
+            raise collection.MarkError(
+                f"The fixture ir_doc_id gives {self._doc_id!r}. Give a function of one returned item that returns its id."
+            )
         return RetrievalOptions(
             depth=(parameter and parameter.depth) or settings.depth,
             duplicates=(parameter and parameter.duplicates) or settings.duplicates,
@@ -216,6 +221,7 @@ class IRMetrics:
 
     def _plan(self, golden: Any) -> tuple[GoldenSet, tuple[Metric, ...], list[list[Threshold]]]:
         """Read all that can be wrong before the first query is asked."""
+        __tracebackhide__ = True
         golden = self._golden(golden)
         settings = self._settings
         levels = self._levels(golden)
@@ -419,14 +425,14 @@ class IRMetrics:
         if settings.update and regression is None:
             # The first baseline: that nothing was there to compare with is no news.
             verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
-        self._outcome = Outcome(now, limits, verdicts, comparison)
+        outcome = Outcome(now, limits, verdicts, comparison)
         if not now.errors:
             self._item.ihook.pytest_irmetrics_evaluated(item=self._item, evaluation=now)
             self._notes += notes.on_evaluation(now, limits, self._corpus)
             self._hints += notes.on_known_bad(now, limits)
         if comparison is not None and self._against is not None:
             self._notes += notes.on_comparison(comparison, self._against)
-            leading = self._outcome.leading_metric
+            leading = outcome.leading_metric
             if leading is not None:
                 self._notes += notes.hidden_slices(comparison, leading)
             self._hints += notes.on_tolerance(comparison, limits)
@@ -434,8 +440,9 @@ class IRMetrics:
             self._notes.append(
                 "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
             )
-        self._checked = True
-        if self._outcome.failed:
+        # Not before what the user's own hooks and fixtures may raise: the test has not passed then.
+        self._outcome, self._checked = outcome, True
+        if outcome.failed:
             self._fail_check(failure(self._as_record(self._outcome), self._screen))
         return now
 

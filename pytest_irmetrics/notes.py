@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics import significance
 from pytest_irmetrics.comparison import SLACK, Comparison
-from pytest_irmetrics.evaluation import read_metrics
+from pytest_irmetrics.evaluation import EvaluationError, read_metrics
 from pytest_irmetrics.gates import allowed_drop, would_pass
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.reports.text import plural, score_text, signed_text
@@ -74,7 +74,13 @@ def _missing_documents(evaluation: Evaluation, corpus: Container[str]) -> Iterat
         for doc_id, grade in query.judgments.items()
         if grade > 0
     }
-    missing = sorted(doc_id for doc_id in judged if doc_id not in corpus)
+    try:
+        missing = sorted(doc_id for doc_id in judged if doc_id not in corpus)
+    except Exception as error:
+        raise EvaluationError(
+            f"The fixture ir_corpus could not be asked for a document: {type(error).__name__}: {error}. "
+            "Give anything that supports `in`, for example a set of ids."
+        ) from error
     if missing:
         yield (
             f"The index lacks {plural(len(missing), 'document')} that the golden set judges relevant; no ranking can "

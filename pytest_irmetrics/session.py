@@ -17,6 +17,8 @@ from pytest_irmetrics.settings import Settings, SettingsError, read_boolean, rea
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 _ONLY_FROM_NODE_IDS = "::"
 
 

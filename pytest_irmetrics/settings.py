@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,12 @@ from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, require_d
 from pytest_irmetrics.metrics import MetricError, parse_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Limit, Threshold
+
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
@@ -181,6 +184,8 @@ def _thresholds(config: pytest.Config, custom: Mapping[str, Callable[..., float]
 def _custom_metrics(config: pytest.Config) -> dict[str, Callable[..., float]]:
     metrics: dict[str, Callable[..., float]] = {}
     for offered in config.hook.pytest_irmetrics_metrics(config=config):
+        if not isinstance(offered, Mapping):
+            raise SettingsError(f"pytest_irmetrics_metrics gave {offered!r}; it maps names to functions.")
         for name, function in offered.items():
             if not isinstance(name, str) or not callable(function):
                 raise SettingsError(

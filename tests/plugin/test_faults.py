@@ -388,3 +388,30 @@ def test_asking_for_a_metric_that_was_not_evaluated_shows_the_users_line(project
     result = project.run()
     result.assert_outcomes(failed=1)
     assert "ndcg@9 was not evaluated" in text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("@pytest.fixture\ndef ir_doc_id(): return 3", "The fixture ir_doc_id gives 3. Give a function"),
+        (
+            "@pytest.fixture\ndef ir_corpus(): return 3",
+            "The fixture ir_corpus could not be asked for a document",
+        ),
+        ("@pytest.fixture\ndef ir_executor(): return 3", "ir_executor raised AttributeError"),
+        (
+            "def pytest_irmetrics_metrics(config): return ['mine']",
+            "gave ['mine']; it maps names to functions.",
+        ),
+        ("def pytest_irmetrics_metrics(config): return {}['x']", "KeyError: 'x'"),
+        ("def pytest_irmetrics_evaluated(item, evaluation): return {}['x']", "KeyError: 'x'"),
+    ],
+)
+def test_fixtures_and_hooks_of_the_users_that_break_fail_in_words(project, code, message):
+    conftest = project.path / "conftest.py"
+    conftest.write_text(f"{conftest.read_text()}\n\n{code}\n")
+    result = project.run("--ir-baseline-update")
+    result.assert_outcomes(failed=1)
+    assert message in text_of(result)
+    assert "golden/faq.yaml: FAILS" in text_of(result)
+    assert not project.baseline.exists()
