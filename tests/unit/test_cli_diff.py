@@ -116,21 +116,28 @@ class TestTable:
             assert "note: 3 queries only in a.json (a TREC run" in out
 
     def test_orders_by_what_moved_the_mean_most(self, capsys, folder):
-        save(folder / "b.json", BEFORE, now("refund", "a", "d1"), now("hours"), now("hard", "x1"))
+        save(folder / "b.json", BEFORE, now("refund", "a"), now("hours"), now("hard", "x1"))
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr")
         shown = [line for line in out.splitlines() if line in BEFORE]
-        assert shown == ["hard", "hours", "refund"]  # 1, −1 and twice −0.5: ties go by id
+        assert shown == ["refund", "hard", "hours"]  # by twice −1, 1 and −1: ties go by id
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr", "--queries", "1")
         assert "Of 3 queries that moved mrr, the 1 that moved it most (--queries N):" in out
-        assert [line for line in out.splitlines() if line in BEFORE] == ["hard"]
+        assert [line for line in out.splitlines() if line in BEFORE] == ["refund"]
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr", "--queries", "0")
         assert out.splitlines()[-1].startswith("mrr ")
 
     def test_shows_queries_by_ndcg_unless_told_otherwise(self, capsys, folder):
         save(folder / "b.json", BEFORE, now("refund", "d1", "d2", "a"))
         assert "1 query moved ndcg@10:" in diff(capsys, "a.json", "b.json")[0]
+        save(folder / "c.json", BEFORE, now("refund", "a", "d1", "d2"))
+        assert "1 query moved mrr:" in diff(capsys, "a.json", "c.json", "--metrics", "mrr,ndcg@10")[0]
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr,map")  # mrr did not move
         assert "1 query moved map:" in out
+
+    def test_names_two_documents_that_stand_above_a_fallen_one(self, capsys, folder):
+        save(folder / "b.json", BEFORE, now("hours", "x", "y", "z", "h1"))
+        out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr")
+        assert [line.split()[-1] for line in out.splitlines()[-3:]] == ["h1", "x", "y"]
 
     def test_cuts_a_long_list_of_documents(self, capsys, folder):
         grades = {f"r{n}": 1 for n in range(30)}
