@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from dataclasses import replace
 from difflib import get_close_matches
@@ -125,7 +126,7 @@ def _unknown(file: str, wanted: str, golden: GoldenSet) -> str:
     advice = (
         f"Did you mean {' or '.join(map(quote, close[:3]))}?"
         if close
-        else f"`pytest-irmetrics check --json {file}` lists the ids of its {plural(len(golden.queries), 'query', 'queries')}."
+        else f"`pytest-irmetrics check --json {shlex.quote(file)}` lists the ids of its {plural(len(golden.queries), 'query', 'queries')}."
     )
     return f"{file}:1: There is no query {quote(wanted)}. {advice}"
 

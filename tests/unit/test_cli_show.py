@@ -119,6 +119,11 @@ class TestQuery:
             assert err.startswith(f"golden/faq.yaml:1: There is no query {wanted!r}. ")
             assert err.endswith(f"{meant}\n")
 
+    def test_the_command_that_it_gives_can_be_copied(self, capsys, folder):
+        (folder / "a b.yaml").write_text(GOLDEN)
+        _, err = shown(capsys, "a b.yaml", "zzz", status=1)
+        assert "`pytest-irmetrics check --json 'a b.yaml'` lists" in err
+
     def test_a_broken_golden_set_is_told_as_check_tells_it(self, capsys, folder):
         (folder / "broken.yaml").write_text("queries:\n- {query: a, relevent: b}\n")
         out, err = shown(capsys, "broken.yaml", "a", status=1)
