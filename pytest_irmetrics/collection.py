@@ -62,9 +62,10 @@ def golden_parameters(
                 found[item_id].append(GoldenParameter(path, depth=depth, duplicates=duplicates))
             if not paths:
                 where = "" if os.path.isabs(pattern) else f" in {folder.name}/"  # noqa: PTH117 - a pattern is no path
-                problem = (
-                    f"ir_golden({pattern!r}) matches no file{where}. Mend the pattern, or add the golden set."
-                )
+                what, cure = "matches no file", "Mend the pattern, or add the golden set"
+                if (folder / pattern).is_dir():
+                    what, cure = "is a folder", f"Write which files: {pattern.rstrip('/')}/*.yaml"
+                problem = f"ir_golden({pattern!r}) {what}{where}. {cure}."
                 found[pattern].append(GoldenParameter(None, problem=problem))
     known = {_real(parameter.path) for same in found.values() for parameter in same if parameter.path}
     for baseline, golden_set in stored:

@@ -144,6 +144,8 @@ def decide(
             gate = _Gate(evaluation, metric, tag, word, limit, origin, words)
             if word == "min_each":
                 verdicts.append(_min_each(gate))
+            elif word == "significance" and "max_drop" not in words:
+                verdicts.append(_lone_significance(gate, regression))
             elif word != "significance" and not single_queries_only:
                 verdicts.append(_set_gate(gate, regression))
     verdicts = _narrow_by_significance(verdicts, limits, regression)
@@ -424,6 +426,16 @@ def _max_lost(gate: _Gate, change: Change, regression: Regression) -> Verdict:
     text = f"{plural(lost, 'query', 'queries')} of {change.n} lost every point of {gate.what} against {regression.against}; {rule}."
     state: State = "passed" if lost <= allowed else "failed"
     return gate.verdict(state, text, queries=change.lost, limit=allowed)
+
+
+def _lone_significance(gate: _Gate, regression: Regression | None) -> Verdict:
+    """Never let a limit gate nothing unseen: a significance level only narrows a ``max_drop``."""
+    if regression is None:
+        return gate.verdict(
+            "not checked", f"{gate.what}: significance {gate.limit} is not checked without --ir-baseline."
+        )
+    text = f"{gate.what}: significance {gate.limit} has no max_drop to narrow. Give it one, or take it away."
+    return gate.verdict("failed", text)
 
 
 def _narrow_by_significance(

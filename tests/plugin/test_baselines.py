@@ -114,6 +114,18 @@ def test_significance_narrows_max_drop(stored):
     result.assert_outcomes(passed=1)
 
 
+def test_significance_without_a_drop_to_narrow_is_never_silent(stored):
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", significance=0.05)'])
+    result = stored.run()
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*mrr: significance 0.05 is not checked without --ir-baseline."])
+    stored.run("--ir-baseline").assert_outcomes(passed=1)  # narrows the drop that ir_max_drop allows
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", significance=0.05, max_drop="off")'])
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["mrr: significance 0.05 has no max_drop to narrow.*"])
+
+
 def test_the_reported_metrics_are_gated_where_no_threshold_is(stored):
     worse(stored)
     stored.test('ir_golden("golden/*.yaml")')

@@ -157,7 +157,7 @@ def test_an_async_check_is_degraded_too(stored):
             assert (await irmetrics.acheck())["mrr"] > 0.8
         """,
     )
-    result = stored.run("--ir-selftest")
+    result = stored.run_apart("--ir-selftest")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*caught all 6"])
 

@@ -151,6 +151,7 @@ def test_off_cancels_an_inherited_word_and_no_other(project):
         ('ir_threshold("ndcg@100", 0.5)', "*ndcg@100 needs 100 results a query*ir_depth = 100*"),
         ('ir_threshold("no_answer", 0.5)', "A gate over no query: *"),
         ('ir_golden("gold/*.yaml")', "ir_golden('gold/?.yaml') matches no file*"),
+        ('ir_golden("golden")', "ir_golden('golden') is a folder*Write which files: golden/[*].yaml."),
         ("ir_golden()", "ir_golden needs a path or pattern*"),
         ('ir_golden("golden/*.yaml", dept=3)', "ir_golden has no argument 'dept'*"),
     ],
