@@ -17,6 +17,11 @@ import pytest
 
 from pytest_irmetrics.metrics import Scorer, mean, parse_metric, score
 
+# ir_measures reads metric names through what Python 3.12 deprecates.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:ast.:DeprecationWarning", "ignore:Attribute . is deprecated:DeprecationWarning"
+)
+
 ir_measures = pytest.importorskip("ir_measures")
 pytrec_eval = pytest.importorskip("pytrec_eval")
 
