@@ -22,7 +22,7 @@ from math import fsum, inf, isfinite, log2
 TYPE_CHECKING = False  # typing alone would take longer to import than this module
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from typing import Literal, NoReturn
+    from typing import Any, Literal, NoReturn
 
     Kind = Literal["ranking", "no_answer", "latency", "custom"]
     Formula = Callable[..., float | None]
@@ -857,6 +857,7 @@ class Scorer:
         self._columns = [order.index(at) for at in range(len(bound))]
         self._by_length = any(map(_needs_length, self.metrics))
         self._profiles: dict[object, Profile] = {}
+        self._rows: dict[object, dict[object, Row]] = {}
         self._remembered = 0
 
     def row(self, judgments: Mapping[str, Grade], ranking: Sequence[str]) -> list[float | None]:
@@ -886,65 +887,52 @@ class Scorer:
         rankings: Iterable[Sequence[str]],
     ) -> None:
         append = rows.append
-        profiles = self._profiles
-        by_length = self._by_length
+        rows_of = self._rows
+        none: dict[object, Row] = {}
+        few, short, by_length = _FEW, _SHORT, self._by_length
         # What tells one row from another: the grades that were judged, and where which of them were found.
-        # Both take the cheapest form that is unambiguous.
-        grades: object
-        where: object
+        # Both take the cheapest form that is unambiguous; _remember knows them.
+        grades: Any
+        where: Any
         for graded, ranking in zip(judgments, rankings, strict=True):
             size = len(graded)
-            found = None
             if size == 1:
-                ((document, grade),) = graded.items()
-                grades = grade
+                ((document, grades),) = graded.items()
                 try:
-                    where = at = ranking.index(document)
+                    where = ranking.index(document)
                 except ValueError:
-                    where = at = -1
-            elif size > _FEW:
+                    where = -1
+            elif size > few:
                 append(self._row(_walk(graded, ranking), len(ranking), _profile(graded)))
                 continue
             else:
                 grades = tuple(graded.values())
-                if len(ranking) <= _SHORT:
-                    where = tuple(map(graded.get, ranking))
-                else:
-                    found = _search(graded, ranking)
-                    where = tuple(found)
+                where = tuple(map(graded.get, ranking) if len(ranking) <= short else _search(graded, ranking))
             if by_length:
                 where = (where, len(ranking))
-            profile = profiles.get(grades)
-            row = None if profile is None else profile.rows.get(where)
-            if row is None:
-                if size == 1:
-                    found = [(at + 1, grade)] if at >= 0 else []
-                row = self._remember(grades, where, found, graded, ranking)
-            append(row)
+            row = rows_of.get(grades, none).get(where)
+            append(self._remember(grades, where, graded, ranking) if row is None else row)
 
-    def _remember(
-        self,
-        grades: object,
-        where: object,
-        found: list[tuple[int, Grade]] | None,
-        graded: Mapping[str, Grade],
-        ranking: Sequence[str],
-    ) -> Row:
+    def _remember(self, grades: Any, where: Any, graded: Mapping[str, Grade], ranking: Sequence[str]) -> Row:
         """Compute a row that has not been met before, and keep it for the next query that is alike."""
-        profiles = self._profiles
         if self._remembered >= _REMEMBERED:
-            profiles.clear()
+            self._rows.clear()
+            self._profiles.clear()
             self._remembered = 0
         self._remembered += 1
-        profile = profiles.get(grades)
+        profile = self._profiles.get(grades)
         if profile is None:
-            # One profile for all orders of the same grades.
+            # One for all orders of the same grades.
             profile = _profile(graded)
-            profile = profiles[grades] = profiles.setdefault(profile.grades, profile)
+            profile = self._profiles[grades] = self._profiles.setdefault(profile.grades, profile)
+            self._rows[grades] = profile.rows
         row = profile.rows.get(where)
         if row is None:
-            if found is None:
-                found = _search(graded, ranking)
+            at = where[0] if self._by_length else where
+            if isinstance(at, int):
+                found = [(at + 1, grades)] if at >= 0 else []
+            else:
+                found = _walk(graded, ranking) if len(ranking) <= _SHORT else list(at)
             row = profile.rows[where] = self._row(found, len(ranking), profile)
         return row
 
