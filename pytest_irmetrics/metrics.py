@@ -925,7 +925,7 @@ class Scorer:
             # One for all orders of the same grades.
             profile = _profile(graded)
             profile = self._profiles[grades] = self._profiles.setdefault(profile.grades, profile)
-            self._rows[grades] = profile.rows
+        self._rows[grades] = profile.rows
         row = profile.rows.get(where)
         if row is None:
             at = where[0] if self._by_length else where

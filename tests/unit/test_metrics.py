@@ -511,6 +511,9 @@ def test_a_row_met_before_is_not_computed_again():
         scorer._profiles[1, 2] is scorer._profiles[2, 1]
     )  # one profile, whatever the order of the judgments
     assert len(scorer._profiles[1, 2].rows) == 1
+    remembered = scorer._remembered
+    scorer.columns([{"f": 1, "e": 2}, {"c": 2, "d": 1}, {"a": 1}], [["e"], ["c"], ["x", "a"]])
+    assert scorer._remembered == remembered
 
 
 @pytest.mark.parametrize("name", ["judged", "judged@5", "precision", "f1", "precision(denom=retrieved)@5"])
