@@ -290,6 +290,7 @@ def memory(size: str) -> float:
 def import_time(repeats: int = 25) -> tuple[float, float]:
     """Milliseconds of a bare interpreter, and what importing the metric core adds: medians, taken in turns."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its byte code
 
     def run(code: str) -> float:
         started = time.perf_counter()

@@ -34,12 +34,14 @@ print(json.dumps([1000 * (registered - started), sorted(set(sys.modules) - befor
 
 
 def sample() -> tuple[float, list[str]]:
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its byte code
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        env=environment,
     )
     milliseconds, modules = json.loads(done.stdout)
     return milliseconds, modules

@@ -6,8 +6,7 @@ that have nothing to do with retrieval, and pays for nothing there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # typing takes longer to import than all that is needed of this package
 if TYPE_CHECKING:
     from pytest_irmetrics.comparison import Comparison, compare
     from pytest_irmetrics.evaluation import Evaluation, evaluate
