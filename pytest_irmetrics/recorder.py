@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_irmetrics.baseline import BaselineError, sweep, write_baseline
+from pytest_irmetrics.baseline import BaselineError, write_baseline
 from pytest_irmetrics.record import Record
 from pytest_irmetrics.reports import files, selftest, terminal
 from pytest_irmetrics.reports.digest import Command, Unmeasured
 from pytest_irmetrics.reports.terminal import Screen
 from pytest_irmetrics.reports.text import plural
+from pytest_irmetrics.writing import sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -23,6 +23,7 @@ LIBRARY = [
     "thresholds",
     "run",
     "golden",
+    "writing",
     "baseline",
     "retrieval",
     "evaluation",

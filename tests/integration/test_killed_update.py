@@ -14,8 +14,9 @@ import time
 
 import pytest
 
-from pytest_irmetrics.baseline import read_baseline, sweep, write_baseline
+from pytest_irmetrics.baseline import read_baseline, write_baseline
 from pytest_irmetrics.run import Run
+from pytest_irmetrics.writing import sweep
 
 KILLS = int(os.environ.get("IRMETRICS_KILLS", "12"))
 QUERIES = 200

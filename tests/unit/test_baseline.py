@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics import baseline
+from pytest_irmetrics import writing
 from pytest_irmetrics.baseline import (
     BaselineError,
     baseline_path,
@@ -24,15 +24,15 @@ from pytest_irmetrics.baseline import (
     list_baselines,
     read_baseline,
     stale,
-    sweep,
     write_baseline,
 )
 from pytest_irmetrics.run import Run
+from pytest_irmetrics.writing import sweep
 
 RUN = Run({"q": ["a", "b"]})
 OLD = RUN.dumps()
 NEW = Run({"q": ["b", "a"]}).dumps()
-DEAD = ".ir-baseline-0123456789abcdef.tmp"
+DEAD = ".ir-writing-0123456789abcdef.tmp"
 WINDOWS = sys.platform == "win32"
 
 posix = pytest.mark.skipif(WINDOWS, reason="modes and locks of POSIX")
@@ -253,7 +253,7 @@ class TestWriting:
 
     @pytest.mark.parametrize(
         ("owner", "call"),
-        [(os, "fsync"), (os, "open"), (Path, "replace"), (Path, "chmod"), (baseline, "open")],
+        [(os, "fsync"), (os, "open"), (Path, "replace"), (Path, "chmod"), (writing, "open")],
     )
     @pytest.mark.parametrize("problem", [errno.ENOSPC, errno.EROFS, errno.EIO])
     def test_whatever_fails_the_old_file_stays_and_nothing_is_left(
@@ -264,8 +264,8 @@ class TestWriting:
         def fail(*_args, **_kwargs):
             raise OSError(problem, os.strerror(problem))
 
-        stand_in = partial(Broken, fail) if owner is baseline else fail
-        monkeypatch.setattr(owner, call, stand_in, raising=owner is not baseline)
+        stand_in = partial(Broken, fail) if owner is writing else fail
+        monkeypatch.setattr(owner, call, stand_in, raising=owner is not writing)
         with pytest.raises(BaselineError, match=os.strerror(problem)):
             write_baseline(path, NEW)
         monkeypatch.undo()
@@ -324,13 +324,13 @@ class TestWriting:
         assert len(list(path.parent.iterdir())) == 1
 
     def test_where_sweepers_take_every_temporary_file_it_says_so(self, path, monkeypatch):
-        monkeypatch.setattr(baseline, "_hold", lambda *_: False)
+        monkeypatch.setattr(writing, "_hold", lambda *_: False)
         with pytest.raises(BaselineError, match="keeps removing"):
             write_baseline(path, NEW)
         assert not list(path.parent.iterdir())
 
     def test_a_temporary_file_that_was_swept_is_made_again(self, path, monkeypatch):
-        hold, swept = baseline._hold, []
+        hold, swept = writing._hold, []
 
         def sweep_once(descriptor, temporary):
             if not swept:
@@ -338,7 +338,7 @@ class TestWriting:
                 swept.append(temporary)
             return hold(descriptor, temporary)
 
-        monkeypatch.setattr(baseline, "_hold", sweep_once)
+        monkeypatch.setattr(writing, "_hold", sweep_once)
         assert write_baseline(path, NEW)
         assert swept
         assert path.read_text() == NEW
@@ -346,7 +346,7 @@ class TestWriting:
     @posix
     @pytest.mark.parametrize(("problem", "is_held"), [(errno.EWOULDBLOCK, False), (errno.ENOLCK, True)])
     def test_a_lock_that_a_sweeper_has_is_no_lock_of_ours(self, path, monkeypatch, problem, is_held):
-        flock, refused = baseline.fcntl.flock, []
+        flock, refused = writing.fcntl.flock, []
 
         def refuse_once(descriptor, operation):
             if not refused:
@@ -354,17 +354,15 @@ class TestWriting:
                 raise OSError(problem, os.strerror(problem))
             flock(descriptor, operation)
 
-        monkeypatch.setattr(baseline.fcntl, "flock", refuse_once)
+        monkeypatch.setattr(writing.fcntl, "flock", refuse_once)
         opened = []
-        monkeypatch.setattr(
-            baseline.secrets, "token_hex", lambda _: opened.append(1) or f"{len(opened):016x}"
-        )
+        monkeypatch.setattr(writing.secrets, "token_hex", lambda _: opened.append(1) or f"{len(opened):016x}")
         assert write_baseline(path, NEW)
         assert len(opened) == (1 if is_held else 2)
         assert [p.name for p in path.parent.iterdir()] == [path.name]
 
     def test_works_without_locks(self, path, monkeypatch):
-        monkeypatch.setattr(baseline, "fcntl", None)
+        monkeypatch.setattr(writing, "fcntl", None)
         write_baseline(path, OLD)
         (path.parent / DEAD).touch()
         write_baseline(path, NEW)
@@ -423,7 +421,7 @@ class TestSweeping:
         def no_locks(*_):
             raise OSError(errno.ENOLCK, "No locks available")
 
-        monkeypatch.setattr(baseline.fcntl, "flock", no_locks)
+        monkeypatch.setattr(writing.fcntl, "flock", no_locks)
         young, old = tmp_path / DEAD, tmp_path / DEAD.replace("0", "1")
         young.touch()
         old.touch()
@@ -444,7 +442,7 @@ class TestSweeping:
         assert sweep(tmp_path) == []
 
     def test_strangers_stay(self, tmp_path):
-        for name in (".ir-baseline-x.tmp", "x.tmp", f"{DEAD}.bak", ".ir-baseline-0123456789ABCDEF.tmp"):
+        for name in (".ir-writing-x.tmp", "x.tmp", f"{DEAD}.bak", ".ir-writing-0123456789ABCDEF.tmp"):
             (tmp_path / name).touch()
         (tmp_path / DEAD).mkdir()
         assert sweep(tmp_path) == []
