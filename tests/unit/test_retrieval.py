@@ -40,7 +40,7 @@ from pytest_irmetrics.retrieval import (
     is_async,
     retrieve,
 )
-from pytest_irmetrics.retrieval.answers import show
+from pytest_irmetrics.retrieval.answers import AnswerError, identify, show
 from pytest_irmetrics.retrieval.asking import Caller, Reply
 from pytest_irmetrics.retrieval.driving import SessionLoop, converse
 from pytest_irmetrics.run import Answer, Run
@@ -121,6 +121,10 @@ def hits(*documents, **more):
 
 Hit = namedtuple("Hit", "id score title")  # noqa: PYI024 - as user code has them
 Scored = namedtuple("Scored", "doc score")  # noqa: PYI024 - as above
+
+
+class Text(str):
+    __slots__ = ()
 
 
 class Color(str, Enum):
@@ -471,6 +475,25 @@ class TestShapes:
         subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@given(
+    st.lists(
+        st.sampled_from([*"abcd", "", "a" * 99, Text("a"), 1, UUID(int=1), ("a", 1.0), None]), max_size=6
+    )
+)
+def test_plain_ids_read_the_short_way_as_by_one_by_one(items):
+    def outcome(items):
+        try:
+            return identify(items)
+        except AnswerError as error:
+            return str(error)
+
+    # A list that ends in a row is read one by one.
+    longer = outcome([*items, ("last",)])
+    expected = longer[:-1] if isinstance(longer, tuple) else longer
+    assert outcome(items) == expected
+    assert {type(doc) for doc in outcome(items)} <= {str}
+
+
 class TestCalls:
     """How a retriever is called, by its signature."""
 
@@ -596,6 +619,28 @@ class TestCalls:
         mock.assert_called_once_with("text", 10)
         assert retrieve(ONE, AsyncMock(return_value=["a"])).run["q0"] == ("a",)
         assert retrieve(ONE, MagicMock(return_value=["a"])).run["q0"] == ("a",)
+
+    def test_each_query_is_called_as_its_own_params_ask_for(self):
+        def search(query, k=0, lang="", size=0):
+            return [f"{query} {k} {lang} {size}"]
+
+        asked = [
+            {},
+            {"lang": "no"},
+            {"k": 3},
+            {"lang": "no", "k": 3},
+            {"size": 4},
+            {},
+            {"lang": "da"},
+            {"x": 1},
+        ]
+        queries = [Query(f"q{number}", "text", params) for number, params in enumerate(asked)]
+        together = retrieve(queries, search)
+        for query in queries:
+            alone = retrieve([query], search)
+            assert together.run.answers.get(query.id) == alone.run.answers.get(query.id)
+            assert together.errors.get(query.id) == alone.errors.get(query.id)
+        assert list(together.errors) == ["q7"]
 
     def test_params_are_the_retrievers_to_change(self):
         query = Query("q", "text", {"filters": ["a"]})
