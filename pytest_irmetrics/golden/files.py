@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import stat
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden.model import GoldenSetError, Problem
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["MAX_BYTES", "lines_of", "places", "read_text_bytes"]
+__all__ = ["MAX_BYTES", "lines_of", "nothing_is_garbage", "places", "read_plain_bytes", "read_text_bytes"]
 
 MAX_BYTES = 100_000_000  # nine times a file of 100,000 queries
 
@@ -21,12 +23,13 @@ _BREAK = re.compile(rb"\r\n?|\n")
 _CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?![^ \r\n])", re.MULTILINE)
 
 
-def read_text_bytes(path: Path, shown: str) -> bytes:
+def read_text_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
     """Read a whole text file and make sure that it is UTF-8; a BOM at its start is taken off.
 
-    Raises GoldenSetError for what is missing, no regular file (a pipe would be waited for), too large, in another
+    `limit` is in bytes, MAX_BYTES unless given. Raises GoldenSetError for what is missing, no regular file (a pipe would be waited for), too large, in another
     encoding, or left in the middle of a merge.
     """
+    limit = MAX_BYTES if limit is None else limit
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -34,7 +37,7 @@ def read_text_bytes(path: Path, shown: str) -> bytes:
         if not stat.S_ISREG(mode):
             raise _error(shown, "This is no regular file. Write the golden set to one.")
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(limit + 1)
     except (FileNotFoundError, NotADirectoryError):
         raise _error(shown, "There is no such file. Check the path.") from None
     except PermissionError:
@@ -45,9 +48,9 @@ def read_text_bytes(path: Path, shown: str) -> bytes:
         raise
     except ValueError:  # a NUL or a lone surrogate in the path
         raise _error(shown, "No file can have this path. Check its characters.") from None
-    if len(data) > MAX_BYTES:
+    if len(data) > limit:
         raise _error(
-            shown, f"The file is larger than {MAX_BYTES // 1_000_000} MB. Split it into several golden sets."
+            shown, f"The file is larger than {limit // 1_000_000} MB. Split it into several golden sets."
         )
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[:2]:
         raise _error(shown, "The file is in UTF-16 or UTF-32. Save it as UTF-8.")
@@ -57,6 +60,29 @@ def read_text_bytes(path: Path, shown: str) -> bytes:
     if b"<<<<<<<" in data or b">>>>>>>" in data:
         _check_conflicts(data, shown)
     return data
+
+
+def read_plain_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
+    """Read a text file as `read_text_bytes` does, for a format that has no words of its own for a NUL in it."""
+    data = read_text_bytes(path, shown, limit)
+    if b"\x00" in data:
+        line, column = next(places(data, [data.index(b"\x00")]))
+        raise _error(
+            shown, "Here is a NUL, which no text has. Save the file as UTF-8, or name another.", line, column
+        )
+    return data
+
+
+@contextmanager
+def nothing_is_garbage() -> Iterator[None]:
+    """Put garbage collection off: what a reader makes is kept, and looking through it all takes as long again."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def lines_of(path: Path) -> list[str]:

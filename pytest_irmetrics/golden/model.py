@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     Reader = Callable[[Path, str, Collection[str]], "GoldenSet"]
 
-__all__ = ["MAX_GRADE", "GoldenSet", "GoldenSetError", "Problem", "Query", "make_query"]
+__all__ = ["MAX_GRADE", "MAX_WEIGHT", "GoldenSet", "GoldenSetError", "Problem", "Query", "make_query"]
 
+MAX_WEIGHT = 1e9  # greater ones could not be summed as doubles, and say no more
 MAX_GRADE = 1000  # the gain 2^grade - 1 of a greater one could not be summed as a double
 
 

@@ -22,13 +22,13 @@ from yaml.events import (
 from yaml.reader import ReaderError
 
 from pytest_irmetrics.golden.files import places
+from pytest_irmetrics.golden.problems import Stop
 from pytest_irmetrics.thresholds import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    Report = Callable[[int, int, str], None]
-    """Takes a line and a column, both from 1, and what is wrong there."""
+    from pytest_irmetrics.golden.problems import Report
 
 __all__ = [
     "MappingEndEvent",
@@ -38,7 +38,6 @@ __all__ = [
     "ScalarEvent",
     "SequenceEndEvent",
     "SequenceStartEvent",
-    "Stop",
     "place_of",
 ]
 
@@ -69,10 +68,6 @@ _STRANGE = re.compile(
 _STRANGE_BEYOND_ASCII = re.compile(rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TAG_DIRECTIVE = re.compile(rb"^%TAG", re.MULTILINE)
-
-
-class Stop(Exception):  # noqa: N818 - what ends the reading has been reported before
-    """Nothing more can be read from this file."""
 
 
 def place_of(node: Node) -> tuple[int, int]:

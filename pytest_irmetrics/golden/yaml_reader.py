@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from contextlib import suppress
 from difflib import get_close_matches
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import yaml
 
-from pytest_irmetrics.golden.files import read_text_bytes
+from pytest_irmetrics.golden.files import nothing_is_garbage, read_text_bytes
 from pytest_irmetrics.golden.model import (
     MAX_GRADE,
+    MAX_WEIGHT,
     GoldenSet,
-    GoldenSetError,
-    Problem,
     Query,
     make_query,
     place,
@@ -29,9 +27,9 @@ from pytest_irmetrics.golden.nodes import (
     ScalarEvent,
     SequenceEndEvent,
     SequenceStartEvent,
-    Stop,
     place_of,
 )
+from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
 from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.thresholds import (
     Limit,
@@ -49,10 +47,8 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.metrics import Grade, Metric
 
-__all__ = ["line_of", "read_yaml"]
+__all__ = ["SetReader", "line_of", "read_yaml"]
 
-MAX_PROBLEMS = 1000  # nobody reads more, and a hostile file could have millions
-MAX_WEIGHT = 1e9  # greater ones could not be summed as doubles, and say no more
 
 _SET_KEYS = frozenset(("version", "name", "relevance_level", "thresholds", "slices", "queries"))
 _QUERY_KEYS = frozenset(
@@ -93,23 +89,22 @@ _CONSTANTS = {"true": True, "false": False, "null": None}
 def read_yaml(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
     """Read a golden set; messages call the file `shown`. Raises GoldenSetError."""
     data = read_text_bytes(path, shown)
-    collecting = gc.isenabled()
-    gc.disable()  # nothing that is made here is garbage, and looking through it all again takes as long as reading it
-    try:
-        return _SetReader(path, shown, custom_metrics).read(data)
-    finally:
-        if collecting:
-            gc.enable()
+    with nothing_is_garbage():
+        return SetReader(path, shown, custom_metrics).read(data)
 
 
-class _SetReader:
+class SetReader:
     """Reads one file, and collects what is wrong with it."""
+
+    _demanding = True
+    """Whether each query must have a relevant document or say `no_answer`, and no grade is below 0."""
 
     def __init__(self, path: Path, shown: str, custom_metrics: Collection[str]) -> None:
         self._path = path
         self._shown = shown
         self._custom = custom_metrics
-        self._problems: list[Problem] = []
+        self._problems = Problems(shown)
+        self._report = self._problems.report
         self._queries: dict[str, Query] = {}
         self._some = False  # whether the list of queries holds any, good or bad
         self._least: Grade = MAX_GRADE  # the best grade of the query whose best is lowest
@@ -122,12 +117,12 @@ class _SetReader:
         self._top: list[Node] = []  # the file's keys and values so far, after the event that begins them
 
     def read(self, data: bytes) -> GoldenSet:
+        """Return what the file holds. Raises GoldenSetError."""
         golden = None
         with suppress(Stop):
             golden = self._read(data)
-        if self._problems or golden is None:
-            raise GoldenSetError(sorted(self._problems, key=_by_place))
-        return golden
+        raise_any(self._problems)
+        return cast("GoldenSet", golden)  # whatever stops the reading is reported
 
     def _read(self, data: bytes) -> GoldenSet:
         nodes = NodeReader(data, self._report)
@@ -148,13 +143,6 @@ class _SetReader:
         return golden
 
     # Problems --------------------------------------------------------------------------------------------------
-
-    def _report(self, line: int, column: int, message: str) -> None:
-        self._problems.append(Problem(self._shown, line, column, message))
-        if len(self._problems) >= MAX_PROBLEMS:
-            message = f"These are {MAX_PROBLEMS} problems, and the rest is not read. Solve these first."
-            self._problems.append(Problem(self._shown, line, column, message))
-            raise Stop
 
     def _problem(self, node: Node, message: str) -> None:
         line, column = place_of(node)
@@ -284,12 +272,12 @@ class _SetReader:
                 self._problem(relevant, "A `no_answer` query has no `relevant`. Remove one of the two.")
         elif judgments:
             best = max(judgments.values())
-            if best <= 0:
+            if best <= 0 and self._demanding:
                 advice = "Grade a relevant one, or write `no_answer: true` in place of `relevant`."
                 self._problem(relevant, f"Every document here has grade 0. {advice}")
             elif best < self._least:
                 self._least = best
-        elif judgments is not None and (relevant is not None or _all_known(fields)):
+        elif self._demanding and judgments is not None and (relevant is not None or _all_known(fields)):
             at = node if relevant is None else relevant
             self._problem(
                 at, "This query has no relevant document. Add `relevant: [id]`, or `no_answer: true`."
@@ -405,7 +393,7 @@ class _SetReader:
             return None
         text = node.value
         number = None if node.style else read_number(text)
-        if number is not None and 0 <= number <= MAX_GRADE:
+        if number is not None and (number >= 0 or not self._demanding) and number <= MAX_GRADE:
             return number
         if number is not None and number < 0:
             message = (
@@ -731,10 +719,6 @@ class _SetReader:
 
 
 _PASSAGE = "Passages, {doc, text, grade}, are reserved and not supported yet. Name the document alone."
-
-
-def _by_place(problem: Problem) -> tuple[int, int]:
-    return problem.line or 0, problem.column or 0
 
 
 def _cut(text: str) -> str:

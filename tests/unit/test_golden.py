@@ -18,8 +18,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Problem, Query, files, nodes, yaml_reader
+from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Problem, Query, files, nodes
 from pytest_irmetrics.golden.model import make_query
+from pytest_irmetrics.golden.problems import MAX_PROBLEMS
 from pytest_irmetrics.thresholds import Limit
 
 PARSERS = {"libyaml": getattr(yaml, "CBaseLoader", None), "python": yaml.BaseLoader}
@@ -570,7 +571,7 @@ class TestProblems:
 
     def test_their_number_has_an_end(self, problems):
         found = problems("queries:\n" + "-\n" * 5000)
-        assert len(found) == yaml_reader.MAX_PROBLEMS + 1
+        assert len(found) == MAX_PROBLEMS + 1
         assert "the rest is not read" in found[-1]
 
     @staticmethod
@@ -793,7 +794,7 @@ class TestEncoding:
         assert list(files.places(data, offsets)) == [(1, 1), (1, 2), (3, 2), (3, 3), (4, 1)]
 
     def test_a_million_strange_signs_are_not_all_read(self, problems):
-        assert len(problems(b"\x01" * 1_000_000)) == yaml_reader.MAX_PROBLEMS + 1
+        assert len(problems(b"\x01" * 1_000_000)) == MAX_PROBLEMS + 1
 
 
 class TestFiles:
