@@ -326,7 +326,7 @@ def evaluate_run(
     """Score a run that is already there; a query that it does not have scores 0."""
     return Evaluation(
         golden=golden,
-        retrieved=Retrieved(run=run, errors={}, stopped=False, latencies={}),
+        retrieved=Retrieved(run=run, errors={}, stopped="", latencies={}),
         metrics=read_metrics(metrics, custom_metrics),
         depth=depth,
         custom=custom_metrics,

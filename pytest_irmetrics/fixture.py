@@ -6,6 +6,7 @@ import difflib
 import os
 import shlex
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -209,6 +210,11 @@ class IRMetrics:
             raise collection.MarkError(
                 f"The fixture ir_doc_id gives {self._doc_id!r}. Give a function of one returned item that returns its id."
             )
+        if self._executor is not None and not isinstance(self._executor, Executor):
+            raise collection.MarkError(
+                f"The fixture ir_executor gives {self._executor!r}. Give a concurrent.futures.Executor; of a Dask "
+                "client it is client.get_executor()."
+            )
         return RetrievalOptions(
             depth=(parameter and parameter.depth) or settings.depth,
             duplicates=(parameter and parameter.duplicates) or settings.duplicates,
@@ -217,6 +223,7 @@ class IRMetrics:
             concurrency=settings.concurrency,
             repeat=settings.repeat,
             executor=self._executor,
+            stop_on_error=self._item.config.getoption("maxfail", 0) == 1,
         )
 
     def _plan(self, golden: Any) -> tuple[GoldenSet, tuple[Metric, ...], list[list[Threshold]]]:
@@ -343,7 +350,7 @@ class IRMetrics:
         depth = run.depth if run.depth is not None else now.depth
         return Evaluation(
             now.golden,
-            replace(now.retrieved, run=run, errors={}, latencies={}, stopped=False),
+            replace(now.retrieved, run=run, errors={}, latencies={}, stopped=""),
             now.metrics,
             depth,
             now.custom,
@@ -452,7 +459,7 @@ class IRMetrics:
         if against is not None and not isinstance(against, (Run, str, os.PathLike)):
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
         golden, metrics, _ = self._plan(golden)
-        unasked = self._evaluation(golden, Retrieved(Run({}), {}, stopped=False, latencies={}), metrics)
+        unasked = self._evaluation(golden, Retrieved(Run({}), {}, stopped="", latencies={}), metrics)
         # With --ir-selftest the baseline is there, or a BaselineError says that it is not.
         baseline, self._against = cast("tuple[Evaluation, str]", self._stored_side(unasked, against))
         tested = self._selftest = run_selftest(

@@ -158,7 +158,7 @@ def _errors(evaluation: Evaluation) -> Verdict:
     asked = len(evaluation.golden.queries)
     text = f"{len(evaluation.errors)} of {plural(asked, 'query', 'queries')} could not be retrieved, so no mean was computed."
     if evaluation.retrieved.stopped:
-        text += " The first five failed in a row, and the others were not asked."
+        text += f" {evaluation.retrieved.stopped}"
     return Verdict("failed", text, "errors", queries=tuple(evaluation.errors))
 
 

@@ -340,6 +340,7 @@ def explain(error: Exception) -> str:
 
     What only looks like an error, `pytest.exit` and `unittest.SkipTest`, is raised again: it is the test's outcome.
     """
+    error, others = _unwrapped(error)
     if (type(error).__module__, type(error).__name__) in _OUTCOMES:
         raise error
     if isinstance(error, AnswerError):
@@ -357,12 +358,25 @@ def explain(error: Exception) -> str:
     message = message if len(message) <= 300 else message[:299] + "…"
     place = _place(error)
     problem = f"raised {name}{': ' if message else ''}{message}{f' ({place})' if place else ''}"
+    if others:
+        problem += f", the first of {others + 1} at once"
     if isinstance(error, sqlite3.ProgrammingError) and "thread" in message:
         problem += (
             ". With ir_timeout, ir_concurrency or ir_executor the retriever runs in another thread: open the "
             "connection in the retriever, or with check_same_thread=False"
         )
     return f"{problem}."
+
+
+def _unwrapped(error: Exception) -> tuple[Exception, int]:
+    """Take the first exception out of a group, as task groups and nurseries raise, and count the others."""
+    others = 0
+    while type(error).__name__ == "ExceptionGroup":  # its module is exceptiongroup before Python 3.11
+        inner = getattr(error, "exceptions", ())
+        if not inner or not isinstance(inner[0], Exception):
+            break
+        error, others = inner[0], others + len(inner) - 1
+    return error, others
 
 
 def _place(error: Exception) -> str | None:

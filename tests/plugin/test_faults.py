@@ -398,7 +398,10 @@ def test_asking_for_a_metric_that_was_not_evaluated_shows_the_users_line(project
             "@pytest.fixture\ndef ir_corpus(): return 3",
             "The fixture ir_corpus could not be asked for a document",
         ),
-        ("@pytest.fixture\ndef ir_executor(): return 3", "ir_executor raised AttributeError"),
+        (
+            "@pytest.fixture\ndef ir_executor(): return 3",
+            "The fixture ir_executor gives 3. Give a concurrent.futures.Executor; of a Dask client it is client.get_executor().",
+        ),
         (
             "def pytest_irmetrics_metrics(config): return ['mine']",
             "gave ['mine']; it maps names to functions.",

@@ -1,0 +1,218 @@
+"""Sync retrievers in other threads and processes, and what can go wrong on the way there and back."""
+
+from __future__ import annotations
+
+import contextvars
+import queue
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import BrokenExecutor, Executor, Future, wait
+from dataclasses import dataclass, field
+from functools import partial
+from time import monotonic, perf_counter
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+from pytest_irmetrics.retrieval.asking import Ask, Pending, Reading, Reply, explain, perform, settle
+from pytest_irmetrics.retrieval.conversation import Chunk, Conversation, Retrieved
+
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Work = Callable[[Chunk], Awaitable[list[Reply]]]
+
+_PATIENCE = 30.0  # seconds beyond all time limits in which an executor may start its workers
+
+
+class Library(Protocol):
+    """What a module has to know of the library whose event loop runs."""
+
+    async def drive(self, conversation: Conversation, work: Work) -> Retrieved:
+        """Hold a conversation; leave no task behind, however it ends."""
+
+    async def within(self, seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
+        """Await what `start` gives; cancel it after so many seconds, and return None."""
+
+    async def finished(self, future: Future[Any]) -> bool:
+        """Wait for another thread's future to be done."""
+
+
+def too_late(ask: Ask, timeout: float) -> Reply:
+    """Give the reply for a call that outlived its time."""
+    several = f" a query for {len(ask.ids)} queries" if len(ask.ids) > 1 else ""
+    return ask.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).")
+
+
+@dataclass(frozen=True, slots=True)
+class _Errand:
+    """A chunk of calls, and how to make them; can be pickled where the retriever can.
+
+    Each call has its time from when it begins, not from when it is queued. One that is late goes on in a thread
+    that nobody waits for, so that the worker is free again.
+    """
+
+    function: Callable[..., Any]
+    chunk: Chunk
+    reading: Reading
+    timeout: float | None
+
+    def __call__(self) -> list[Reply | Pending]:
+        if self.timeout is None:
+            return [perform(self.function, ask, self.reading) for ask in self.chunk]
+        with DaemonThreads() as threads:
+            return [self._in_time(threads, ask, self.timeout) for ask in self.chunk]
+
+    def _in_time(self, threads: DaemonThreads, ask: Ask, timeout: float) -> Reply | Pending:
+        future = threads.submit(perform, self.function, ask, self.reading)
+        wait([future], timeout * len(ask.ids))
+        if future.done():
+            return future.result()
+        future.add_done_callback(lambda late: _discard([late.result()]) if not late.exception() else None)
+        return too_late(ask, timeout)
+
+
+@dataclass(slots=True)
+class Elsewhere:
+    """Work that an executor does, awaited without keeping the event loop from its own."""
+
+    function: Callable[..., Any]
+    reading: Reading
+    timeout: float | None
+    executor: Executor
+    library: Library
+    settle: Callable[[Pending, Reading], Coroutine[Any, Any, Reply]] = settle
+    _heard: float = field(default_factory=monotonic)  # when something last went to the executor or came back
+    _longest: float = 0.0  # seconds that a chunk may take, of all chunks so far
+
+    async def __call__(self, chunk: Chunk) -> list[Reply]:
+        """Have the calls of a chunk made, and await what has to be awaited."""
+        own = isinstance(self.executor, DaemonThreads)
+        try:
+            future = self.executor.submit(
+                _Errand(self.function, chunk, self.reading, None if own else self.timeout)
+            )
+        except Exception as error:  # noqa: BLE001 - an executor that is shut down or broken, no more threads
+            return self._failed(chunk, error)
+        try:
+            if self.timeout is None:
+                await self.library.finished(future)
+            elif own:  # a thread idles, so the call has begun
+                await self.library.within(
+                    self._limit(chunk, self.timeout), partial(self.library.finished, future)
+                )
+            else:
+                await self._patiently(future, self._limit(chunk, self.timeout))
+            if not future.done() and self.timeout is not None:
+                return [too_late(ask, self.timeout) for ask in chunk]
+            done = future.result()
+        except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
+            return self._failed(chunk, error)
+        finally:
+            if not future.done():
+                future.cancel()
+                future.add_done_callback(_discard_late)
+        return [await self._settled(one) if isinstance(one, Pending) else one for one in done]
+
+    @staticmethod
+    def _limit(chunk: Chunk, timeout: float) -> float:
+        return timeout * sum(len(ask.ids) for ask in chunk)
+
+    async def _patiently(self, future: Future[Any], limit: float) -> None:
+        """Wait as long as anything comes back: how long a chunk is queued is the executor's business."""
+        self._heard, self._longest = monotonic(), max(self._longest, limit)
+        while not future.done():
+            left = self._heard + self._longest + _PATIENCE - monotonic()
+            if left <= 0:
+                return
+            await self.library.within(left, partial(self.library.finished, future))
+        self._heard = monotonic()
+
+    async def _settled(self, pending: Pending) -> Reply:
+        left = None
+        if self.timeout is not None:
+            spent = perf_counter() - pending.started
+            left = max(self.timeout * len(pending.ask.ids) - spent, 0.001)
+        reply = await self.library.within(left, partial(self.settle, pending, self.reading))
+        return too_late(pending.ask, self.timeout or 0) if reply is None else reply
+
+    def _failed(self, chunk: Chunk, error: Exception) -> list[Reply]:
+        problem = explain(error)
+        if not isinstance(self.executor, DaemonThreads):
+            problem = f"ir_executor {problem}{_cure(error)}"
+        return [ask.failed(problem) for ask in chunk]
+
+
+def _cure(error: Exception) -> str:
+    if isinstance(error, BrokenExecutor):
+        return (
+            " A worker died: it was killed, ran out of memory or crashed in native code, and what it and the others "
+            "had yet to answer is lost."
+        )
+    if "pickle" in f"{type(error).__name__} {error}".lower() or "local object" in str(error):
+        return (
+            " What goes to another process and back is pickled: let the retriever be a function of a module, or an "
+            "object of a module's class, that opens its index there and returns ids."
+        )
+    return ""
+
+
+def _discard_late(future: Future[list[Reply | Pending]]) -> None:
+    if not future.cancelled() and future.exception() is None:
+        _discard(future.result())
+
+
+def _discard(done: list[Reply | Pending]) -> None:
+    for one in done:
+        if isinstance(one, Pending):
+            one.discard()
+
+
+class DaemonThreads(Executor):
+    """Threads that keep nobody waiting: one that hangs is left behind, also when the process ends.
+
+    There is always an idle one, so a call's time starts when it is submitted. Each sees the caller's context.
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[queue.SimpleQueue[Callable[[], None] | None]] = []
+        self._all: list[queue.SimpleQueue[Callable[[], None] | None]] = []
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Call `fn` in a thread that idles, or in a new one."""
+        future: Future[T] = Future()
+        context = contextvars.copy_context()
+        inbox = self._idle.pop() if self._idle else self._hire()
+
+        def job() -> None:
+            try:
+                result = context.run(fn, *args, **kwargs)
+            except BaseException as error:  # noqa: BLE001 - pytest.skip and the like are raised where it is awaited
+                self._idle.append(inbox)
+                future.set_exception(error)
+            else:
+                self._idle.append(inbox)
+                future.set_result(result)
+
+        future.set_running_or_notify_cancel()
+        inbox.put(job)
+        return future
+
+    def _hire(self) -> queue.SimpleQueue[Callable[[], None] | None]:
+        inbox: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        threading.Thread(target=_work, args=(inbox,), name="irmetrics", daemon=True).start()
+        self._all.append(inbox)
+        return inbox
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 - Executor's signature
+        """Let the threads end: those that idle now, those that hang if they ever come back."""
+        for inbox in self._all:
+            inbox.put(None)
+
+
+def _work(inbox: queue.SimpleQueue[Callable[[], None] | None]) -> None:
+    while True:
+        job = inbox.get()
+        if job is None:
+            return
+        job()
+        del job  # or its answer would be kept until the next one

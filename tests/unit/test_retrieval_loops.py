@@ -1,0 +1,453 @@
+"""Asking on asyncio and on trio: the same answers, the same time limits, and nothing left behind however it ends."""
+
+# ruff: noqa: PLW0108 - what a lambda returns has to be awaited, and only that tells
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import gc
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import pytest
+
+from pytest_irmetrics.retrieval import (
+    RetrievalError,
+    RetrievalOptions,
+    aretrieve,
+    batched,
+    close_session_loop,
+    on_asyncio,
+    on_trio,
+    retrieve,
+)
+
+trio = pytest.importorskip("trio")
+
+
+@dataclass
+class Query:
+    id: str
+    text: str | None = "text"
+    params: dict = field(default_factory=dict)
+
+
+QUERIES = [Query(f"q{number}", f"text {number}") for number in range(8)]
+ONE = QUERIES[:1]
+
+
+class Asyncio:
+    CancelledError = asyncio.CancelledError
+    sleep = staticmethod(asyncio.sleep)
+
+    @staticmethod
+    def run(function, *args):
+        async def main():
+            try:
+                return await function(*args)
+            finally:
+                assert asyncio.all_tasks() == {asyncio.current_task()}, "a task is left"
+
+        return asyncio.run(main())
+
+    @staticmethod
+    async def cancelled_after(event, function):
+        """Run a function, and cancel it from outside when the event says so."""
+        task = asyncio.ensure_future(function())
+        while not event.is_set():  # noqa: ASYNC110 - a thread may set it
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+
+class Trio:
+    CancelledError = trio.Cancelled
+    sleep = staticmethod(trio.sleep)
+    run = staticmethod(trio.run)
+
+    @staticmethod
+    async def cancelled_after(event, function):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(function)
+            while not event.is_set():
+                await trio.sleep(0.001)
+            nursery.cancel_scope.cancel()
+
+
+@pytest.fixture(params=[Asyncio, Trio])
+def library(request):
+    yield request.param
+    gc.collect()  # what was never awaited, or destroyed while pending, warns here, and a warning is an error
+    close_session_loop()
+
+
+class Engine:
+    """A search that waits, and keeps account of who is in it."""
+
+    def __init__(self, library, seconds=0.0):
+        self.library = library
+        self.seconds = seconds
+        self.inside, self.most = 0, 0
+        self.left = []
+        self.full = threading.Event()
+
+    async def search(self, query, k):
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        if self.inside == 3:
+            self.full.set()
+        try:
+            await self.library.sleep(self.seconds)
+            await self.on(query)
+            return [query, str(k)]
+        finally:
+            self.inside -= 1
+            self.left.append(query)
+
+    async def on(self, query):
+        """What happens to a query; a test puts its own here."""
+
+
+def test_answers_are_those_of_one_by_one(library):
+    async def search(query, k):
+        await library.sleep(0.002 * (int(query[-1]) * 7 % 5))
+        if query.endswith("3"):
+            raise ValueError("three")
+        return [f"{query} {rank}" for rank in range(k)]
+
+    alone = library.run(aretrieve, QUERIES, search)
+    for options in ({"concurrency": 3}, {"timeout": 60}, {"concurrency": 8, "timeout": 60, "repeat": 2}):
+        together = library.run(aretrieve, QUERIES, search, RetrievalOptions(**options))
+        assert list(together.run) == list(alone.run) == ["q0", "q1", "q2", "q4", "q5", "q6", "q7"]
+        assert all(together.run[query_id] == alone.run[query_id] for query_id in alone.run)
+        assert list(together.errors) == ["q3"]
+
+
+def test_as_many_as_wanted_are_in_flight_and_no_more(library):
+    engine = Engine(library, 0.002)
+    queries = [Query(f"q{number}") for number in range(30)]
+    library.run(aretrieve, queries, engine.search, RetrievalOptions(concurrency=4))
+    assert engine.most == 4
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_a_late_query_is_cancelled_and_named(library, concurrency):
+    closed = []
+
+    async def search(query):
+        try:
+            if query == "text 1":
+                await library.sleep(3600)
+            return [query]
+        finally:
+            closed.append(query)
+
+    options = RetrievalOptions(timeout=0.2, concurrency=concurrency)
+    retrieved = library.run(aretrieve, QUERIES, search, options)
+    assert dict(retrieved.errors) == {"q1": "no answer came within 0.2 s (ir_timeout)."}
+    assert len(retrieved.run) == 7
+    assert "text 1" in closed
+
+
+def test_a_batch_has_the_time_of_its_queries(library):
+    async def search(texts):
+        await library.sleep(0.15 if texts[0] == "text 0" else 3600)
+        return [[text] for text in texts]
+
+    retrieved = library.run(aretrieve, QUERIES, batched(search, 4), RetrievalOptions(timeout=0.1))
+    assert list(retrieved.run) == ["q0", "q1", "q2", "q3"]
+    assert retrieved.errors["q4"] == "no answer came within 0.1 s a query for 4 queries (ir_timeout)."
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"timeout": 60}, {"concurrency": 3}, {"concurrency": 3, "timeout": 60}]
+)
+def test_asynchronous_generators_are_drawn_to_k_and_closed(library, options):
+    closed = []
+
+    async def stream(query):
+        try:
+            for rank in range(100):
+                await library.sleep(0)
+                yield f"{query} {rank}"
+        finally:
+            closed.append(query)
+
+    retrieved = library.run(aretrieve, QUERIES, stream, RetrievalOptions(depth=2, **options))
+    assert retrieved.run["q7"] == ("text 7 0", "text 7 1")
+    assert len(closed) == 8
+
+
+@pytest.mark.parametrize("outcome", [pytest.skip.Exception, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("timeout", [None, 60])
+def test_what_is_no_error_passes_through_as_it_is_and_ends_the_others(library, outcome, timeout):
+    engine = Engine(library)
+    held = []
+
+    async def hold(query):
+        if query == "text 1":
+            raise outcome("as it is")
+        if query == "text 2":
+            try:
+                await library.sleep(3600)
+            finally:
+                held.append(query)
+
+    engine.on = hold
+    with pytest.raises(outcome, match="as it is"):
+        library.run(aretrieve, QUERIES, engine.search, RetrievalOptions(concurrency=3, timeout=timeout))
+    assert engine.inside == 0
+    assert held == ["text 2"]
+
+
+@pytest.mark.parametrize("timeout", [None, 60])
+def test_the_first_error_ends_it_where_that_is_wanted(library, timeout):
+    engine = Engine(library)
+
+    async def on(query):
+        if query == "text 2":
+            while engine.left != ["text 0"] or engine.inside < 3:
+                await library.sleep(0.001)
+            raise ConnectionError("refused")
+        if query != "text 0":
+            await library.sleep(3600)
+
+    engine.on = on
+    options = RetrievalOptions(concurrency=3, timeout=timeout, stop_on_error=True)
+    retrieved = library.run(aretrieve, QUERIES, engine.search, options)
+    assert list(retrieved.errors) == ["q2"]
+    assert list(retrieved.run) == ["q0"]
+    assert retrieved.stopped == "With -x the first error ends it: the other 6 were not asked, or cancelled."
+    assert engine.inside == 0
+    assert sorted(engine.left) == ["text 0", "text 1", "text 2", "text 3"]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"timeout": 60}, {"concurrency": 3}, {"concurrency": 3, "timeout": 60}]
+)
+def test_cancelling_from_outside_waits_until_the_retrievers_have_cleaned_up(library, options):
+    cleaned, asked = [], threading.Event()
+
+    async def stream(query):
+        try:
+            yield query
+            asked.set()
+            await library.sleep(3600)
+        finally:
+            if library is Asyncio:  # where a cancelled task may go on to await
+                await library.sleep(0.01)
+            cleaned.append(query)
+
+    library.run(
+        library.cancelled_after, asked, lambda: aretrieve(QUERIES, stream, RetrievalOptions(**options))
+    )
+    assert len(cleaned) == options.get("concurrency", 1)
+
+
+@pytest.mark.parametrize("options", [{"timeout": 60}, {"concurrency": 3}, {"concurrency": 3, "timeout": 60}])
+def test_sync_retrievers_work_in_threads_while_the_loop_goes_on(library, options):
+    tenant = contextvars.ContextVar("tenant")
+    here = threading.current_thread()
+
+    async def test():
+        tenant.set("acme")
+        told = threading.Event()
+        turns = 0
+
+        def search(query):
+            assert threading.current_thread() is not here
+            return [query, tenant.get()] if told.wait(30) else []
+
+        async def later():
+            nonlocal turns
+            for turns in range(5):  # noqa: B007 - counted
+                await library.sleep(0.002)
+            told.set()
+
+        if library is Asyncio:
+            task = asyncio.ensure_future(later())
+            retrieved = await aretrieve(QUERIES, search, RetrievalOptions(**options))
+            await task
+        else:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(later)
+                retrieved = await aretrieve(QUERIES, search, RetrievalOptions(**options))
+        return turns, retrieved
+
+    turns, retrieved = library.run(test)
+    assert turns == 4
+    assert retrieved.run["q7"] == ("text 7", "acme")
+    assert len(retrieved.run) == 8
+
+
+def test_a_sync_retriever_that_hangs_is_named(library):
+    release = threading.Event()
+
+    def search(query):
+        if query == "text 1":
+            release.wait(60)
+        return [query]
+
+    retrieved = library.run(aretrieve, QUERIES, search, RetrievalOptions(timeout=0.2, concurrency=2))
+    release.set()
+    assert dict(retrieved.errors) == {"q1": "no answer came within 0.2 s (ir_timeout)."}
+
+
+def test_what_looks_sync_and_has_to_be_awaited_is_in_flight_together(library):
+    engine = Engine(library, 0.005)
+    retrieved = library.run(
+        aretrieve,
+        QUERIES,
+        lambda query, k: engine.search(query, k),
+        RetrievalOptions(concurrency=3),
+    )
+    assert len(retrieved.run) == 8
+    assert engine.most == 3
+
+
+def test_what_looks_sync_and_hangs_when_awaited_is_named(library):
+    async def search(query):
+        await library.sleep(0 if query == "text 0" else 3600)
+        return []
+
+    retrieved = library.run(
+        aretrieve,
+        QUERIES[:2],
+        lambda query: search(query),
+        RetrievalOptions(timeout=0.1),
+    )
+    assert dict(retrieved.errors) == {"q1": "no answer came within 0.1 s (ir_timeout)."}
+
+
+def test_cancelling_from_outside_gives_threads_up(library):
+    asked, release, coroutines = threading.Event(), threading.Event(), []
+
+    async def never():
+        raise AssertionError
+
+    def search(_query):
+        asked.set()
+        release.wait(60)
+        coroutines.append(never())
+        return coroutines[-1]
+
+    options = RetrievalOptions(concurrency=2, timeout=60)
+    library.run(library.cancelled_after, asked, lambda: aretrieve(QUERIES, search, options))
+    release.set()
+    while threading.active_count() > 1 and any(t.name == "irmetrics" for t in threading.enumerate()):
+        time.sleep(0.001)
+    assert len(coroutines) == 2  # and nobody warned that they were never awaited
+
+
+def test_an_executor_does_what_it_does_for_sync_tests(library):
+    with ThreadPoolExecutor(2) as executor:
+        options = RetrievalOptions(executor=executor, timeout=60, repeat=2)
+        retrieved = library.run(aretrieve, QUERIES, lambda query: [query], options)
+    assert list(retrieved.run) == [query.id for query in QUERIES]
+    assert retrieved.run.answers["q7"].rankings == (("text 7",), ("text 7",))
+
+
+def test_a_conversation_that_breaks_leaves_nothing_that_was_not_begun(library):
+    module = {Asyncio: on_asyncio, Trio: on_trio}[library]
+
+    def talk():
+        yield ("a chunk",)
+        raise LookupError("broken")
+
+    async def work(_chunk):
+        await library.sleep(3600)
+
+    with pytest.raises(LookupError, match="broken"):
+        library.run(module.drive, talk(), work)
+
+
+def test_check_in_a_running_loop_names_acheck(library):
+    async def search(_query):
+        return []
+
+    async def test(retriever, **options):
+        retrieve(ONE, retriever, RetrievalOptions(**options))
+
+    for options in ({}, {"concurrency": 2}):
+        for retriever in (search, lambda query: search(query)):
+            with pytest.raises(RetrievalError, match=r"Use `await irmetrics\.acheck\(\)`"):
+                library.run(lambda: test(retriever, **options))  # noqa: B023 - called at once
+
+
+def test_check_of_a_sync_retriever_in_a_running_loop_may_ask_several_at_once(library):
+    together = threading.Barrier(3, timeout=30)
+
+    def search(query):
+        together.wait()
+        return [query]
+
+    async def test():
+        return retrieve(QUERIES[:3], search, RetrievalOptions(concurrency=3))
+
+    assert len(library.run(test).run) == 3
+
+
+def test_errors_of_task_groups_are_told_by_what_is_in_them(library):
+    if library is Asyncio and sys.version_info < (3, 11):
+        pytest.skip("asyncio has task groups from Python 3.11 on")
+
+    async def fail(message):
+        raise ValueError(message)
+
+    async def search(_query):
+        if library is Trio:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(fail, "no index")
+        else:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(fail("no index"))
+                group.create_task(fail("no shard"))
+
+    said = library.run(aretrieve, ONE, search).errors["q0"]
+    assert said.startswith("raised ValueError: no ")
+    assert "test_retrieval_loops.py" in said
+    assert said.endswith("), the first of 2 at once." if library is Asyncio else ").")
+
+
+def test_a_retriever_that_was_cancelled_by_others_is_an_error_of_its_query():
+    async def search(query):
+        if query == "text 1":
+            raise asyncio.CancelledError
+        return [query]
+
+    retrieved = Asyncio.run(aretrieve, QUERIES, search, RetrievalOptions(concurrency=2))
+    assert dict(retrieved.errors) == {"q1": "the retriever was cancelled, and not by ir_timeout."}
+    assert len(retrieved.run) == 7
+
+
+def test_any_other_loop_will_do_where_nothing_goes_on_at_once():
+    async def search(query):
+        return [query]
+
+    def run(options):
+        with pytest.raises(StopIteration) as end:
+            aretrieve(QUERIES, search, options).send(None)
+        return end.value.value
+
+    assert run(None).run["q7"] == ("text 7",)
+    with pytest.raises(RetrievalError, match="need asyncio or trio"):
+        aretrieve(QUERIES, search, RetrievalOptions(timeout=1)).send(None)
+
+
+def test_trio_is_imported_by_nobody():
+    from tests.test_structure import fresh
+
+    loaded = fresh(
+        "import asyncio\n"
+        "from types import SimpleNamespace as Query\n"
+        "from pytest_irmetrics.retrieval import *\n"
+        "queries = [Query(id='q', text='t', params={})]\n"
+        "asyncio.run(aretrieve(queries, lambda query: [], RetrievalOptions(concurrency=2)))\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    assert not {"trio", "anyio", "sniffio"} & set(loaded)
