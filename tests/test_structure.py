@@ -28,6 +28,7 @@ LIBRARY = [
     "retrieval",
     "evaluation",
     "comparison",
+    "labelling",
     "diagnosis",
     "gates",
     "selftest",

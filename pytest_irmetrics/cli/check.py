@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.cli.screen import FAILED, OK, add_command, add_own_metrics, show, tell
+from pytest_irmetrics.cli.screen import FAILED, OK, add_command, add_own_metrics, json_line, show, tell
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.reports.text import plural
 
@@ -79,7 +78,7 @@ def _summary(file: str, golden: GoldenSet) -> str:
 
 
 def _json_line(file: str, query: Query) -> str:
-    """Write one query as JSON in ASCII, in which no terminal and no CI log finds anything to obey."""
+    """Write one query as JSON."""
     record: dict[str, object] = {"id": query.id, "query": query.text, "relevant": query.judgments}
     others: dict[str, object] = {
         "forbidden": query.forbidden,
@@ -93,8 +92,7 @@ def _json_line(file: str, query: Query) -> str:
     }
     record |= {key: value for key, value in others.items() if value}
     record |= {"file": file, "line": query.line}
-    text = json.dumps(record)
-    return text.replace("\x7f", "\\u007f").replace("##", "#\\u0023").replace("::", ":\\u003a")
+    return json_line(record)
 
 
 def _words(threshold: Threshold) -> dict[str, object]:

@@ -46,6 +46,16 @@ def _metrics(text: str) -> tuple[Metric, ...]:
     return metrics
 
 
+def one_metric(text: str) -> Metric:
+    """Read the name of one metric that rankings alone decide."""
+    metrics = _metrics(text)
+    if len(metrics) > 1 or metrics[0].kind != "ranking":
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not one metric over rankings. Write for example ndcg@10."
+        )
+    return metrics[0]
+
+
 def scorable(metrics: Iterable[Metric], golden: GoldenSet) -> tuple[Metric, ...]:
     """Return the metrics, each once, that a stored run has what it takes for."""
     no_answer = any(query.no_answer for query in golden.queries.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import sys
 from typing import TYPE_CHECKING, TextIO
@@ -92,6 +93,12 @@ def tell(line: str, stream: TextIO | None = None) -> None:
     """Print one line on any terminal, whatever a file put into it."""
     stream = sys.stdout if stream is None else stream
     print(to_stream(escape_terminal(line), stream.encoding), file=stream)
+
+
+def json_line(record: object) -> str:
+    """Write JSON in ASCII, in which no terminal and no CI log finds anything to obey."""
+    text = json.dumps(record)
+    return text.replace("\x7f", "\\u007f").replace("##", "#\\u0023").replace("::", ":\\u003a")
 
 
 def show(line: str) -> None:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.baseline import BaselineError
 from pytest_irmetrics.cli.scoring import DEFAULT, add_metrics, part_of, scorable, too_deep
-from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, screen, show, tell
-from pytest_irmetrics.cli.stores import above, add_directory, is_same_file, shown
+from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, screen, show
+from pytest_irmetrics.cli.stores import add_directory, no_run, runs_of
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet
@@ -21,7 +19,7 @@ from pytest_irmetrics.outcome import Outcome
 from pytest_irmetrics.record import Record
 from pytest_irmetrics.reports.terminal import details
 from pytest_irmetrics.reports.text import plural, table
-from pytest_irmetrics.run import Run, quote
+from pytest_irmetrics.run import quote
 
 if TYPE_CHECKING:
     import argparse
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.reports.terminal import Screen
+    from pytest_irmetrics.run import Run
 
 _COMPARABLE = 2000
 """Ids among which a misspelt one is looked for; among more it takes seconds."""
@@ -75,7 +74,8 @@ def _show(options: argparse.Namespace) -> int:
     query = golden.queries.get(options.query)
     if query is None:
         raise RefusedError(_unknown(options.file, options.query, golden))
-    runs = list(_runs(options))
+    named = [] if options.stored is None else [options.stored]
+    runs = list(runs_of(Path(options.file), named, options.baseline_dir))
     on = screen()
     for line in _query(query, golden, on):
         show(line)
@@ -87,27 +87,9 @@ def _show(options: argparse.Namespace) -> int:
             show(line)
     if not runs:
         show("")
-        for line in on.wrapped(
-            f"No baseline of this golden set is in a folder {options.baseline_dir} beside it or above. Store one "
-            "(pytest --ir-baseline-update), or name a run (--run RUN)."
-        ):
+        for line in on.wrapped(no_run(options.baseline_dir)):
             show(line)
     return OK
-
-
-def _runs(options: argparse.Namespace) -> Iterator[tuple[str, Run]]:
-    if options.stored is not None:
-        yield options.stored, Run.load(options.stored)
-        return
-    file = Path(options.file)
-    for stored in above(file, options.baseline_dir):
-        try:
-            run = stored.read()
-        except BaselineError as error:  # perhaps another golden set's
-            tell(f"note: {error}", sys.stderr)
-            continue
-        if is_same_file(stored.golden_file(run), file):
-            yield shown(stored.path), run
 
 
 def _usual(query: Query, golden: GoldenSet) -> list[Metric]:

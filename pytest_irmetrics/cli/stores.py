@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.baseline import list_baselines, read_baseline
+from pytest_irmetrics.baseline import BaselineError, list_baselines, read_baseline
+from pytest_irmetrics.cli.screen import tell
+from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_irmetrics.run import Run
+    from collections.abc import Iterator, Sequence
 
 _GOLDEN_SUFFIXES = (".yaml", ".yml", ".qrels", ".jsonl", ".csv", ".tsv")
 _NOT_ENTERED = {"node_modules", "__pycache__", "site-packages"}
@@ -84,6 +85,30 @@ def _in(folder: Path, directory: str) -> Iterator[Stored]:
         yield Stored(path, folder)
 
 
+def runs_of(file: Path, named: Sequence[str], directory: str) -> Iterator[tuple[str, Run]]:
+    """Yield the runs of a golden set by what to call them: those that are named, or else its baselines."""
+    if named:
+        for name in named:
+            yield name, Run.load(name)
+        return
+    for stored in above(file, directory):
+        try:
+            run = stored.read()
+        except BaselineError as error:  # perhaps another golden set's
+            tell(f"note: {error}", sys.stderr)
+            continue
+        if is_same_file(stored.golden_file(run), file):
+            yield shown(stored.path), run
+
+
+def no_run(directory: str) -> str:
+    """Say that `runs_of` found none, and what to do."""
+    return (
+        f"No baseline of this golden set is in a folder {directory} beside it or above. Store one "
+        "(pytest --ir-baseline-update), or name a run (--run RUN)."
+    )
+
+
 def shown(path: Path) -> str:
     """Return a path as a reader finds it: relative to the current folder, unless that is longer."""
     try:
@@ -93,7 +118,7 @@ def shown(path: Path) -> str:
     return relative.replace(os.sep, "/") if len(relative) <= len(str(path)) else str(path)
 
 
-def add_directory(parser: argparse.ArgumentParser) -> None:
+def add_directory(parser: argparse._ActionsContainer) -> None:
     """Add the option that says what the setting `ir_baseline_dir` says."""
     parser.add_argument(
         "--baseline-dir",

@@ -14,11 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["MAX_BYTES", "lines_of", "nothing_is_garbage", "places", "read_plain_bytes", "read_text_bytes"]
+__all__ = [
+    "MAX_BYTES",
+    "UTF8_BOM",
+    "lines_of",
+    "nothing_is_garbage",
+    "places",
+    "read_plain_bytes",
+    "read_text_bytes",
+]
 
 MAX_BYTES = 100_000_000  # nine times a file of 100,000 queries
 
-_BOM = b"\xef\xbb\xbf"
+UTF8_BOM = b"\xef\xbb\xbf"
 _BREAK = re.compile(rb"\r\n?|\n")
 _CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?![^ \r\n])", re.MULTILINE)
 
@@ -54,7 +62,7 @@ def read_text_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
         )
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[:2]:
         raise _error(shown, "The file is in UTF-16 or UTF-32. Save it as UTF-8.")
-    data = data.removeprefix(_BOM)
+    data = data.removeprefix(UTF8_BOM)
     if not data.isascii():
         _check_utf8(data, shown)
     if b"<<<<<<<" in data or b">>>>>>>" in data:
@@ -91,7 +99,7 @@ def lines_of(path: Path) -> list[str]:
         data = path.read_bytes()
     except (OSError, ValueError):
         return []
-    return [line.decode("utf-8", "replace") for line in _BREAK.split(data.removeprefix(_BOM))]
+    return [line.decode("utf-8", "replace") for line in _BREAK.split(data.removeprefix(UTF8_BOM))]
 
 
 def places(data: bytes, offsets: Iterable[int]) -> Iterator[tuple[int, int]]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.problems import Report
 
 __all__ = [
+    "PARSER",
     "MappingEndEvent",
     "MappingStartEvent",
     "Node",
@@ -48,7 +49,7 @@ Node = Any
 MAX_DEPTH = 30
 MAX_ALIASED = 1_000_000  # characters and nodes that all the aliases of a file may stand for
 
-_PARSER: Any = getattr(
+PARSER: Any = getattr(
     yaml, "CBaseLoader", yaml.BaseLoader
 )  # the second where PyYAML was built without libyaml
 
@@ -103,7 +104,7 @@ class NodeReader:
             ):
                 self._report(line, column, "A `%TAG` line has no meaning in a golden set. Remove it.")
                 raise Stop
-        parser = _PARSER(self._data)
+        parser = PARSER(self._data)
         self.next = parser.get_event if hasattr(parser, "raw_parse") else _careful(parser)
         self.next()
         if self.next().__class__ is StreamEndEvent:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.metrics import Grade, Metric
 
-__all__ = ["SetReader", "line_of", "read_yaml"]
+__all__ = ["SetReader", "line_of", "parse_yaml", "read_yaml"]
 
 
 _SET_KEYS = frozenset(("version", "name", "relevance_level", "thresholds", "slices", "queries"))
@@ -88,7 +88,11 @@ _CONSTANTS = {"true": True, "false": False, "null": None}
 
 def read_yaml(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
     """Read a golden set; messages call the file `shown`. Raises GoldenSetError."""
-    data = read_text_bytes(path, shown)
+    return parse_yaml(read_text_bytes(path, shown), path, shown, custom_metrics)
+
+
+def parse_yaml(data: bytes, path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
+    """Read a golden set from a file's content, without a BOM. Raises GoldenSetError."""
     with nothing_is_garbage():
         return SetReader(path, shown, custom_metrics).read(data)
 

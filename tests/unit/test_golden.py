@@ -60,7 +60,7 @@ queries:
 @pytest.fixture(params=[name for name, parser in PARSERS.items() if parser])
 def parser(request, monkeypatch):
     """Both of PyYAML's parsers: the one written in Python stands in where there is no libyaml."""
-    monkeypatch.setattr(nodes, "_PARSER", PARSERS[request.param])
+    monkeypatch.setattr(nodes, "PARSER", PARSERS[request.param])
     return request.param
 
 
@@ -279,7 +279,7 @@ class TestReading:
                 gc.enable()
 
     def test_the_two_parsers_agree(self, load, monkeypatch):
-        monkeypatch.setattr(nodes, "_PARSER", yaml.BaseLoader)
+        monkeypatch.setattr(nodes, "PARSER", yaml.BaseLoader)
         slow = load(FULL)
         monkeypatch.undo()
         assert load(FULL).queries == slow.queries

@@ -1,0 +1,322 @@
+"""``label``: which returned documents should be judged next, and their judgments into the golden set."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.cli import sheet
+from pytest_irmetrics.cli.scoring import one_metric
+from pytest_irmetrics.cli.screen import (
+    OK,
+    RefusedError,
+    add_command,
+    add_own_metrics,
+    json_line,
+    screen,
+    show,
+    tell,
+)
+from pytest_irmetrics.cli.stores import add_directory, no_run, runs_of
+from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden.model import MAX_GRADE
+from pytest_irmetrics.labelling import pool
+from pytest_irmetrics.notes import listed
+from pytest_irmetrics.reports.text import plural, score_text, table
+from pytest_irmetrics.run import quote
+from pytest_irmetrics.writing import WriteError, write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pytest_irmetrics.cli.screen import Commands
+    from pytest_irmetrics.labelling import Pool, Unjudged
+    from pytest_irmetrics.metrics import Grade
+    from pytest_irmetrics.reports.terminal import Screen
+    from pytest_irmetrics.run import Run
+
+_LISTED = 20
+_NAMED = 3
+_EDITABLE = (".yaml", ".yml")
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "label",
+        _label,
+        short="say which documents to judge next, and append judgments",
+        description=(
+            "Print the returned documents that the golden set does not judge, those on which its mean hangs most "
+            "first: a document counts for what its rank would be worth if it were as good as the query's best, times "
+            "the query's share of the weight. The rankings are those of the baselines of this golden set, found in the "
+            "folders from its own upwards, or of the runs that --run names. With --append, --judge or --from the "
+            "judgments go into FILE, of which everything else stays as it is, comments and layout too; a document that "
+            "is judged already is never changed."
+        ),
+        examples="""
+pytest-irmetrics label golden/faq.yaml
+pytest-irmetrics label golden/faq.yaml --run bm25.run --run dense.run --limit 50
+pytest-irmetrics label golden/faq.yaml --out todo.csv
+pytest-irmetrics label golden/faq.yaml --from todo.csv
+pytest-irmetrics label golden/faq.yaml --judge refund doc-77 2 --judge refund doc-5 0
+pytest-irmetrics label golden/faq.yaml --query refund --append 0
+""",
+    )
+    parser.add_argument("file", metavar="FILE", help="a golden set; one in YAML to append to")
+    which = parser.add_argument_group("which documents")
+    which.add_argument(
+        "--run",
+        dest="stored",
+        action="append",
+        default=[],
+        metavar="RUN",
+        help="a baseline, a JSON report of one test, or a TREC run, in place of the baselines (repeatable)",
+    )
+    which.add_argument(
+        "--by",
+        type=one_metric,
+        default="ndcg@10",
+        metavar="METRIC",
+        help="the metric that the documents are to matter to, and whose cut-off says how deep to look (default: ndcg@10)",
+    )
+    which.add_argument(
+        "--query",
+        dest="queries",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="those of this query alone (repeatable)",
+    )
+    which.add_argument(
+        "--limit",
+        type=_limit,
+        default=_LISTED,
+        metavar="N",
+        help=f"at most so many documents, or `all` (default: {_LISTED})",
+    )
+    add_directory(which)
+    what = parser.add_argument_group("what to do with them").add_mutually_exclusive_group()
+    what.add_argument("--json", action="store_true", help="print them as one JSON list")
+    what.add_argument(
+        "--out",
+        metavar="LIST.csv",
+        help="write them to a new CSV file with an empty column `rating`, for a spreadsheet",
+    )
+    what.add_argument(
+        "--from",
+        dest="sheet",
+        metavar="LIST.csv",
+        help="append the judgments of the rows that have a rating",
+    )
+    what.add_argument(
+        "--judge",
+        nargs=3,
+        action="append",
+        metavar=("QUERY", "DOC", "GRADE"),
+        help="append this judgment (repeatable)",
+    )
+    what.add_argument(
+        "--append",
+        type=_grade,
+        metavar="GRADE",
+        help="append every document that would be printed, with this grade: 0 after a look at the list, or to edit in FILE",
+    )
+    add_own_metrics(parser)
+
+
+def _limit(text: str) -> int | None:
+    if text == "all":
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no count. Write a whole number from 1, or all.")
+    return int(text)
+
+
+def _grade(text: str) -> Grade:
+    grade = sheet.grade_of(text)
+    if grade is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no grade. Write a number from 0 to {MAX_GRADE}.")
+    return grade
+
+
+def _label(options: argparse.Namespace) -> int:
+    golden = GoldenSet.load(options.file, custom_metrics=options.metric, shown=options.file)
+    for query_id in options.queries:
+        if query_id not in golden.queries:
+            raise RefusedError(_no_query(options.file, query_id))
+    runs = dict(runs_of(Path(options.file), options.stored, options.baseline_dir))
+    if options.sheet is not None:
+        return _append(golden, sheet.read(Path(options.sheet), golden), runs.values(), options)
+    if options.judge is not None:
+        return _append(golden, list(_given(golden, options)), runs.values(), options)
+    if not runs:
+        raise RefusedError(f"{options.file}: {no_run(options.baseline_dir)}")
+    found = pool(golden, list(runs.values()), options.by)
+    wanted = [one for one in found.unjudged if not options.queries or one.query.id in options.queries]
+    top = wanted[: options.limit]
+    _tell_unpaired(runs, found)
+    if options.append is not None:
+        judgments = [sheet.Judgment(options.file, one.query.id, one.doc_id, options.append) for one in top]
+        return _append(golden, judgments, runs.values(), options)
+    if options.json:
+        show("\n".join(["[", ",\n".join(_json_line(one, golden, options.file) for one in top), "]"]))
+    elif options.out is not None:
+        _write_sheet(top, options)
+    else:
+        for line in _listed(top, len(wanted), found, list(runs), options, screen()):
+            show(line)
+    return OK
+
+
+def _no_query(file: str, query_id: str) -> str:
+    return (
+        f"{file}:1: There is no query {quote(query_id)}. `pytest-irmetrics check --json {shlex.quote(file)}` lists the "
+        "ids of its queries."
+    )
+
+
+def _tell_unpaired(runs: Mapping[str, Run], found: Pool) -> None:
+    for name, ids in zip(runs, found.unpaired, strict=True):
+        if ids:
+            tell(
+                f"note: {name}: {plural(len(ids), 'query was', 'queries were')} not asked, or in other words, and left "
+                f"out: {listed(ids)}",
+                sys.stderr,
+            )
+
+
+# The list -------------------------------------------------------------------------------------------------------
+
+
+def _listed(
+    top: Sequence[Unjudged],
+    count: int,
+    found: Pool,
+    names: Sequence[str],
+    options: argparse.Namespace,
+    on: Screen,
+) -> Iterator[str]:
+    """Print the list as a table."""
+    of = f" of {listed(options.queries)}" if options.queries else ""
+    lead = (
+        f"{options.file}: {count} of the {plural(found.returned, 'returned document')} that {options.by} looks at "
+        f"{'is' if count == 1 else 'are'} not judged{of}."
+        if not options.queries
+        else f"{options.file}: {plural(count, 'returned document')}{of} that {options.by} looks at "
+        f"{'is' if count == 1 else 'are'} not judged."
+    )
+    if len(top) < count:
+        lead += f" The {len(top)} on which it hangs most (--limit {min(count, 5 * len(top))} shows more):"
+    yield from on.wrapped(lead)
+    if not top:
+        return
+    several = len(names) > 1
+    for number, name in enumerate(names, 1) if several else ():
+        yield on.cut(f"  rank {number}: in {name}")
+    ranks = [f"rank {number}" for number in range(1, len(names) + 1)] if several else ["rank"]
+    rows = [["influence", *ranks, "document", "query"]]
+    for one in top:
+        text = one.query.text
+        question = one.query.id if text is None or text == one.query.id else f"{one.query.id}: {text}"
+        places = ["-" if rank is None else str(rank) for rank in one.ranks]
+        rows.append([score_text(one.influence), *places, on.line(one.doc_id), on.line(question)])
+    aligned = ">" * (1 + len(ranks)) + "<<"
+    for line in table(rows, aligned, on.width - 2, ascii_only=on.ascii_only):
+        yield f"  {line}"
+    file = shlex.quote(options.file)
+    yield from on.wrapped(
+        f"To judge them: `pytest-irmetrics label {file} --judge QUERY DOC GRADE` one by one, --out LIST.csv and then "
+        "--from LIST.csv in a spreadsheet, or --append 0 and then an editor.",
+    )
+
+
+def _json_line(one: Unjudged, golden: GoldenSet, file: str) -> str:
+    record = {
+        "id": one.query.id,
+        "query": one.query.text,
+        "docid": one.doc_id,
+        "influence": one.influence,
+        "ranks": one.ranks,
+        "file": file,
+        "line": golden.queries[one.query.id].line,
+    }
+    return json_line(record)
+
+
+def _write_sheet(top: Sequence[Unjudged], options: argparse.Namespace) -> None:
+    path = Path(options.out)
+    if path.suffix.lower() != ".csv":
+        raise RefusedError(f"{options.out}: The list is CSV. Give it a name that ends in .csv.")
+    if path.exists():
+        raise RefusedError(
+            f"{options.out}: is there already, perhaps with ratings in it. Append those (--from), then delete it, or give "
+            "another name."
+        )
+    try:
+        write_whole(path, sheet.written(top))
+    except WriteError as error:
+        raise RefusedError(str(error)) from None
+    back = f"pytest-irmetrics label {shlex.quote(options.file)} --from {shlex.quote(options.out)}"
+    tell(
+        f"{options.out}: {plural(len(top), 'document')} to judge. Fill in the column rating, and then: {back}"
+    )
+
+
+# Judgments ------------------------------------------------------------------------------------------------------
+
+
+def _given(golden: GoldenSet, options: argparse.Namespace) -> Iterator[sheet.Judgment]:
+    """Read the judgments of the command line."""
+    for query_id, doc_id, grade in options.judge:
+        where = f"--judge {shlex.join([query_id, doc_id, grade])}"
+        if query_id not in golden.queries:
+            raise RefusedError(_no_query(options.file, query_id))
+        number = sheet.grade_of(grade)
+        if number is None:
+            raise RefusedError(f"{where}: {quote(grade)} is no grade. Write a number from 0 to {MAX_GRADE}.")
+        if not doc_id:
+            raise RefusedError(f"{where}: The document's id is empty. Write it.")
+        yield sheet.Judgment(where, query_id, doc_id, number)
+
+
+def _append(
+    golden: GoldenSet, judgments: Sequence[sheet.Judgment], runs: Iterable[Run], options: argparse.Namespace
+) -> int:
+    """Append judgments to the file, all of them or none, and say where they stand."""
+    path = Path(options.file)
+    if path.suffix.lower() not in _EDITABLE:
+        raise RefusedError(
+            f"{options.file}: Judgments are appended to YAML alone. Add them to this file with what wrote it."
+        )
+    new, known = sheet.by_query(judgments, golden)
+    after = golden
+    if new:
+        from pytest_irmetrics.golden.editing import append_judgments  # noqa: PLC0415 - only who appends needs it
+
+        data, after = append_judgments(path.read_bytes(), new, path, options.file, options.metric)
+        try:
+            write_whole(path, data)
+        except WriteError as error:
+            raise RefusedError(str(error)) from None
+    for query_id, documents in new.items():
+        for doc_id, grade in documents.items():
+            tell(f"{sheet.place_of(after, query_id, doc_id)}: {query_id}: {doc_id} {grade:g}")
+    count = sum(map(len, new.values()))
+    there = f", {known} there already" if known else ""
+    tell(f"{options.file}: {plural(count, 'judgment')} appended{there}.")
+    returned = {
+        doc_id for run in runs for answer in run.answers.values() for r in answer.rankings for doc_id in r
+    }
+    strange = [doc_id for documents in new.values() for doc_id in documents if doc_id not in returned]
+    if returned and strange:
+        tell(
+            f"note: No run returned {listed(strange, _NAMED)}, for any query. Check that the ids are spelt as the index "
+            "spells them.",
+            sys.stderr,
+        )
+    return OK

@@ -1,0 +1,154 @@
+"""The list of documents to judge as a table for a spreadsheet, and the judgments that were filled in to one."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_irmetrics.cli.screen import RefusedError
+from pytest_irmetrics.golden.model import MAX_GRADE
+from pytest_irmetrics.run import printable, quote
+from pytest_irmetrics.thresholds import read_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from pytest_irmetrics.golden import GoldenSet
+    from pytest_irmetrics.labelling import Unjudged
+    from pytest_irmetrics.metrics import Grade
+
+_HEADER = ("id", "query", "docid", "rating", "rank", "influence")
+_SEPARATORS = ",;\t"  # where a comma separates decimals, spreadsheets separate cells by semicolons
+
+
+class Judgment(NamedTuple):
+    """A judgment to append, and where it was given."""
+
+    where: str
+    query_id: str
+    doc_id: str
+    grade: Grade
+
+
+def written(unjudged: Iterable[Unjudged]) -> bytes:
+    """Write the list with an empty column `rating`. With the BOM by which Excel knows UTF-8."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(_HEADER)
+    for one in unjudged:
+        writer.writerow(
+            (one.query.id, one.query.text or "", one.doc_id, "", one.rank, f"{one.influence:.6f}")
+        )
+    return text.getvalue().encode("utf-8-sig")
+
+
+def read(path: Path, golden: GoldenSet) -> list[Judgment]:
+    """Read the rows that have a rating. Raises RefusedError for all that is wrong with the list."""
+    where = printable(str(path))
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise RefusedError(f"{where}: cannot be read: {error.strerror or error}. Check the path.") from None
+    except UnicodeDecodeError:
+        raise RefusedError(f"{where}:1: This is not UTF-8. Save the list as `CSV UTF-8`.") from None
+    except ValueError:  # a NUL in the path
+        raise RefusedError(f"{where}: No file can have this path. Check its characters.") from None
+    header = text.partition("\n")[0]
+    rows = csv.DictReader(
+        io.StringIO(text, newline=""), delimiter=max(_SEPARATORS, key=header.count), restval=""
+    )
+    try:
+        names = [name.strip().lower() for name in rows.fieldnames or ()]
+        rows.fieldnames = names
+        missing = [name for name in ("docid", "rating") if name not in names]
+        if not missing and "id" not in names and "query" not in names:
+            missing = ["id"]
+        if missing:
+            raise RefusedError(
+                f"{where}:1: There is no column {missing[0]}. The first line names the columns: {', '.join(_HEADER[:4])}; "
+                "`pytest-irmetrics label FILE --out LIST.csv` writes such a list."
+            )
+        return _judgments(rows, where, golden)
+    except csv.Error as error:
+        raise RefusedError(
+            f"{where}:{rows.line_num}: This is not CSV: {error}. Save the list again."
+        ) from None
+
+
+def _judgments(rows: csv.DictReader[str], where: str, golden: GoldenSet) -> list[Judgment]:
+    problems: list[str] = []
+    judgments = []
+    by_text = {query.text: query.id for query in golden.queries.values()}
+    for row in rows:
+        rating = (row["rating"] or "").strip()
+        if not rating:
+            continue
+        here = f"{where}:{rows.line_num}"
+        query_id = row.get("id") or by_text.get(row.get("query"), row.get("query") or "")
+        found = list(_wrong(query_id, row["docid"], rating, golden))
+        grade = grade_of(rating)
+        if grade is not None and not found:
+            judgments.append(Judgment(here, query_id, row["docid"], grade))
+        problems += [f"{here}: {problem}" for problem in found]
+    if problems:
+        raise RefusedError("\n".join(problems))
+    return judgments
+
+
+def _wrong(query_id: str, doc_id: str | None, rating: str, golden: GoldenSet) -> Iterator[str]:
+    if query_id not in golden.queries:
+        yield f"There is no query {quote(query_id)} in the golden set. Keep the column id as it was written."
+    if not doc_id:
+        yield "There is no docid. Write the document's id, or take the rating away."
+    if grade_of(rating) is None:
+        yield f"{quote(rating)} is no grade. Write a number from 0 to {MAX_GRADE}, such as 2 or 2.5."
+
+
+def grade_of(text: str) -> Grade | None:
+    """Read a grade, a number from 0 to 1000; None where it is none."""
+    number = read_number(text)
+    return number if number is not None and 0 <= number <= MAX_GRADE else None
+
+
+def by_query(judgments: Iterable[Judgment], golden: GoldenSet) -> tuple[dict[str, dict[str, Grade]], int]:
+    """Return what is new of some judgments, by query, and how many the golden set has already.
+
+    Raises RefusedError where one contradicts the golden set, or another of them.
+    """
+    problems: list[str] = []
+    new: dict[str, dict[str, Grade]] = {}
+    known = 0
+    for where, query_id, doc_id, grade in judgments:
+        query = golden.queries[query_id]
+        before: Mapping[str, Grade] = {**query.judgments, **new.get(query_id, {})}
+        if query.no_answer:
+            problems.append(
+                f"{where}: {quote(query_id)} is a `no_answer` query ({golden.where(query_id)}), which has no judgments. If "
+                "this answers it, take `no_answer` away and write `relevant`."
+            )
+        elif doc_id in query.forbidden and grade > 0:
+            problems.append(
+                f"{where}: {quote(doc_id)} is forbidden for {quote(query_id)} ({place_of(golden, query_id, doc_id)}), so that "
+                "it cannot be relevant. Remove it there first."
+            )
+        elif before.get(doc_id, grade) != grade:
+            problems.append(
+                f"{where}: {quote(query_id)} grades {quote(doc_id)} {before[doc_id]:g} already "
+                f"({place_of(golden, query_id, doc_id)}), and here it is {grade:g}. Change it there, or leave it out here."
+            )
+        elif doc_id in before:
+            known += 1
+        else:
+            new.setdefault(query_id, {})[doc_id] = grade
+    if problems:
+        raise RefusedError("\n".join(problems))
+    return new, known
+
+
+def place_of(golden: GoldenSet, query_id: str, doc_id: str) -> str:
+    """Return where a golden set judges a document, as ``path:line``."""
+    line = golden.locate(query_id, doc_id)
+    where = golden.where(query_id)
+    return where if line is None else f"{where.rpartition(':')[0]}:{line}"

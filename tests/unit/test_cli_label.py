@@ -1,0 +1,311 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import stat
+
+import pytest
+
+from pytest_irmetrics import cli
+from pytest_irmetrics.run import Answer, Run
+
+GOLDEN = """\
+# by hand
+queries:
+  - id: refund
+    query: refund policy
+    relevant: [d1]        # the page
+    forbidden: [bad]
+  - {query: opening hours, relevant: {d9: 2}}
+  - {id: nothing, query: asdf, no_answer: true}
+"""
+RUN = {"refund": ["u1", "d1", "u2"], "opening hours": ["d9", "0123"], "nothing": []}
+TEXTS = {"refund": "refund policy", "opening hours": "opening hours", "nothing": "asdf"}
+FILE = "golden/faq.yaml"
+
+
+def store(folder, rankings, name="test_it[faq]"):
+    path = folder / "ir_baselines" / "test_search" / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    answers = {query: Answer((tuple(ranking),), TEXTS[query]) for query, ranking in rankings.items()}
+    Run.of(answers, depth=10, golden_set=FILE, relevance_level=1).save(path)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "golden").mkdir()
+    (tmp_path / FILE).write_text(GOLDEN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    store(tmp_path, RUN)
+    return tmp_path
+
+
+def label(capsys, *arguments, status=0, file=FILE):
+    assert cli.main(["label", file, *arguments]) == status
+    return capsys.readouterr()
+
+
+def usage_error(capsys, *arguments):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["label", FILE, *arguments])
+    assert caught.value.code == 2
+    return capsys.readouterr().err
+
+
+class TestTheList:
+    def test_says_what_to_judge_and_how(self, capsys):
+        out, err = label(capsys)
+        assert out.splitlines() == [
+            "golden/faq.yaml: 3 of the 5 returned documents that ndcg@10 looks at are not judged.",
+            "  influence  rank  document  query",
+            "     0.3066     1  u1        refund: refund policy",
+            "     0.1934     2  0123      opening hours",
+            "     0.1533     3  u2        refund: refund policy",
+            "To judge them: `pytest-irmetrics label golden/faq.yaml --judge QUERY DOC GRADE` one by one, --out",
+            "LIST.csv and then --from LIST.csv in a spreadsheet, or --append 0 and then an editor.",
+        ]
+        assert err == ""
+
+    def test_is_cut_and_says_so(self, capsys):
+        out, _ = label(capsys, "--limit", "1")
+        lead = out.partition("  influence")[0].replace("\n", " ")
+        assert lead.endswith("are not judged. The 1 on which it hangs most (--limit 3 shows more): ")
+        assert out.count("refund policy") == 1
+        assert label(capsys, "--limit", "all")[0].count("\n") == 7
+
+    def test_of_some_queries(self, capsys):
+        out, _ = label(capsys, "--query", "refund", "--by", "mrr")
+        assert (
+            out.splitlines()[0]
+            == "golden/faq.yaml: 1 returned document of refund that mrr looks at is not judged."
+        )
+        assert "u1" in out
+        assert "There is no query 'refnd'." in label(capsys, "--query", "refnd", status=1).err
+
+    def test_says_when_all_is_judged(self, capsys, folder):
+        store(folder, {"refund": ["d1"], "opening hours": ["d9"], "nothing": []})
+        out, _ = label(capsys)
+        assert out == "golden/faq.yaml: 0 of the 2 returned documents that ndcg@10 looks at are not judged.\n"
+
+    def test_pools_the_runs_that_are_named_in_place_of_the_baselines(self, capsys, folder):
+        (folder / "one.run").write_text("refund Q0 a 1 3 x\nrefund Q0 b 2 2 x\n")
+        (folder / "two.run").write_text("refund Q0 b 1 3 x\nopening\\u0020hours Q0 c 2 2 x\n")
+        out, err = label(capsys, "--run", "one.run", "--run", "two.run")
+        assert out.splitlines()[1:6] == [
+            "  rank 1: in one.run",
+            "  rank 2: in two.run",
+            "  influence  rank 1  rank 2  document  query",
+            "     0.3066       1       -  a         refund: refund policy",
+            "     0.3066       2       1  b         refund: refund policy",
+        ]
+        assert (
+            err.count("note: one.run: 1 query was not asked, or in other words, and left out: opening hours")
+            == 1
+        )
+
+    def test_as_json(self, capsys):
+        listed = json.loads(label(capsys, "--json", "--limit", "1").out)
+        assert listed == [
+            {
+                "id": "refund",
+                "query": "refund policy",
+                "docid": "u1",
+                "influence": pytest.approx(0.3066, abs=1e-4),
+                "ranks": [1],
+                "file": FILE,
+                "line": 3,
+            }
+        ]
+
+    def test_without_a_run_there_is_nothing_to_list(self, capsys, folder):
+        (folder / "ir_baselines" / "test_search" / "test_it[faq].json").unlink()
+        _, err = label(capsys, status=1)
+        assert err == (
+            "golden/faq.yaml: No baseline of this golden set is in a folder ir_baselines beside it or above. Store one "
+            "(pytest --ir-baseline-update), or name a run (--run RUN).\n"
+        )
+
+    def test_obeys_no_document_id(self, capsys, folder):
+        store(folder, {"refund": ["\x1b[31mred", "##[error]x"], "opening hours": [], "nothing": []})
+        for arguments in ((), ("--json",)):
+            out, _ = label(capsys, *arguments)
+            assert "\x1b" not in out
+            assert "##[" not in out
+
+
+class TestTheSheet:
+    def test_goes_out_and_comes_back(self, capsys, folder):
+        out, _ = label(capsys, "--out", "todo.csv")
+        assert out == (
+            "todo.csv: 3 documents to judge. Fill in the column rating, and then: pytest-irmetrics label golden/faq.yaml "
+            "--from todo.csv\n"
+        )
+        data = (folder / "todo.csv").read_bytes()
+        assert data.startswith(b"\xef\xbb\xbfid,query,docid,rating,rank,influence\r\n")
+        rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+        assert [(row["id"], row["docid"], row["rating"], row["rank"]) for row in rows] == [
+            ("refund", "u1", "", "1"),
+            ("opening hours", "0123", "", "2"),
+            ("refund", "u2", "", "3"),
+        ]
+        filled = data.replace(b"u1,,", b"u1,0,").replace(b"0123,,", b"0123, 2.5 ,")
+        (folder / "todo.csv").write_bytes(filled)
+        out, err = label(capsys, "--from", "todo.csv")
+        assert out.splitlines() == [
+            "golden/faq.yaml:5: refund: u1 0",
+            "golden/faq.yaml:7: opening hours: 0123 2.5",
+            "golden/faq.yaml: 2 judgments appended.",
+        ]
+        assert err == ""
+        assert (folder / FILE).read_text() == GOLDEN.replace("[d1]", "{d1: 1, u1: 0}").replace(
+            "{d9: 2}", '{d9: 2, "0123": 2.5}'
+        )
+        out, _ = label(capsys, "--from", "todo.csv")
+        assert out == "golden/faq.yaml: 0 judgments appended, 2 there already.\n"
+
+    @pytest.mark.parametrize("separator", ",;\t")
+    def test_takes_what_spreadsheets_write(self, capsys, folder, separator):
+        rows = ["Query,DocID ,Rating", "refund policy,u1,3", "", "opening hours,0123,"]
+        (folder / "todo.csv").write_text("\n".join(rows).replace(",", separator))
+        assert "1 judgment appended" in label(capsys, "--from", "todo.csv").out
+        assert "relevant: {d1: 1, u1: 3}        # the page" in (folder / FILE).read_text()
+
+    def test_overwrites_nothing_that_may_have_ratings(self, capsys, folder):
+        (folder / "todo.csv").write_text("mine")
+        assert (
+            "todo.csv: is there already, perhaps with ratings"
+            in label(capsys, "--out", "todo.csv", status=1).err
+        )
+        assert (folder / "todo.csv").read_text() == "mine"
+        assert "Give it a name that ends in .csv" in label(capsys, "--out", "todo.txt", status=1).err
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("id,docid\nrefund,u1\n", "todo.csv:1: There is no column rating."),
+            ("docid,rating\nu1,1\n", "todo.csv:1: There is no column id."),
+            ("", "todo.csv:1: There is no column docid."),
+            ("id,docid,rating\nx,u1,1\n", "todo.csv:2: There is no query 'x' in the golden set."),
+            ("id,docid,rating\nrefund,u1,good\n", "todo.csv:2: 'good' is no grade."),
+            ("id,docid,rating\nrefund,u1,1001\n", "todo.csv:2: '1001' is no grade."),
+            ("id,docid,rating\nrefund,,1\n", "todo.csv:2: There is no docid."),
+            (
+                "id,docid,rating\nrefund,d1,2\n",
+                "todo.csv:2: 'refund' grades 'd1' 1 already (golden/faq.yaml:5)",
+            ),
+            ("id,docid,rating\nrefund,u,2\nrefund,u,1\n", "todo.csv:3: 'refund' grades 'u' 2 already"),
+            (
+                "id,docid,rating\nrefund,bad,1\n",
+                "todo.csv:2: 'bad' is forbidden for 'refund' (golden/faq.yaml:6)",
+            ),
+            (
+                "id,docid,rating\nnothing,u,1\n",
+                "todo.csv:2: 'nothing' is a `no_answer` query (golden/faq.yaml:8)",
+            ),
+            ("id,docid,rating\n" + "x" * 200_000, "todo.csv:1: This is not CSV: field larger"),
+            ("id,docid,rating\nrefund,\xff,1\n", "todo.csv:1: This is not UTF-8."),
+        ],
+    )
+    def test_says_what_is_wrong_with_it_and_changes_nothing(self, capsys, folder, text, words):
+        (folder / "todo.csv").write_bytes(text.encode("latin-1"))
+        assert words in label(capsys, "--from", "todo.csv", status=1).err
+        assert (folder / FILE).read_text() == GOLDEN
+
+    def test_says_all_that_is_wrong_at_once(self, capsys, folder):
+        (folder / "todo.csv").write_text("id,docid,rating\nrefund,u1,1\nx,u1,y\nrefund,,1\n")
+        _, err = label(capsys, "--from", "todo.csv", status=1)
+        assert [line.split(": ")[0] for line in err.splitlines()] == [
+            "todo.csv:3",
+            "todo.csv:3",
+            "todo.csv:4",
+        ]
+        assert (folder / FILE).read_text() == GOLDEN
+
+    def test_a_missing_one_is_said(self, capsys):
+        assert "none.csv: cannot be read: No such file" in label(capsys, "--from", "none.csv", status=1).err
+
+
+class TestJudging:
+    def test_appends_judgments_of_the_command_line(self, capsys, folder):
+        out, err = label(capsys, "--judge", "refund", "u1", "1", "--judge", "opening hours", "0123", "0")
+        assert out.splitlines()[-1] == "golden/faq.yaml: 2 judgments appended."
+        assert err == ""
+        assert (folder / FILE).read_text() == GOLDEN.replace("[d1]", "[d1, u1]").replace(
+            "{d9: 2}", '{d9: 2, "0123": 0}'
+        )
+
+    def test_appends_all_that_is_listed(self, capsys, folder):
+        label(capsys, "--append", "0", "--query", "refund")
+        assert (folder / FILE).read_text() == GOLDEN.replace("[d1]", "{d1: 1, u1: 0, u2: 0}")
+        label(capsys, "--append", "0", "--limit", "all")
+        assert "0 of the 5" in label(capsys).out
+
+    def test_says_when_an_id_may_be_misspelt(self, capsys):
+        _, err = label(capsys, "--judge", "refund", "u-1", "1")
+        assert (
+            err
+            == "note: No run returned u-1, for any query. Check that the ids are spelt as the index spells them.\n"
+        )
+
+    def test_needs_no_run(self, capsys, folder):
+        (folder / "ir_baselines" / "test_search" / "test_it[faq].json").unlink()
+        assert label(capsys, "--judge", "refund", "u-1", "1").err == ""
+
+    @pytest.mark.parametrize(
+        ("given", "words"),
+        [
+            (("x", "u", "1"), "There is no query 'x'."),
+            (("refund", "u", "good"), "--judge refund u good: 'good' is no grade."),
+            (("refund", "", "1"), "The document's id is empty"),
+            (("refund", "d1", "0"), "--judge refund d1 0: 'refund' grades 'd1' 1 already"),
+        ],
+    )
+    def test_says_what_it_cannot_judge(self, capsys, folder, given, words):
+        assert words in label(capsys, "--judge", *given, status=1).err
+        assert (folder / FILE).read_text() == GOLDEN
+
+    def test_what_the_editor_refuses_is_said(self, capsys, folder):
+        text = GOLDEN.replace("relevant: [d1]", "relevant: &r [d1]") + "  - {query: b, relevant: *r}\n"
+        (folder / FILE).write_text(text)
+        assert (
+            "golden/faq.yaml:9:26: `relevant` is shared"
+            in label(capsys, "--judge", "b", "u", "1", status=1).err
+        )
+        assert (folder / FILE).read_text() == text
+
+    def test_only_yaml_is_appended_to(self, capsys, monkeypatch):
+        from pytest_irmetrics.golden import GoldenSet
+
+        golden = GoldenSet.load(FILE)
+        monkeypatch.setattr(GoldenSet, "load", lambda *_, **__: golden)
+        _, err = label(capsys, "--judge", "refund", "u", "1", status=1, file="golden/faq.qrels")
+        assert err.startswith("golden/faq.qrels: Judgments are appended to YAML alone.")
+
+    @pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+    def test_the_files_mode_is_kept_and_a_read_only_file_refused(self, capsys, folder):
+        path = folder / FILE
+        path.chmod(0o640)
+        label(capsys, "--judge", "refund", "u1", "1")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+        path.chmod(0o440)
+        before = path.read_text()
+        assert "is read-only" in label(capsys, "--judge", "refund", "u2", "1", status=1).err
+        assert path.read_text() == before
+
+    def test_what_makes_no_sense_is_a_wrong_command_line(self, capsys):
+        for arguments, words in [
+            (("--limit", "0"), "'0' is no count"),
+            (("--limit", "many"), "'many' is no count"),
+            (("--by", "ndcg,mrr"), "is not one metric over rankings"),
+            (("--by", "no_answer"), "is not one metric over rankings"),
+            (("--by", "ndgc"), "ndcg"),
+            (("--append", "-1"), "is no grade"),
+            (("--append", "x"), "'x' is no grade"),
+            (("--json", "--append", "0"), "not allowed with"),
+        ]:
+            assert words in usage_error(capsys, *arguments)
