@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_irmetrics import thresholds
+from pytest_irmetrics.golden.model import is_golden_folder
 from pytest_irmetrics.metrics import MetricError
 
 if TYPE_CHECKING:
@@ -113,16 +114,26 @@ def _fixed_folder(pattern: str) -> str:
 
 def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
     """Return the files that a pattern matches, in the order of their names, each with its item's id."""
+    pattern = pattern.rstrip("/") or "/"
     fixed = folder / _fixed_folder(pattern)
     if (folder / pattern).exists():
         matches = [str(folder / pattern)]
     else:
         matches = sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern), recursive=True))  # noqa: PTH118, PTH207 - pathlib's glob does not take absolute patterns
-    return [(Path(match), _item_id(Path(match), fixed)) for match in matches if not os.path.isdir(match)]  # noqa: PTH112
+    paths = [Path(match) for match in matches if _may_be_golden(match, named=(folder / pattern).exists())]
+    return [(path, _item_id(path, fixed)) for path in paths]
+
+
+def _may_be_golden(path: str, *, named: bool) -> bool:
+    """Say whether what a pattern matches is one golden set; texts beside qrels are not, unless `named` in full."""
+    if os.path.isdir(path):  # noqa: PTH112 - a name costs less than a Path
+        return is_golden_folder(Path(path))
+    return named or not path.endswith(".topics.tsv")
 
 
 def _item_id(path: Path, fixed: Path) -> str:
-    below = os.path.relpath(path.with_suffix(""), fixed).replace(os.sep, "/")
+    whole = path if os.path.isdir(path) else path.with_suffix("")  # noqa: PTH112 - Path.is_dir raises
+    below = os.path.relpath(whole, fixed).replace(os.sep, "/")
     return below.replace("../", "").replace("/", "-")
 
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.cli.screen import FAILED, OK, add_command, add_own_metrics, json_line, show, tell
+from pytest_irmetrics.cli.screen import (
+    FAILED,
+    GOLDEN_HELP,
+    OK,
+    add_command,
+    add_own_metrics,
+    json_line,
+    show,
+    tell,
+)
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.reports.text import plural
 
@@ -34,7 +43,7 @@ pytest-irmetrics check --json golden/faq.yaml | jq '.[].query'
 pytest-irmetrics check --metric freshness golden/news.yaml
 """,
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a golden set, .yaml or .yml")
+    parser.add_argument("files", nargs="+", metavar="FILE", help=GOLDEN_HELP)
     parser.add_argument(
         "--json",
         action="store_true",

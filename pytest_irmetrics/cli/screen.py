@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Commands = argparse._SubParsersAction["Parser"]  # noqa: SLF001 - it has no public name
 
+GOLDEN_HELP = "a golden set: .yaml, .yml, .jsonl, .csv, .tsv, TREC .qrels, Quepid's .json, or a BEIR folder"
+
 OK, FAILED = 0, 1  # argparse itself exits with 2 where the command line has no meaning
 
 

@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.cli.scoring import DEFAULT, add_metrics, part_of, scorable, too_deep
-from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, screen, show
+from pytest_irmetrics.cli.screen import (
+    GOLDEN_HELP,
+    OK,
+    RefusedError,
+    add_command,
+    add_own_metrics,
+    screen,
+    show,
+)
 from pytest_irmetrics.cli.stores import add_directory, no_run, runs_of
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
@@ -54,7 +62,7 @@ pytest-irmetrics show golden/faq.yaml 'how do I reset my password'
 pytest-irmetrics show golden/faq.yaml refund --run bm25.run --metrics ndcg@5,P@3
 """,
     )
-    parser.add_argument("file", metavar="FILE", help="a golden set")
+    parser.add_argument("file", metavar="FILE", help=GOLDEN_HELP)
     parser.add_argument(
         "query", metavar="QUERY", help="the query's id, which is its text where it has no other"
     )

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.baseline import BaselineError, list_baselines, read_baseline
 from pytest_irmetrics.cli.screen import tell
+from pytest_irmetrics.golden.model import SUFFIXES, is_golden_folder
 from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_GOLDEN_SUFFIXES = (".yaml", ".yml", ".qrels", ".jsonl", ".csv", ".tsv")
 _NOT_ENTERED = {"node_modules", "__pycache__", "site-packages"}
 
 
@@ -34,9 +34,11 @@ class Stored:
     def golden_file(self, run: Run) -> Path | None:
         """Return the file of the golden set that the baseline names; None for one that was made in Python."""
         name = run.golden_set
-        if name is None or ("/" not in name and not name.lower().endswith(_GOLDEN_SUFFIXES)):
+        if name is None:
             return None
-        return Path(os.path.normpath(self.folder / name))
+        path = Path(os.path.normpath(self.folder / name))
+        is_file = "/" in name or name.lower().endswith(tuple(SUFFIXES)) or is_golden_folder(path)
+        return path if is_file else None
 
 
 def is_same_file(one: Path | None, other: Path) -> bool:

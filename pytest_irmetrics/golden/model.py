@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -17,7 +18,18 @@ if TYPE_CHECKING:
 
     Reader = Callable[[Path, str, Collection[str]], "GoldenSet"]
 
-__all__ = ["MAX_GRADE", "MAX_WEIGHT", "GoldenSet", "GoldenSetError", "Problem", "Query", "make_query"]
+__all__ = [
+    "MAX_GRADE",
+    "MAX_WEIGHT",
+    "SUFFIXES",
+    "GoldenSet",
+    "GoldenSetError",
+    "Problem",
+    "Query",
+    "is_golden_folder",
+    "make_query",
+    "read_as",
+]
 
 MAX_WEIGHT = 1e9  # greater ones could not be summed as doubles, and say no more
 MAX_GRADE = 1000  # the gain 2^grade - 1 of a greater one could not be summed as a double
@@ -182,17 +194,18 @@ class GoldenSet:
     def load(
         cls, path: str | os.PathLike[str], *, custom_metrics: Collection[str] = (), shown: str | None = None
     ) -> GoldenSet:
-        """Read a golden set from a file; its suffix says how.
+        """Read a golden set from a file, whose suffix says how, or from a BEIR folder.
 
         `custom_metrics` are the names of metrics of one's own that its thresholds may use. Messages name the file
         as `path` does, or as `shown`. Raises GoldenSetError, also for a file that is missing or cannot be read.
         """
         file = Path(path)
         shown = str(file) if shown is None else shown
-        reader = _READERS.get(file.suffix.lower())
-        if reader is None:
-            formats = " or ".join(_READERS)
-            if os.path.isdir(file):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
+        is_folder = os.path.isdir(file)  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
+        name = "beir" if is_folder and is_golden_folder(file) else SUFFIXES.get(file.suffix.lower())
+        if name is None or (is_folder and name != "beir"):
+            formats = ", ".join(SUFFIXES)
+            if is_folder:
                 message = f"This is a folder. Name the golden sets in it, files with {formats}."
             else:
                 suffix = quoted(file.suffix) if file.suffix else "no suffix"
@@ -200,7 +213,7 @@ class GoldenSet:
                     f"A golden set is a file with {formats}, and this has {suffix}. Rename or convert it."
                 )
             raise GoldenSetError([Problem(shown, 1, 1, message)])
-        return reader(file, shown, custom_metrics)
+        return read_as(name, file, shown, custom_metrics)
 
     @classmethod
     def from_judgments(
@@ -242,19 +255,16 @@ class GoldenSet:
             return None
         if doc_id not in query.judgments and doc_id not in query.forbidden:
             return None
-        from pytest_irmetrics.golden import files, yaml_reader  # noqa: PLC0415 - yaml is needed for files alone
+        from pytest_irmetrics.golden.places import lines_of, place_in  # noqa: PLC0415 - needed for files alone
 
         if self._lines is None:
-            self._lines = files.lines_of(self.path)
+            self._lines = lines_of(self.path)
         after = (
             other.line
             for other in self.queries.values()
             if other.line is not None and other.line > query.line
         )
-        last = min(
-            after, default=len(self._lines)
-        )  # where the next one begins, perhaps on the line where this ends
-        return yaml_reader.line_of(doc_id, query, self._lines[query.line - 1 : last])
+        return place_in(self.path, self._lines, query, doc_id, min(after, default=len(self._lines)))
 
     def __repr__(self) -> str:
         return f"<GoldenSet {self._shown}: {len(self.queries)} queries>"
@@ -265,10 +275,36 @@ def place(file: str, line: int | None, column: int | None) -> str:
     return ":".join([file, *(str(number) for number in (line, column) if number is not None)])
 
 
-def _read_yaml(path: Path, shown: str, custom_metrics: Collection[str]) -> GoldenSet:
-    from pytest_irmetrics.golden.yaml_reader import read_yaml  # noqa: PLC0415 - loads yaml
+def is_golden_folder(path: Path) -> bool:
+    """Say whether a folder is a golden set itself: one of BEIR, with ``queries.jsonl`` and ``qrels``."""
+    return os.path.isfile(path / "queries.jsonl") and os.path.isdir(path / "qrels")  # noqa: PTH112, PTH113 - as above
 
-    return read_yaml(path, shown, custom_metrics)
+
+_READERS = {
+    "yaml": ("yaml_reader", "read_yaml"),
+    "trec": ("trec", "read_qrels"),
+    "jsonl": ("jsonl", "read_jsonl"),
+    "csv": ("tables", "read_table"),
+    "tsv": ("tables", "read_table"),
+    "beir": ("beir", "read_folder"),
+    "quepid": ("quepid", "read_quepid"),
+}
+"""Format → its module here and the function that reads it; none is imported before it is needed."""
+
+SUFFIXES = {
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".qrels": "trec",
+    ".jsonl": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "quepid",
+}
+"""Suffix → format."""
 
 
-_READERS: dict[str, Reader] = {".yaml": _read_yaml, ".yml": _read_yaml}
+def read_as(name: str, path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
+    """Read a golden set in one of the formats, whatever its suffix. Raises GoldenSetError."""
+    module, function = _READERS[name]
+    reader: Reader = getattr(import_module(f"pytest_irmetrics.golden.{module}"), function)
+    return reader(path, shown, custom_metrics)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.metrics import Grade, Metric
 
-__all__ = ["SetReader", "line_of", "parse_yaml", "read_yaml"]
+__all__ = ["USUAL_KEYS", "SetReader", "line_of", "parse_yaml", "read_yaml"]
 
 
 _SET_KEYS = frozenset(("version", "name", "relevance_level", "thresholds", "slices", "queries"))
@@ -66,7 +66,7 @@ _QUERY_KEYS = frozenset(
         "note",
     )
 )
-_USUAL_KEYS = frozenset(("id", "query", "relevant", "tags"))
+USUAL_KEYS = frozenset(("id", "query", "relevant", "tags"))
 _USUAL = (False, (), 1.0, None, (), None, None)  # what the other keys are where none of them is written
 _PASSAGE_KEYS = frozenset(("doc", "text", "grade"))
 _OTHER_NAMES = {
@@ -186,7 +186,7 @@ class SetReader:
                     self._read_query_node(nodes.compose(event))
                     continue
                 fields, keys = compose_mapping(event)
-                usual = len(fields) == len(keys) and fields.keys() <= _USUAL_KEYS
+                usual = len(fields) == len(keys) and fields.keys() <= USUAL_KEYS
                 if not usual:
                     self._report_keys(keys, _QUERY_KEYS, "a query")
                 read_query(event, fields, usual=usual)
@@ -252,7 +252,7 @@ class SetReader:
     def _read_query(self, node: Node, fields: Mapping[str | None, Node], *, usual: bool) -> None:
         """Read one query from the values of its keys; `node` is the event that begins it.
 
-        `usual` says that all of them are in `_USUAL_KEYS`.
+        `usual` says that all of them are in `USUAL_KEYS`.
         """
         get = fields.get
         value = get("query")

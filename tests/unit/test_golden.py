@@ -857,9 +857,10 @@ class TestFiles:
         assert self.error_of(path) == "The file is larger than 10 MB. Split it into several golden sets."
 
     def test_other_suffixes_name_those_that_are_read(self, tmp_path):
-        for name, what in (("a.qrels", "'.qrels'"), ("a.jsonl", "'.jsonl'"), ("a", "no suffix")):
+        for name, what in (("a.xlsx", "'.xlsx'"), ("a.txt", "'.txt'"), ("a", "no suffix")):
             (tmp_path / name).touch()
-            message = f"A golden set is a file with .yaml or .yml, and this has {what}. Rename or convert it."
+            formats = ".yaml, .yml, .qrels, .jsonl, .csv, .tsv, .json"
+            message = f"A golden set is a file with {formats}, and this has {what}. Rename or convert it."
             assert self.error_of(tmp_path / name) == message
 
     def test_suffixes_of_yaml(self, tmp_path):

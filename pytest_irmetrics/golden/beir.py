@@ -1,0 +1,152 @@
+"""A BEIR folder: ``queries.jsonl``, and ``qrels/test.tsv`` or another split; ``corpus.jsonl`` is not needed."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
+from pytest_irmetrics.golden.json_nodes import JsonError, compose, strict_json
+from pytest_irmetrics.golden.model import GoldenSetError, Problem
+from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
+from pytest_irmetrics.golden.rows import MAX_BYTES, blocks, grouped, to_set
+from pytest_irmetrics.golden.tables import read_rows
+from pytest_irmetrics.thresholds import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from pytest_irmetrics.golden.model import GoldenSet
+    from pytest_irmetrics.golden.rows import Judged
+
+__all__ = ["read_folder", "read_split", "split_of"]
+
+
+def read_folder(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
+    """Read the split `test` of a BEIR folder, or its only one. Raises GoldenSetError."""
+    splits = _splits(path)
+    chosen = split_of(path)
+    if chosen is None:
+        base = shown.rstrip("/\\")
+        if splits:
+            names = ", ".join(split.stem for split in splits)
+            message = f"This BEIR folder has the splits {names}, and no test. Name the file of one: {base}/qrels/{splits[0].name}."
+        else:
+            message = (
+                "There are no qrels/*.tsv in this folder. Add the judgments of a split as qrels/test.tsv."
+            )
+        raise GoldenSetError([Problem(shown, 1, 1, message)])
+    golden = read_split(chosen, f"{shown.rstrip('/')}/qrels/{chosen.name}", custom_metrics)
+    golden.path = path
+    golden.name = path.absolute().name
+    return golden
+
+
+def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - no thresholds here
+    """Read the qrels of one split, with the texts in ``queries.jsonl`` in the folder above. Raises GoldenSetError."""
+    folder = path.absolute().parent.parent
+    texts_in = os.path.normpath(Path(shown).parent / ".." / "queries.jsonl").replace(os.sep, "/")
+    problems, in_queries = Problems(shown), Problems(texts_in)
+    golden = None
+    with nothing_is_garbage():
+        data = read_plain_bytes(path, shown, MAX_BYTES)
+        judged: Judged | None = None
+        with suppress(Stop):
+            judged = _quick(data)
+            if judged is None:
+                drafts = read_rows(data, problems, tabs=True)
+                judged = (
+                    {query_id: draft.judgments for query_id, draft in drafts.items() if draft.judgments},
+                    {query_id: draft.line for query_id, draft in drafts.items()},
+                )
+        del data
+        texts: dict[str, str] = {}
+        with suppress(Stop):
+            texts = _read_texts(folder / "queries.jsonl", in_queries, set(judged[0]) if judged else set())
+        if judged is not None and not len(problems) and not len(in_queries):
+            with suppress(Stop):
+                name = f"{folder.name}-{path.stem}"
+                golden = to_set(judged, texts, problems, path=path, shown=shown, name=name, texts_in=texts_in)
+    raise_any(problems, in_queries)
+    assert golden is not None  # noqa: S101 - or there was a problem
+    return golden
+
+
+def split_of(folder: Path) -> Path | None:
+    """Return the file that a folder's judgments are read from; None where that is not clear."""
+    splits = _splits(folder)
+    tests = [split for split in splits if split.stem == "test"]
+    return tests[0] if tests else splits[0] if len(splits) == 1 else None
+
+
+def _splits(folder: Path) -> list[Path]:
+    try:
+        return sorted((folder / "qrels").glob("*.tsv"))
+    except OSError:
+        return []
+
+
+def _quick(data: bytes) -> Judged | None:
+    """Read rows without quotes; None for others."""
+    header, end, rest = data.partition(b"\n")
+    if b'"' in data or b"\r" in header.rstrip(b"\r"):
+        return None
+    return grouped(_rows(rest), 2) if end else None
+
+
+def _rows(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    for block in blocks(data):
+        for line in block.splitlines():
+            query, document, grade = line.split(b"\t")  # ValueError: not three
+            if not query or not document:
+                raise ValueError
+            yield query, document, grade
+
+
+def _read_texts(path: Path, problems: Problems, wanted: set[str]) -> dict[str, str]:
+    """Read the texts of the queries that are judged in this split; the others belong to another."""
+    texts: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    for number, line in enumerate(read_plain_bytes(path, problems.shown, MAX_BYTES).splitlines(), 1):
+        if not line or line.isspace():
+            continue
+        query_id, text = _text(line.decode(), number, problems)
+        if query_id is None or query_id not in wanted:
+            continue
+        if query_id in texts:
+            message = (
+                f"The query {quoted(query_id)} is here twice, first on line {lines[query_id]}. Keep one."
+            )
+            problems.report(number, 1, message)
+        elif text is None or not text.strip():
+            problems.report(number, 1, f"The query {quoted(query_id)} has no `text`. Write it.")
+        else:
+            texts[query_id] = text
+            lines[query_id] = number
+    return texts
+
+
+def _text(line: str, number: int, problems: Problems) -> tuple[str | None, str | None]:
+    record: Any
+    try:
+        record = strict_json(line)
+    except (ValueError, RecursionError):
+        try:
+            compose(line, number)
+        except JsonError as error:
+            problems.report(error.line, error.column, error.message)
+        else:  # a key that is there twice, or a number that nobody can read
+            problems.report(
+                number, 1, "A key is here twice, or a number is too long. Keep one key, and shorter numbers."
+            )
+        return None, None
+    query_id = record.get("_id") if isinstance(record, dict) else None
+    if type(query_id) is int:
+        query_id = str(query_id)
+    if not isinstance(query_id, str):
+        problems.report(number, 1, 'This is no query of a BEIR folder. Write {"_id": "…", "text": "…"}.')
+        return None, None
+    text = record.get("text")
+    return query_id, text if isinstance(text, str) else None

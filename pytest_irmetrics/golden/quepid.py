@@ -1,0 +1,140 @@
+"""Quepid's JSON: the export of a case, or of its ratings."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
+from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_plain
+from pytest_irmetrics.golden.model import GoldenSet, Query
+from pytest_irmetrics.golden.nodes import MappingStartEvent, Node, ScalarEvent, SequenceStartEvent, place_of
+from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
+from pytest_irmetrics.golden.rows import bad_grade, judged_twice, read_grade
+from pytest_irmetrics.thresholds import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from pytest_irmetrics.metrics import Grade
+
+__all__ = ["read_quepid"]
+
+MAX_BYTES = 50_000_000
+
+
+def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - no thresholds here
+    """Read what Quepid exports as JSON: queries with their ratings. Raises GoldenSetError."""
+    data = read_plain_bytes(path, shown, MAX_BYTES)
+    problems = Problems(shown)
+    golden = None
+    with nothing_is_garbage(), suppress(Stop):
+        golden = _read(data.decode(), path, problems)
+    raise_any(problems)
+    assert golden is not None  # noqa: S101 - or there was a problem
+    return golden
+
+
+def _read(text: str, path: Path, problems: Problems) -> GoldenSet:
+    try:
+        root = compose(text)
+    except JsonError as error:
+        problems.report(error.line, error.column, error.message)
+        raise Stop from None
+    fields = _fields(root)
+    kind = fields.get("format")
+    if kind is not None and kind.__class__ is ScalarEvent and kind.value.startswith("pytest-irmetrics"):
+        problems.report(
+            1, 1, f"This is a {kind.value.removeprefix('pytest-')}, not a golden set. Name the golden set."
+        )
+        raise Stop
+    listed = fields.get("queries")
+    if listed is None or listed.__class__ is not list or listed[0].__class__ is not SequenceStartEvent:
+        problems.report(
+            1,
+            1,
+            'This is no export of Quepid, which has a list of "queries". Write a golden set as YAML or JSONL.',
+        )
+        raise Stop
+    queries: dict[str, Query] = {}
+    left_out: dict[str, None] = {}
+    for node in listed[1:]:
+        query = _query(node, problems)
+        if query is None:
+            continue
+        if query.id in queries or query.id in left_out:
+            problems.report(
+                query.line or 1, query.column or 1, f"The query {quoted(query.id)} is here twice. Keep one."
+            )
+        elif query.judgments:
+            queries[query.id] = query
+        else:
+            left_out[query.id] = None
+    if not queries and not len(problems):
+        problems.report(
+            1, 1, "No query has a rating. Rate some results in Quepid, and export the case again."
+        )
+    name = fields.get("case_name")
+    return GoldenSet(
+        queries.values(),
+        path=path,
+        shown=problems.shown,
+        name=name.value if name.__class__ is ScalarEvent and name.value else path.stem,
+        left_out=left_out,
+    )
+
+
+def _fields(node: Node) -> dict[str, Node]:
+    if node.__class__ is not list or node[0].__class__ is not MappingStartEvent:
+        return {}
+    return {key.value: value for key, value in zip(node[1::2], node[2::2], strict=True)}
+
+
+def _query(node: Node, problems: Problems) -> Query | None:
+    line, column = place_of(node)
+    fields = _fields(node)
+    text = _text(fields.get("query_text") or fields.get("query"))
+    if text is None or "ratings" not in fields:
+        if "relevant" in fields:
+            advice = "Name a golden set with these keys .yaml, which JSON is, too."
+        else:
+            advice = 'An export has "query_text" or "query", and "ratings".'
+        problems.report(line, column, f"This is no query of an export of Quepid. {advice}")
+        return None
+    note = _text(fields.get("notes")) or _text(fields.get("information_need"))
+    judgments = _ratings(text, fields["ratings"], problems)
+    return Query(text, text, judgments, note=note, line=line, column=column)
+
+
+def _text(node: Node | None) -> str | None:
+    if node.__class__ is not ScalarEvent or is_plain(node) or not node.value.strip():
+        return None
+    return str(node.value)
+
+
+def _ratings(query_id: str, node: Node, problems: Problems) -> dict[str, Grade]:
+    judgments: dict[str, Grade] = {}
+    lines: dict[str, int] = {}
+    if node.__class__ is not list or node[0].__class__ is not MappingStartEvent:
+        if not is_plain(node):
+            line, column = place_of(node)
+            problems.report(line, column, 'The "ratings" are no object. Write {"document": rating}.')
+        return judgments
+    for key, value in zip(node[1::2], node[2::2], strict=True):
+        line, column = place_of(key)
+        if value.__class__ is ScalarEvent and is_plain(value) and value.value == "null":  # not rated
+            continue
+        grade = read_grade(value.value) if value.__class__ is ScalarEvent else None
+        if not key.value:
+            problems.report(line, column, "Here is a rating without a document. Write its id.")
+        elif grade is None:
+            problems.report(
+                *place_of(value), bad_grade(key.value, value.value if value.__class__ is ScalarEvent else "…")
+            )
+        elif key.value in judgments:
+            problems.report(line, column, judged_twice(query_id, key.value, lines[key.value]))
+        else:
+            judgments[key.value] = grade
+            lines[key.value] = line
+    return judgments
