@@ -42,7 +42,7 @@ def on_evaluation(
     if evaluation.depth is not None and any(lengths) and max(lengths) < evaluation.depth:
         yield (
             f"No query got the {evaluation.depth} results that were asked for; the longest answer has {max(lengths)}. "
-            "Check that the retriever passes k on."
+            f"{evaluation.retrieved.depth_advice or 'Check that the retriever passes k on.'}"
         )
     if corpus is not None:
         yield from _missing_documents(evaluation, corpus)

@@ -29,10 +29,13 @@ from pytest_irmetrics.run import as_id, first_repeat, printable, quote
 
 ACCEPTED = (
     "Accepted, best first: ids (text, integers, UUIDs), (id,) rows, (id, score) pairs, items with a key or attribute "
-    "`id` or `_id`, a mapping of id to score, an Elasticsearch or OpenSearch response, or an iterator of these"
+    "`id` or `_id`, documents of LangChain, LlamaIndex or Haystack, a data frame with a column `id`, a mapping of id to "
+    "score, an Elasticsearch or OpenSearch response, or an iterator of these"
 )
 
 _MISSING = object()
+_ID_NAMES = ("id", "_id", "node_id", "corpus_id")
+"""What an item's id is called; the last two by LlamaIndex and by sentence-transformers."""
 
 
 class AnswerError(ValueError):
@@ -115,6 +118,13 @@ def draw(answer: Any, k: int) -> list[Any]:
     columns = _columns(answer)
     if columns is not None:
         return _draw_frame(answer, columns, k)
+    if callable(getattr(type(answer), "collect", None)):
+        bad_answer(answer, "It is lazy: return its .collect().")
+    if callable(getattr(type(answer), "execute", None)) and callable(getattr(type(answer), "to_dict", None)):
+        bad_answer(
+            answer,
+            "It is a search that has not run: return its .execute(), which also says if results are missing.",
+        )
     if _has_keys(answer) and not hasattr(type(answer), "__next__") and not hasattr(type(answer), "dtype"):
         bad_answer(answer, "It is a single row: return the list of rows.")
     try:
@@ -175,8 +185,10 @@ def _has_keys(value: object) -> bool:
 
 
 def _body(answer: Any) -> Mapping[Any, Any] | None:
-    """Give the body of an ObjectApiResponse or its like, which iterates as 'took', 'hits'."""
+    """Give the body of an ObjectApiResponse or its like, which iterates as 'took', 'hits', or of a DSL's Response."""
     body = getattr(answer, "body", None)
+    if not isinstance(body, Mapping) and hasattr(type(answer), "hits") and hasattr(type(answer), "to_dict"):
+        body = answer.to_dict()
     return body if isinstance(body, Mapping) else None
 
 
@@ -194,6 +206,8 @@ def _draw_frame(answer: Any, columns: Any, k: int) -> list[Any]:
             if hasattr(answer[name], "columns"):
                 bad_answer(answer, f"It has several columns `{name}`.")
             return _take(iter(answer[name]), k)
+        if getattr(getattr(answer, "index", None), "name", None) == name:  # pandas alone has one
+            return _take(iter(answer.index), k)
     names = ", ".join(quote(str(name), 20) for name in islice(columns, 5))
     bad_answer(answer, f"A frame needs a column `id` or `_id`, and this one has: {names}.")
 
@@ -208,11 +222,14 @@ def _draw_mapping(answer: Any, response: Mapping[Any, Any], k: int) -> list[Any]
         if failed:
             bad_answer(
                 answer,
-                f"{printable(str(failed))} shards failed: it is a part of the results. Mend the index.",
+                f"{printable(str(failed))} {'shard' if failed == 1 else 'shards'} failed: it is a part of the results. Mend the index.",
             )
         return list(hits["hits"][:k])
     if response is not answer:
         bad_answer(answer, "It is a response without `hits.hits`.")
+    documents = response.get("documents")  # as Haystack's components have it; Chroma has texts there, and ids
+    if isinstance(documents, (list, tuple)) and "ids" not in response:
+        return list(documents[:k])
     scores: list[tuple[float, str]] = []
     for key, value in response.items():
         doc, score = as_id(key), _score(value)
@@ -304,7 +321,7 @@ def _read_item(rank: int, item: Any) -> tuple[str, float | None]:
         _bad_item(rank, item, "Results within a result: return one flat list; pairs are tuples.")
     row = _row(item)
     if row is None:
-        _bad_item(rank, item, "No id can be read from it.")
+        _bad_item(rank, item, "No id can be read from it. A fixture ir_doc_id can say where it is.")
     if len(row) == 1:
         return _as_id_of(rank, item, row[0]), None
     first, second = row
@@ -327,8 +344,15 @@ def _as_id_of(rank: int, item: Any, value: Any) -> str:
 
 
 def _named(item: Any) -> Any:
-    """Give what an item has under the key or attribute `id`, else `_id`, else as LangChain's `metadata["_id"]`."""
-    for name in ("id", "_id"):
+    """Give what an item has under the key or attribute `id`, else `_id` and so on, else as LangChain's `metadata["_id"]`.
+
+    A hit of Elasticsearch's or OpenSearch's DSL is its source, which may have an `id` of its own: it has `meta.id`.
+    """
+    meta = getattr(item, "meta", None)
+    value = getattr(meta, "id", None) if hasattr(meta, "index") else None
+    if value is not None:
+        return value
+    for name in _ID_NAMES:
         value = _part(item, name)
         if value is not None:
             return value

@@ -11,7 +11,7 @@ import inspect
 import os
 import sqlite3
 import sysconfig
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from traceback import walk_tb
@@ -27,6 +27,7 @@ from pytest_irmetrics.retrieval.answers import (
     split_batch,
     type_name,
 )
+from pytest_irmetrics.retrieval.frameworks import DEPTH_NAMES, hint, method_of
 from pytest_irmetrics.run import printable, quote
 
 if TYPE_CHECKING:
@@ -34,11 +35,12 @@ if TYPE_CHECKING:
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
-DEPTH_NAMES = ("k", "top_k", "top_n", "limit", "size", "n", "n_results", "num_results")
-"""A parameter of one of these names is given the depth."""
-
 _OUTCOMES = frozenset((("_pytest.outcomes", "Exit"), ("unittest.case", "SkipTest")))
 _HOW_CALLED = "It is called with the query's text, the depth, and the query's params as keyword arguments"
+_RETRIEVERS = (
+    "Give a callable of (query, k) that returns ids, best first; a retriever of LangChain (with `invoke`), LlamaIndex "
+    "(`retrieve`) or Haystack (`run`); what `batched` returns; or a Run."
+)
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _STANDARD_LIBRARY = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
@@ -92,6 +94,13 @@ def batched(f: Callable[..., Any], size: int = 64) -> Batched:
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise ValueError(f"batched(size={show(size)}): the size is a whole number, 1 or more.")
     return Batched(f, size)
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except Exception:  # noqa: BLE001 - a builtin, or a __signature__ that raises whatever it likes
+        return None
 
 
 def is_async(retriever: object) -> bool:
@@ -169,26 +178,41 @@ class Caller:
     batch_size: int | None
     signature: inspect.Signature | None
     """None: unreadable, so it is called with (query, k)."""
+    awaited: bool
+    """Whether a call has to be awaited, as far as can be told without calling."""
+    depth_advice: str | None = None
+    """Where the depth is set of a framework's object that cannot be handed one, a sentence; None: it is handed over."""
     _forms: dict[tuple[str, ...], _Form | str] = field(default_factory=dict, compare=False, repr=False)
     """How it is called with params of these names, or why it cannot be."""
 
     @classmethod
-    def of(cls, retriever: object) -> Caller:
-        """Read a retriever once. Raises RetrievalError for what is none."""
+    def of(cls, retriever: object, *, awaited: bool = False) -> Caller:
+        """Read a retriever once. Raises RetrievalError for what is none.
+
+        A framework's object may have two methods that retrieve: with `awaited` it is asked by the async one. What can
+        be called is called, whatever methods it has.
+        """
         if isinstance(retriever, Batched):
-            function, size = retriever.function, retriever.size
-        else:
-            function, size = retriever, None  # type: ignore[assignment]  # whether it is callable comes next
-        if not callable(function) or inspect.isclass(function):
-            raise RetrievalError(
-                f"The retriever is {show(function)}{', a class' if inspect.isclass(function) else ''}. Give a callable "
-                "of (query, k) that returns ids, best first, or a Run."
+            return cls(
+                retriever.function, retriever.size, _signature(retriever.function), is_async(retriever)
             )
-        try:
-            signature: inspect.Signature | None = inspect.signature(function)
-        except Exception:  # noqa: BLE001 - a builtin, or a __signature__ that raises whatever it likes
-            signature = None
-        return cls(function, size, signature)
+        if inspect.isclass(retriever):
+            raise RetrievalError(f"The retriever is {show(retriever)}, a class. {_RETRIEVERS}")
+        if callable(retriever):
+            return cls(retriever, None, _signature(retriever), is_async(retriever))
+        method = method_of(retriever, awaited=awaited)
+        if isinstance(method, str):
+            raise RetrievalError(method)
+        if method is None:
+            raise RetrievalError(f"The retriever is {show(retriever)}.{hint(retriever)} {_RETRIEVERS}")
+        caller = cls(method.function, None, method.signature or _signature(method.function), method.awaited)
+        return caller if caller.takes_depth else replace(caller, depth_advice=method.depth_advice)
+
+    @property
+    def takes_depth(self) -> bool:
+        """Say whether a call hands the depth over."""
+        form = self._places({})
+        return form.by_place == 2 or form.depth_name is not None
 
     def ask(self, queries: Sequence[Question], depth: int, repeat: int) -> Ask | str:
         """Put together the call for queries with equal params, or say why they cannot be asked."""

@@ -82,6 +82,8 @@ class Retrieved:
     """Why the other queries have neither; empty where all were asked."""
     latencies: Mapping[str, tuple[float, ...]]
     """Query id → milliseconds, one for each time; of a batch, each query's share. Empty for a stored run."""
+    depth_advice: str | None = None
+    """Where the depth is set of a retriever that was not handed one, a sentence."""
 
 
 @dataclass(slots=True)
@@ -171,7 +173,7 @@ def converse(queries: Sequence[Question], caller: Caller, options: RetrievalOpti
             chunk = tuple(islice(plan, calls))
             exhausted = len(chunk) < calls
         if ledger.over or not (chunk or in_flight):
-            return _conclude(queries, options, ledger)
+            return _conclude(queries, caller, options, ledger)
         if chunk:
             in_flight += 1
             asked += sum([len(ask.ids) for ask in chunk])
@@ -210,7 +212,9 @@ def _batches(queries: Sequence[Question], size: int) -> list[list[Question]]:
     return [group[start : start + size] for group in alike.values() for start in range(0, len(group), size)]
 
 
-def _conclude(queries: Sequence[Question], options: RetrievalOptions, ledger: _Ledger) -> Retrieved:
+def _conclude(
+    queries: Sequence[Question], caller: Caller, options: RetrievalOptions, ledger: _Ledger
+) -> Retrieved:
     answers: dict[str, Answer] = {}
     latencies: dict[str, tuple[float, ...]] = {}
     ids = [query.id for query in queries]
@@ -223,7 +227,8 @@ def _conclude(queries: Sequence[Question], options: RetrievalOptions, ledger: _L
     errors = {query.id: ledger.errors[query.id] for query in queries if query.id in ledger.errors}
     unanswered = len(queries) - len(answers) - len(errors)
     stopped = _why_stopped(unanswered, ledger) if unanswered else ""
-    return Retrieved(Run.of(answers, depth=options.depth), errors, stopped, latencies)
+    run = Run.of(answers, depth=options.depth)
+    return Retrieved(run, errors, stopped, latencies, caller.depth_advice)
 
 
 def _why_stopped(unanswered: int, ledger: _Ledger) -> str:

@@ -18,7 +18,6 @@ from pytest_irmetrics.retrieval.asking import (
     Reply,
     RetrievalError,
     aperform,
-    is_async,
     perform,
     settle,
 )
@@ -57,9 +56,9 @@ def retrieve(
     if isinstance(retriever, Run):
         return _replay(asked, retriever, options)
     talk = _Talk(asked, retriever, options)
-    if talk.alone and not is_async(retriever):
+    if talk.alone and not talk.is_async:
         return _drive(talk)
-    if is_async(retriever) or not (on_asyncio.is_running() or on_trio.is_running()):
+    if talk.is_async or not (on_asyncio.is_running() or on_trio.is_running()):
         return _session_loop.run(partial(_adrive, talk, _ASYNCIO))
     # In a notebook, say. Only a thread of its own can have another loop.
     with DaemonThreads() as threads:
@@ -80,7 +79,7 @@ async def aretrieve(
     asked = _unique(queries)
     if isinstance(retriever, Run):
         return _replay(asked, retriever, options)
-    talk = _Talk(asked, retriever, options)
+    talk = _Talk(asked, retriever, options, in_async=True)
     if talk.alone:
         return await _adrive_alone(talk)
     if not on_trio.is_running() and not on_asyncio.is_running():
@@ -93,9 +92,16 @@ async def aretrieve(
 class _Talk:
     """A conversation with a retriever, and what it takes to hold it."""
 
-    def __init__(self, queries: Sequence[Question], retriever: Any, options: RetrievalOptions) -> None:
-        caller = Caller.of(retriever)
-        self.is_async = is_async(retriever)
+    def __init__(
+        self,
+        queries: Sequence[Question],
+        retriever: Any,
+        options: RetrievalOptions,
+        *,
+        in_async: bool = False,
+    ) -> None:
+        caller = Caller.of(retriever, awaited=in_async and options.executor is None)
+        self.is_async = caller.awaited
         if options.executor is not None and self.is_async:
             raise RetrievalError(
                 "An async retriever cannot run in ir_executor. Leave the fixture out: ir_concurrency is enough."

@@ -98,6 +98,23 @@ class Document:
         self.__dict__.update(attributes)
 
 
+class Dsl:
+    """As the Response of elasticsearch.dsl and opensearchpy."""
+
+    def __init__(self, body):
+        self._body = body
+
+    @property
+    def hits(self):
+        return [Document(meta=hit) for hit in self._body["hits"]["hits"]]
+
+    def to_dict(self):
+        return self._body
+
+    def __iter__(self):
+        return iter(self.hits)
+
+
 class Response:
     """As elasticsearch's ObjectApiResponse: no mapping, and iterates as its body's keys."""
 
@@ -186,6 +203,16 @@ class TestShapes:
             (Response(hits()), []),
             (hits("a", _shards={"total": 5, "successful": 5, "failed": 0}), ["a"]),
             (hits("b", "a")["hits"]["hits"], ["b", "a"]),
+            (Dsl(hits("b", "a")), ["b", "a"]),
+            (
+                [Document(id="x", meta=Document(id="b", index="i")), Document(id="a", meta={"id": 1})],
+                ["b", "a"],
+            ),
+            ([Document(id="b", meta=Document(id="x")), Document(id="a", meta="text")], ["b", "a"]),
+            ({"documents": [Document(id="b"), Document(id="a")], "query": "text"}, ["b", "a"]),
+            ({"documents": []}, []),
+            ({"documents": 2.0, "a": 1.0}, ["documents", "a"]),
+            ([Document(node_id="b"), {"corpus_id": 7, "score": 0.5}], ["b", "7"]),
             (iter(["b", "a"]), ["b", "a"]),
             ((doc for doc in "ba"), ["b", "a"]),
             (map(str, [2, 1]), ["2", "1"]),
@@ -263,6 +290,17 @@ class TestShapes:
             (hits("a", timed_out=True), "`timed_out` is true: it is a part of the results."),
             (Response(hits("a", timed_out=True)), "`timed_out` is true"),
             (hits("a", _shards={"total": 5, "failed": 2}), "2 shards failed: it is a part of the results."),
+            (Dsl(hits("a", timed_out=True)), "`timed_out` is true"),
+            (Dsl(hits("a", _shards={"failed": 1})), "1 shard failed: it is a part"),
+            ({"ids": [["a"]], "documents": [["text"]]}, "It is not a mapping of id to score"),
+            (
+                type("Search", (), {"execute": len, "to_dict": len, "__iter__": iter})(),
+                "return its .execute()",
+            ),
+            (
+                type("LazyFrame", (), {"collect": len, "__getitem__": len})(),
+                "It is lazy: return its .collect().",
+            ),
             (Response({"error": {}, "status": 400}), "It is a response without `hits.hits`."),
             (numpy.array([[1, 2], [3, 4]]), "result 1 is"),
             (numpy.array([0.1]), "That is no id."),
@@ -317,6 +355,8 @@ class TestShapes:
         assert ids(frame["id"]) == ["b", "a"]
         assert ids(frame["id"].to_numpy()) == ["b", "a"]
         assert ids(frame.iloc[:0]) == []
+        assert ids(frame.set_index("id")) == ["b", "a"]
+        assert ids(frame.set_index("id").rename_axis("_id")) == ["b", "a"]
         assert "A frame needs a column `id` or `_id`, and this one has: 'doc', 'score'." in ids(
             frame.rename(columns={"id": "doc"})
         )
@@ -676,7 +716,7 @@ class TestCalls:
         assert words in said
         assert "params as keyword arguments" in said
 
-    @pytest.mark.parametrize("retriever", [None, 5, "search", ["a"], object(), Document(invoke=len)])
+    @pytest.mark.parametrize("retriever", [None, 5, "search", ["a"], object(), Document(answer=len)])
     def test_what_is_no_retriever_is_refused(self, retriever):
         with pytest.raises(RetrievalError, match=r"The retriever is .*Give a callable of"):
             retrieve(ONE, retriever)
