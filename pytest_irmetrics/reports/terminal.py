@@ -90,13 +90,21 @@ def failure(record: Record, screen: Screen) -> str:
 
 
 def _errors(failed: Sequence[Gate], views: Mapping[str, QueryView], screen: Screen) -> Iterator[str]:
+    """Tell each error once, with the places of all queries that it befell."""
+    befallen: dict[str, list[QueryView]] = {}
     for gate in failed:
         if gate.word == "errors":
             for query_id in gate.queries:
-                view = views[query_id]
-                yield ""
-                yield screen.cut(f"{view.where}: {query_id}")
-                yield from screen.wrapped(view.error or "", "  ")
+                befallen.setdefault(views[query_id].error or "", []).append(views[query_id])
+    for error, queries in befallen.items():
+        places = [f"{view.where}: {view.query_id}" for view in queries]
+        yield ""
+        if len(queries) == 1:
+            yield screen.cut(places[0])
+            yield from screen.wrapped(error, "  ")
+        else:
+            yield from screen.wrapped(f"{len(queries)} queries: {error}", hanging="  ")
+            yield from (f"  {screen.cut(place, screen.width - 2)}" for place in places)
 
 
 def _explaining(failed: Sequence[Gate]) -> list[Gate]:

@@ -103,6 +103,22 @@ def test_some_failing_queries_fail_the_test_by_name(project):
     )
 
 
+def test_an_error_of_many_queries_is_told_once_with_all_their_places(project):
+    use(project, "lambda query, k: 1 / 0 if 'e' in query else [None]")
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "3 queries: raised ZeroDivisionError: division by zero (conftest.py:*).",
+            "  golden/faq.yaml:2: reset",
+            "  golden/faq.yaml:5: refund",
+            "  golden/faq.yaml:9: hours",
+        ],
+        consecutive=True,
+    )
+    assert result.stdout.str().count("ZeroDivisionError: division by zero (conftest") == 1
+
+
 @pytest.mark.parametrize(
     ("act", "outcomes"),
     [
