@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics import significance
 from pytest_irmetrics.evaluation import EvaluationError
+from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer, mean
 
 if TYPE_CHECKING:
@@ -219,6 +220,10 @@ class Comparison:
             after=after,
         )
 
+    def by(self, metrics: Sequence[Metric]) -> Comparison:
+        """Return the same two runs over the same queries, compared by other metrics."""
+        return Comparison(self.now.narrowed(metrics=metrics), self.baseline.narrowed(metrics=metrics))
+
     def run_noise(self, metric: str | Metric, tag: str | None = None) -> RunNoise | None:
         """Return how much a delta moves from run to run; None where neither side asked more than once.
 
@@ -270,6 +275,24 @@ class Comparison:
                 if old.get(doc_id) != new.get(doc_id)
             ]
         return tuple(changes)
+
+    @cached_property
+    def as_labelled_then(self) -> Comparison | None:
+        """The same two runs under the judgments that were stored with the baseline; None where those are today's.
+
+        A query that had no relevant document then keeps today's judgments: it cannot be scored by the others.
+        """
+        golden, level = self.now.golden, self.baseline.run.relevance_level
+        level = golden.relevance_level if level is None else level
+        if not self.label_changes and level == golden.relevance_level:
+            return None
+        queries = dict(golden.queries)
+        for query_id in {change.query_id for change in self.label_changes}:
+            stored = self.baseline.run.answers[query_id].judgments or {}
+            if any(grade > 0 for grade in stored.values()):
+                queries[query_id] = replace(queries[query_id], judgments=stored)
+        labelled = GoldenSet(queries.values(), name=golden.name, relevance_level=level)
+        return Comparison(self.now.narrowed(golden=labelled), self.baseline.narrowed(golden=labelled))
 
     def labels_delta(self, metric: str | Metric) -> float | None:
         """Return how far a metric moves through the change of labels alone: the baseline's run, now − then.

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _MOST = 2 / 3
 """The share of a drop from which one cause is called the cause."""
 
+_FEW = 3
+"""Queries under which a slice, or what was found later, is a single case and no kind of change."""
+
 
 class Causes(NamedTuple):
     """An exact division of a change of NDCG: what each document's gain adds to it, by what became of the document."""
@@ -78,38 +81,35 @@ def kind_of_change(comparison: Comparison) -> Iterator[str]:
     whole = "ndcg" if comparison.depth is None else f"ndcg@{comparison.depth}"
     names = [whole, "ndcg@3", "recall", "hit", "hit@5"]
     metrics = read_metrics(names)
-    now, baseline = comparison.now.narrowed(metrics=metrics), comparison.baseline.narrowed(metrics=metrics)
-    measured = type(comparison)(now, baseline)
+    measured = comparison.by(metrics)
     change = measured.change(whole)
     if not change.n or change.delta > -SLACK:
         yield from _sharper_head(measured)
         return
     yield from _one_slice(measured, change)
     yield from _sharper_head(measured)
-    yield _cause(causes(comparison), change)
+    yield _cause(causes(comparison), change, comparison.depth)
     yield from _later(measured, comparison.depth)
 
 
-def _cause(parts: Causes, change: Change) -> str:
+def _cause(parts: Causes, change: Change, depth: int | None) -> str:
     drop = -change.delta
     found, ranked = -parts.found / drop, -parts.ranked / drop
     left = plural(parts.lost_documents, "relevant document")
-    exchanged = f"{left} {'is' if parts.lost_documents == 1 else 'are'} no longer returned and {parts.gained_documents} came in"
-    moved = f"{parts.fallen_documents} fell and {parts.risen_documents} rose"
+    gone = "left the results" if depth is None else f"dropped out of the first {depth}"
+    exchanged = f"{left} {gone} and {parts.gained_documents} came in"
+    moved = f"of those returned on both sides {parts.fallen_documents} fell and {parts.risen_documents} rose"
     if ranked >= _MOST:
-        lead = (
-            "Documents are found as before, but ranked lower"
-            if not parts.lost_documents
-            else "Mostly documents ranked lower"
-        )
-        rest = f"; {exchanged}" if parts.lost_documents or parts.gained_documents else ""
-        return f"{lead}: of those returned on both sides {moved}{rest}."
+        if not parts.lost_documents:
+            came_in = f"; {parts.gained_documents} came in" if parts.gained_documents else ""
+            return f"Documents are found as before, but ranked lower: {moved}{came_in}."
+        return f"Mostly documents ranked lower: {moved}; {exchanged}."
     if found >= _MOST:
-        return f"Documents are no longer found: {exchanged}; of those returned on both sides {moved}."
+        others = f"; {moved}" if parts.fallen_documents or parts.risen_documents else ""
+        return f"Documents are no longer found: {exchanged}{others}."
     return (
         f"Documents are no longer found, and others ranked lower: {exchanged} "
-        f"({signed_text(parts.found)} of {change.metric.name}); of those returned on both sides {moved} "
-        f"({signed_text(parts.ranked)})."
+        f"({signed_text(parts.found)} of {change.metric.name}); {moved} ({signed_text(parts.ranked)})."
     )
 
 
@@ -119,7 +119,7 @@ def _later(measured: Comparison, depth: int | None) -> Iterator[str]:
     if depth is not None and depth < 10:
         return
     lost = len(early.lost)
-    if lost >= 3 and early.delta < -0.01 and abs(all_.delta) <= -early.delta / 5:
+    if lost >= _FEW and early.delta < -0.01 and abs(all_.delta) <= -early.delta / 5:
         yield (
             f"Found later: {plural(lost, 'query', 'queries')} no longer {'has' if lost == 1 else 'have'} a relevant document "
             f"among the first 5, though hit over all results is {score_text(all_.now)} as before."
@@ -144,7 +144,7 @@ def _one_slice(measured: Comparison, change: Change) -> Iterator[str]:
     for tag in measured.now.tags:
         inside = {query.id for query in measured.now.queries(change.metric, tag)} & change.differences.keys()
         outside = change.differences.keys() - inside
-        if not inside or not outside or len(inside) * 2 > change.n:
+        if len(inside) < _FEW or not outside or len(inside) * 2 > change.n:
             continue
         of_slice = math.fsum(weights[i] * change.differences[i] for i in inside)
         of_rest = math.fsum(weights[i] * change.differences[i] for i in outside)

@@ -52,6 +52,8 @@ class Verdict:
     """Whether it is a query's own threshold."""
     shares: tuple[float, ...] = ()
     """Of a drop: the share of all that was lost that each of ``queries`` lost, in [0, 1]."""
+    p_value: float | None = None
+    """Of a ``max_drop`` that ``significance`` narrows: the sign-flip p of the fall."""
 
     @property
     def failed(self) -> bool:
@@ -325,14 +327,54 @@ def _regression_gate(gate: _Gate, regression: Regression | None) -> Verdict:
             f"{gate.what}: {gate.word} is not checked, because {regression.against} has none of its queries."
         )
         return gate.verdict("not checked", text)
-    verdict = (
-        _max_drop(gate, change, regression)
-        if gate.word == "max_drop"
-        else _max_lost(gate, change, regression)
-    )
+    verdict = _fallen(gate, regression)
+    then = regression.comparison.as_labelled_then
+    if not verdict.failed and then is not None and then.change(gate.metric, gate.tag).n:
+        before = _fallen(gate, replace(regression, comparison=then))
+        if before.failed:
+            fell = then.change(gate.metric, gate.tag)
+            verdict = _relabelled(before, fell, change, regression.against)
     if verdict.failed and not regression.gated:
         return gate.verdict("not checked", verdict.text, queries=verdict.queries, limit=verdict.limit)
     return verdict
+
+
+def _fallen(gate: _Gate, regression: Regression) -> Verdict:
+    change = regression.comparison.change(gate.metric, gate.tag)
+    if gate.word == "max_drop":
+        verdict = _max_drop(gate, change, regression)
+        return replace(verdict, p_value=change.p_value) if "significance" in gate.limits else verdict
+    return _max_lost(gate, change, regression)
+
+
+def _relabelled(before: Verdict, fell: Change, today: Change, against: str) -> Verdict:
+    """Let no gate pass through a change of judgments alone: the baseline knew nothing of what they say now."""
+    parts = [_parts(fell.baseline, today.now, fell.delta)] if before.word == "max_drop" else []
+    under = (
+        f"Under today's judgments, by which all below is scored, it moved from {score_text(today.baseline, today.now)} to "
+        f"{score_text(today.now, today.baseline)}. But changed judgments alone turn no failure into a pass: if they are right, "
+        "accept today's run; if not, take them back."
+    )
+    return replace(
+        before,
+        text=f"Under the judgments that were stored with {against}, {before.text}",
+        details=(*parts, under, *before.details),
+    )
+
+
+def _labels_part(change: Change, comparison: Comparison) -> Iterator[str]:
+    """Tell the retriever's part of a fall from the labels', where judgments changed and the mean moves by it."""
+    labels = comparison.labels_delta(change.metric) if change.tag is None else None
+    if labels is not None and abs(labels) > SLACK:
+        yield _parts((change.baseline or 0.0) - labels, change.now, change.delta)
+
+
+def _parts(then: float | None, now: float | None, retriever: float) -> str:
+    labels = (now or 0.0) - (then or 0.0) - retriever
+    return (
+        f"From {score_text(then, now)} when it was stored to {score_text(now, then)} today: {signed_text(retriever)} is the "
+        f"retriever's doing, {signed_text(labels)} that of changed judgments. Only the retriever's part is gated."
+    )
 
 
 def allowed_drop(limit: Limit, change: Change) -> float:
@@ -345,7 +387,7 @@ def _max_drop(gate: _Gate, change: Change, regression: Regression) -> Verdict:
     drop = -change.delta
     per_cent = f" ({gate.limit} of {score_text(change.baseline)})" if gate.limit.percent else ""
     rule = f"at most {score_text(allowed, drop)}{per_cent} is allowed"
-    details = [_counts(change)]
+    details = [*_labels_part(change, regression.comparison), _counts(change)]
     noise = regression.comparison.run_noise(gate.metric, gate.tag)
     if noise is not None and noise.deviation > 0:
         details.append(_noise_text(noise, allowed))
@@ -402,22 +444,25 @@ def _what_it_shows(change: Change) -> Iterator[str]:
     changed = len(change.worse) + len(change.better)
     smallest = 0.5**changed
     if smallest > 0.05:
+        if changed == 1:
+            yield "Only 1 query changed: too few to generalise from, but this one did break."
+            return
         how = "all down" if not change.better else f"{len(change.worse)} of them down"
         yield (
-            f"Only {plural(changed, 'query', 'queries')} changed, {how}. The smallest p that {changed} can give is "
-            f"{_p_text(smallest)}: too few to generalise from, but {'this one' if changed == 1 else 'these'} did break."
+            f"Only {changed} queries changed, {how}. The smallest p that {changed} can give is "
+            f"{smallest:.2f}: too few to generalise from, but these did break."
         )
         return
     low, high = change.interval
     likely = "likely drop too" if change.p_value < 0.05 else "may or may not drop"
     yield (
-        f"This drop is exact for this golden set. Other queries {likely} (p = {_p_text(change.p_value)}, "
+        f"This drop is exact for this golden set. Other queries {likely} ({_p_text(change.p_value)}, "
         f"95 % interval {signed_text(low, digits=3)} to {signed_text(high, digits=3)})."
     )
 
 
 def _p_text(p: float) -> str:
-    return "below 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.01 else f"{p:.2f}"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.01 else f"p = {p:.2f}"
 
 
 def _max_lost(gate: _Gate, change: Change, regression: Regression) -> Verdict:
@@ -446,13 +491,9 @@ def _narrow_by_significance(
         return verdicts
     levels = {key: words["significance"][0].value for key, words in limits.items() if "significance" in words}
     p_values = {
-        (verdict.metric, verdict.tag): p
+        (verdict.metric or "", verdict.tag): verdict.p_value
         for verdict in verdicts
-        if verdict.word == "max_drop"
-        and verdict.metric is not None
-        and verdict.limit is not None
-        and (verdict.metric, verdict.tag) in levels
-        and (p := regression.comparison.change(verdict.metric, verdict.tag).p_value) is not None
+        if verdict.p_value is not None
     }
     adjusted = dict(zip(p_values, significance.holm(list(p_values.values())), strict=True))
     return [_narrowed(verdict, levels, adjusted) for verdict in verdicts]
@@ -469,7 +510,9 @@ def _narrowed(
         return verdict
     level = levels[key]
     significant = p < level
-    text = f"{verdict.text} p = {_p_text(p)} {'is' if significant else 'is not'} below the significance {level:g}."
+    text = (
+        f"{verdict.text} {_p_text(p)} {'is' if significant else 'is not'} below the significance {level:g}."
+    )
     return replace(verdict, state="failed" if significant else "passed", text=text)
 
 

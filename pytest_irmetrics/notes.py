@@ -120,7 +120,7 @@ def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
     ]
     queries = len({change.query_id for change in changes})
     effect = (
-        f" {'; '.join(moved)}. Only the retriever's part is gated."
+        f" In all: {'; '.join(moved)}. Only the retriever's part is gated."
         if moved
         else " No mean moves through that."
     )
@@ -147,8 +147,7 @@ def _on_unjudged(comparison: Comparison) -> Iterator[str]:
     """Say where a fall may be unjudged documents, and between which scores the truth lies."""
     depth = comparison.depth
     judged = read_metrics(["judged" if depth is None else f"judged@{depth}"])
-    now, baseline = comparison.now.narrowed(metrics=judged), comparison.baseline.narrowed(metrics=judged)
-    measured = Comparison(now, baseline).change(judged[0])
+    measured = comparison.by(judged).change(judged[0])
     if measured.now is None or measured.baseline is None or measured.delta > -_MARKEDLY_LESS:
         return
     metric = next(

@@ -107,7 +107,12 @@ class Outcome:
     def kind(self) -> list[str]:
         """Say what kind of change a failed regression gate is about."""
         fell = any(verdict.failed and verdict.word in ("max_drop", "max_lost") for verdict in self.verdicts)
-        return list(kind_of_change(self.comparison)) if fell and self.comparison is not None else []
+        if not fell or self.comparison is None:
+            return []
+        then = self.comparison.as_labelled_then
+        said = list(kind_of_change(self.comparison))
+        # What only changed judgments hide shows under those that were stored.
+        return said if said or then is None else list(kind_of_change(then))
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         states = {

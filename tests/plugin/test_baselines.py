@@ -148,14 +148,109 @@ def test_a_change_of_labels_is_not_a_change_of_the_retriever(stored):
     )
 
 
+def relabel(project, old, new):
+    golden = project.path / "golden/faq.yaml"
+    text = golden.read_text(encoding="utf-8")
+    assert old in text
+    golden.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def told(result):
+    """What was printed, whatever the line breaks."""
+    return " ".join(" ".join(result.outlines).split())
+
+
 def test_labels_that_make_a_bad_change_look_good_do_not_hide_it(stored):
+    """The baseline's answers score lower under the new judgments too, and today's scores alone would look fine."""
     worse(stored)
-    golden = stored.path / "golden/faq.yaml"
-    golden.write_text(
-        golden.read_text().replace("{doc-9: 3, doc-4: 1, doc-7: 0}", "{doc-9: 3, doc-4: 1, doc-5: 1}")
-    )
+    relabel(stored, "doc-4: 1, doc-7: 0}", "doc-4: 1, doc-5: 3}")
     stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("ndcg@3", 0.1)'])
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "ndcg@3 fell by 0.0390 from the baseline to 0.7950; at most 0.0100 is allowed.",
+            "  From 0.8502 when it was stored to 0.7950 today: −0.0390 is the retriever's",
+            "  doing, −0.0162 that of changed judgments. Only the retriever's part is gated.",
+        ]
+    )
+
+
+JUDGED_RELEVANT = "relevant: {doc-9: 1, doc-5: 3, doc-6: 3}"
+
+
+def test_labels_that_turn_a_bad_change_into_a_good_one_do_not_pass_it(stored):
+    """All that came in is judged relevant: under today's judgments the retriever is better than it ever was."""
+    worse(stored)
+    relabel(stored, "relevant: {doc-9: 3, doc-4: 1, doc-7: 0}", JUDGED_RELEVANT)
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("ndcg@3", 0.1, max_drop=0.01)'])
+    stored.run().assert_outcomes(passed=1)
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "Under the judgments that were stored with the baseline, ndcg@3 fell by 0.1956",
+            "  from the baseline to 0.6546; at most 0.0100 is allowed.",
+            "  From 0.8502 when it was stored to 0.8502 today: −0.1956 is the retriever's",
+            "  doing, +0.1956 that of changed judgments. Only the retriever's part is gated.",
+            "  Under today's judgments, by which all below is scored, it moved from 0.6714 to",
+            "  0.8502. But changed judgments alone turn no failure into a pass: if they are",
+            "  right, accept today's run; if not, take them back.",
+            "Mostly documents ranked lower: *",
+            "  doc-9 (grade 1) fell from rank 1 to 3, below doc-5 (grade 3), doc-6 (grade 3).",
+            "To accept it: *--ir-baseline-update",
+        ]
+    )
+    stored.run("--ir-baseline-update").assert_outcomes(passed=1)
+    stored.run("--ir-baseline").assert_outcomes(passed=1)
+
+
+def test_labels_hide_no_lost_query(stored):
+    stored.answers({**ANSWERS, "opening hours": ["doc-2"]})
+    relabel(stored, "relevant: doc-1\n", "relevant: [doc-2]\n")
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("recall@10", 0.1, max_lost=0, max_drop="off")'])
+    result = stored.run("--ir-baseline", "-o", "ir_max_drop=off")
+    result.assert_outcomes(failed=1)
+    assert (
+        "Under the judgments that were stored with the baseline, 1 query of 3 lost every point of recall@10"
+        in told(result)
+    )
+
+
+def test_labels_that_are_put_right_beside_an_unchanged_retriever_fail_nothing(stored):
+    relabel(stored, "relevant: {doc-9: 3, doc-4: 1, doc-7: 0}", "relevant: {doc-5: 2}")
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("ndcg@3", max_drop=0)'])
+    stored.run("--ir-baseline").assert_outcomes(passed=1)
+
+
+def test_a_lower_relevance_level_is_a_change_of_labels(stored):
+    """What was too little to count as relevant counts now, and hides that the best document is gone."""
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max_drop=0.01)'])
+    golden = (stored.path / "golden/faq.yaml").read_text(encoding="utf-8")
+    stored.write(
+        "golden/faq.yaml",
+        "relevance_level: 2\n"
+        + golden.replace("[doc-12, doc-40]", "{doc-12: 2}").replace(
+            "relevant: doc-1\n", "relevant: {doc-1: 2}\n"
+        ),
+    )
+    stored.run("--ir-baseline-update").assert_outcomes(passed=1)
+    stored.answers({**ANSWERS, "refund policy": ["doc-4", "doc-9"]})
     stored.run("--ir-baseline").assert_outcomes(failed=1)
+    relabel(stored, "relevance_level: 2", "relevance_level: 1")
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    assert "Under the judgments that were stored with the baseline, mrr fell by 0.1667" in told(result)
+
+
+@pytest.mark.parametrize(("level", "outcome"), [("0.9", {"failed": 1}), ("0.2", {"passed": 1})])
+def test_significance_narrows_by_the_fall_that_labels_hide(stored, level, outcome):
+    worse(stored)
+    relabel(stored, "relevant: {doc-9: 3, doc-4: 1, doc-7: 0}", JUDGED_RELEVANT)
+    stored.test(
+        ['ir_golden("golden/*.yaml")', f'ir_threshold("ndcg@3", max_drop=0.01, significance={level})']
+    )
+    stored.run("--ir-baseline").assert_outcomes(**outcome)
 
 
 def test_new_removed_and_reworded_queries_are_named(stored):

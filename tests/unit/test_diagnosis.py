@@ -54,14 +54,25 @@ def test_documents_that_are_found_but_lower_are_told_from_lost_ones():
         "Documents are found as before, but ranked lower: of those returned on both sides 40 fell and 0 rose."
     )
     assert (
-        "Documents are no longer found: 40 relevant documents are no longer returned and 0 came in"
-        in said(compared(golden, lost, good))
+        said(compared(golden, lost, good))
+        == "Documents are no longer found: 40 relevant documents dropped out of the first 10 and 0 came in."
     )
 
 
 def test_both_at_once_are_told_apart_in_numbers():
     both = said(compared(golden_set(), lambda n: lower(n) if n % 4 else lost(n), good))
     assert both.startswith("Documents are no longer found, and others ranked lower: 10 relevant documents")
+
+
+def test_without_a_depth_documents_leave_the_results():
+    assert "40 relevant documents left the results and 0 came in" in said(
+        compared(golden_set(), lost, good, depth=None)
+    )
+
+
+def test_one_or_two_queries_are_no_slice():
+    golden = golden_set(tags={"billing": {0, 1}})
+    assert "slice" not in said(compared(golden, lambda n: lost(n) if n < 2 else good(n), good))
 
 
 def test_a_slice_that_fell_alone_is_named():
