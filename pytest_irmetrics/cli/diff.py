@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.cli.scoring import DEFAULT, add_metrics, part_of, scorable, too_deep
 from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, screen, show
 from pytest_irmetrics.comparison import Comparison, compare
+from pytest_irmetrics.diagnosis import kind_of_change
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.notes import listed
@@ -153,6 +154,10 @@ def _lines(
         yield from _table(changes, on)
     else:
         yield "There is nothing to compare."
+    kind = list(kind_of_change(comparison)) if changes else []
+    if kind:
+        yield ""
+        yield from (line for sentence in kind for line in on.wrapped(sentence))
     for note in _notes(golden, comparison, before, after, other_words, beyond, options):
         yield from on.wrapped(f"note: {note}", hanging="  ")
     yield from _moved(comparison, changes, _leading(changes, options.metrics), options, on)
