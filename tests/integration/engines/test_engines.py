@@ -1,0 +1,111 @@
+"""Every page of docs/engines, run as it stands: the gate passes, a worse search turns it red, and the order is stable."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import NamedTuple
+
+import pytest
+
+from tests.integration.engines.pages import GOLDEN, PAGES, needs
+
+
+class Case(NamedTuple):
+    page: str
+    needs: dict[str, str]  # module → the package to install
+    before: str  # in conftest.py
+    after: str  # what makes the search worse
+    at_least: float  # what ndcg@10 is, less some room
+
+
+POSTGRESQL = {"psycopg": "'psycopg[binary,pool]'", "psycopg_pool": "'psycopg[binary,pool]'"}
+NUMPY = {"numpy": "numpy"}
+CASES = [
+    Case("sqlite-fts5", {}, "10, 1)", "0, 1)", 0.76),
+    Case("tantivy", {"tantivy": "tantivy"}, '["title", "body"]', '["body"]', 0.76),
+    Case("bm25s", {"bm25s": "bm25s"}, "get_scores(words)", "get_scores(words[:1])", 0.74),
+    Case("qdrant", NUMPY | {"qdrant_client": "qdrant-client"}, "-point.score", "point.score", 0.67),
+    Case("faiss", NUMPY | {"faiss": "faiss-cpu"}, "ids[place] for", "ids[place - 1] for", 0.67),
+    Case("lancedb", NUMPY | {"lancedb": "lancedb"}, '(row["_distance"]', '(-row["_distance"]', 0.67),
+    Case("postgresql", POSTGRESQL, "query, 1) DESC", "query, 1)", 0.60),
+    Case("pgvector", NUMPY | POSTGRESQL, "<=>", "<+>", 0.67),
+    Case("opensearch", {"opensearchpy": "opensearch-py"}, '["title^4", "body"]', '["body"]', 0.69),
+    Case(
+        "elasticsearch", {"elasticsearch": "'elasticsearch[async]'"}, '["title^4", "body"]', '["body"]', 0.69
+    ),
+]
+cases = pytest.mark.parametrize("case", CASES, ids=[case.page for case in CASES])
+
+
+# Nothing but their ids tells them apart.
+TIES = [
+    {"id": f"tie-{number:02}", "title": "zebra crossing quagga", "body": "A zebra crosses."}
+    for number in range(15)
+]
+TIED = {"id": "tied", "query": "zebra quagga", "relevant": ["tie-00"]}
+
+
+def start(engine, case):
+    for module, package in case.needs.items():
+        needs(module, package)
+    return engine(case.page)
+
+
+def test_every_page_is_run():
+    assert {path.stem for path in PAGES.glob("*.md")} == {"README", *(case.page for case in CASES)}
+
+
+@cases
+def test_the_page_gates_real_queries_in_a_stable_order_and_a_worse_search_turns_it_red(
+    engine, documents, case
+):
+    project = start(engine, case)
+    project.ask(TIED)
+    documents = [*documents, *TIES]
+    random.Random(4).shuffle(documents)
+    project.documents(documents)
+    project.index()
+    status, output = project.gate("-v", "--ir-baseline-update")
+    assert status == 0, output
+    ndcg = float(re.search(r"^ +ndcg@10 +\d+ +([\d.]+)", output, re.MULTILINE)[1])
+    assert case.at_least <= ndcg < case.at_least + 0.05
+    assert project.ranking("tied") == [tie["id"] for tie in TIES[:10]]
+    stored = project.baseline
+
+    # The same answers, whatever the order in which the documents came, and however many queries are under way.
+    project.documents(documents[::-1])
+    project.index()
+    status, output = project.gate("--ir-baseline-update", "-o", "ir_concurrency=4")
+    assert status == 0, output
+    assert project.baseline == stored
+
+    project.change("conftest.py", case.before, case.after)
+    status, output = project.gate("--ir-baseline")
+    assert status == 1, output
+    assert re.search(r"^ndcg@10 fell by 0\.\d+ from the baseline", output, re.MULTILINE)
+    named = re.findall(r"^golden/rules\.yaml:\d+: (\S+)$", output, re.MULTILINE)
+    assert 1 <= len(named) <= 5
+    assert all(f"id: {name}\n" in GOLDEN.read_text(encoding="utf-8") for name in named)
+
+
+def test_the_async_client_on_the_tests_own_event_loop(engine):
+    case = next(case for case in CASES if case.page == "elasticsearch")
+    project = start(engine, case)
+    needs("aiohttp", "'elasticsearch[async]'")
+    project.index()
+    assert project.gate("--ir-baseline-update")[0] == 0
+    stored = project.baseline
+    for name in ("conftest.py", "test_search.py"):
+        project.write(name, project.code[f"{name}, async"])
+    status, output = project.gate(
+        "--ir-baseline-update",
+        "-o",
+        "ir_concurrency=8",
+        "-W",
+        "error",
+        "-o",
+        "asyncio_default_fixture_loop_scope=function",
+    )
+    assert status == 0, output
+    assert project.baseline == stored
