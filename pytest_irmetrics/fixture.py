@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from pytest_irmetrics import collection, notes, thresholds
+from pytest_irmetrics import collection, health, notes, thresholds
 from pytest_irmetrics.baseline import BaselineError, baseline_path, read_baseline
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError, NoQueryError, read_metrics, require_depth
@@ -436,7 +436,10 @@ class IRMetrics:
         if not now.errors:
             self._item.ihook.pytest_irmetrics_evaluated(item=self._item, evaluation=now)
             self._notes += notes.on_evaluation(now, limits, self._corpus)
+            self._notes += health.on_run(now, limits, self._corpus)
             self._hints += notes.on_known_bad(now, limits)
+            if self._item.config.get_verbosity() >= 1:  # it reads each query's words
+                self._hints += health.on_run_in_detail(now, limits, self._corpus)
         if comparison is not None and self._against is not None:
             self._notes += notes.on_comparison(comparison, self._against)
             leading = outcome.leading_metric

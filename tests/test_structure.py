@@ -32,6 +32,7 @@ LIBRARY = [
     "diagnosis",
     "gates",
     "selftest",
+    "health",
     "notes",
     "outcome",
     "reports",

@@ -16,6 +16,7 @@ from pytest_irmetrics.cli.screen import (
     tell,
 )
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from pytest_irmetrics.health import doubts
 from pytest_irmetrics.reports.text import plural
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def add(commands: Commands) -> None:
         short="say what is wrong with golden sets, and where",
         description=(
             "Read golden sets and print one line for each: what it holds or, as FILE:LINE:COLUMN, everything that "
-            "is wrong with it and what to do. Exits with 1 if anything is wrong."
+            "is wrong with it and what to do. Exits with 1 if anything is wrong; a note, about what is only doubtful (queries "
+            "that ask the same, a threshold that nothing fails), is nothing wrong."
         ),
         examples="""
 pytest-irmetrics check golden/*.yaml
@@ -69,6 +71,8 @@ def _check(options: argparse.Namespace) -> int:
             good.append((file, golden))
             if not options.json:
                 tell(_summary(file, golden))
+                for doubt in doubts(golden):
+                    tell(str(doubt))
     if options.json and status == OK:
         lines = [_json_line(file, query) for file, golden in good for query in golden.queries.values()]
         show("\n".join(["[", ",\n".join(lines), "]"]))
