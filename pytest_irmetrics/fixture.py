@@ -231,7 +231,7 @@ class IRMetrics:
         __tracebackhide__ = True
         golden = self._golden(golden)
         settings = self._settings
-        levels = self._levels(golden)
+        levels = self._session.levels(self._item, golden, self._parameter)
         # The default max_drop comes last: its metrics are reported anyway.
         named = [threshold.metric for level in levels for threshold in level]
         own = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
@@ -366,45 +366,8 @@ class IRMetrics:
         _, colons, name = self._item.nodeid.partition("::")
         return shlex.join(["pytest", self._session.shown(self._item.path) + colons + name, *options])
 
-    def _levels(self, golden: GoldenSet) -> list[list[Threshold]]:
-        """Return the thresholds that bind to this test, nearest first; those of the golden set second."""
-        marked = collection.marked_thresholds(self._item, self._settings.custom_metrics)
-        self._require_tags([threshold for level in marked for threshold in level], golden)
-        return [marked[0], list(golden.thresholds), *marked[1:], list(self._settings.thresholds)]
-
-    def _require_tags(self, marked: Sequence[Threshold], golden: GoldenSet) -> None:
-        """Refuse a mark whose tag no query of any of the test's sets carries."""
-        siblings = self._parameter.siblings if self._parameter is not None else ()
-        for threshold in marked:
-            if threshold.tag is None or threshold.tag in golden.tags:
-                continue
-            if not any(threshold.tag in self._session.golden_set(path).tags for path in siblings):
-                raise collection.MarkError(
-                    f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. "
-                    f"The tags are: {', '.join(sorted(golden.tags)) or 'none'}."
-                )
-
     def _limits(self, golden: GoldenSet, *, regression: bool) -> Limits:
-        levels = self._levels(golden)
-        settings = self._settings
-        if regression and settings.max_drop is not None:
-            gated = {threshold.metric for level in levels for threshold in level}
-            default = [
-                thresholds.Threshold(
-                    metric=metric,
-                    limits={"max_drop": settings.max_drop},
-                    tag=None,
-                    origin="the setting ir_max_drop",
-                )
-                for metric in (gated or settings.metrics)
-                if metric.kind in ("ranking", "no_answer", "custom")
-            ]
-            levels = [*levels, default]
-        limits = thresholds.resolve(levels)
-        # A mark can name a slice that only some of the test's sets have.
-        return {
-            (name, tag): words for (name, tag), words in limits.items() if tag is None or tag in golden.tags
-        }
+        return self._session.limits(self._item, golden, self._parameter, regression=regression)
 
     def _measured(self, evaluation: Evaluation) -> Evaluation:
         if evaluation.errors:

@@ -7,23 +7,40 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics import significance
 from pytest_irmetrics.comparison import SLACK, Comparison
-from pytest_irmetrics.evaluation import EvaluationError, read_metrics
+from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, read_metrics
 from pytest_irmetrics.gates import allowed_drop, would_pass
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.reports.text import plural, score_text, signed_text
+from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
     from pytest_irmetrics.comparison import LabelChange
-    from pytest_irmetrics.evaluation import Evaluation
+    from pytest_irmetrics.evaluation import CustomMetrics, Evaluation
     from pytest_irmetrics.gates import Limits
-    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.metrics import Metric
 
 _LABELS = 5
 """How many changed judgments a note lists."""
 _FEW = 3
+_PART_OF_ONE = 0.5
+"""Below this part of one query, a `max_drop` is less than what one answer costs that slips by a rank."""
+_OF_RANKS = ("mrr", "map", "ndcg", "err", "rbp")
+_OF_FINDING = ("recall", "hit")
+_PARTS = {
+    2: "half",
+    3: "a third",
+    4: "a quarter",
+    5: "a fifth",
+    6: "a sixth",
+    7: "a seventh",
+    8: "an eighth",
+    9: "a ninth",
+    10: "a tenth",
+    20: "a twentieth",
+}
 _MARKEDLY_LESS = 0.05
 """From this fall of the judged share on, a drop may be about labels that nobody gave."""
 
@@ -195,7 +212,7 @@ def hidden_slices(comparison: Comparison, metric: Metric) -> Iterator[str]:
 def on_tolerance(comparison: Comparison, limits: Limits) -> Iterator[str]:
     """Say what a ``max_drop`` means on this many queries, where it is nearly nothing or a great deal."""
     for (name, tag), words in limits.items():
-        if "max_drop" not in words:
+        if "max_drop" not in words or "significance" in words:
             continue
         limit = words["max_drop"][0]
         change = comparison.change(name, tag)
@@ -203,11 +220,8 @@ def on_tolerance(comparison: Comparison, limits: Limits) -> Iterator[str]:
         of_one = allowed * change.n
         if not change.n or not allowed:
             continue
-        if of_one < 0.5:
-            text = (
-                f"max_drop {limit} of {name} on {plural(change.n, 'query', 'queries')} is {of_one:.2f} of one query: one "
-                "answer that slips from rank 1 to rank 2 fails."
-            )
+        if of_one < _PART_OF_ONE:
+            text = _next_to_nothing(f"max_drop {limit} of {name}", allowed, change.n, change.metric, tag)
             if change.detectable:
                 needed = significance.queries_needed(list(change.weighted_differences.values()), allowed)
                 text += (
@@ -220,6 +234,49 @@ def on_tolerance(comparison: Comparison, limits: Limits) -> Iterator[str]:
                 f"max_drop {limit} of {name} on {change.n:,} queries lets {math.floor(of_one + SLACK)} be lost altogether; "
                 "consider max_lost."
             )
+
+
+def before_asking(golden: GoldenSet, limits: Limits, custom_metrics: CustomMetrics) -> str | None:
+    """Say which ``max_drop`` allows next to nothing, of several the least, when only the number of queries is known.
+
+    A percentage is one of a mean that is not known yet, and taken for one of the best that there is.
+    """
+    named = dict.fromkeys(name for name, _ in limits)
+    unasked = evaluate_run(golden, Run({}), named, custom_metrics=custom_metrics)
+    least: tuple[float, str] | None = None
+    for (name, tag), words in limits.items():
+        if "max_drop" not in words or "significance" in words:
+            continue
+        limit, metric = words["max_drop"][0], unasked.metric(name)
+        allowed = limit.value / 100 * metric.upper if limit.percent else limit.value
+        n = len(unasked.queries(metric, tag))
+        of_one = allowed * n
+        if 0 < of_one < _PART_OF_ONE and (least is None or of_one < least[0] - SLACK):
+            text = _next_to_nothing(f"max_drop {limit}", allowed, n, metric, tag, at_most=limit.percent)
+            least = of_one, text
+    return least[1] if least is not None else None
+
+
+def _next_to_nothing(
+    what: str, allowed: float, n: int, metric: Metric, tag: str | None, *, at_most: bool = False
+) -> str:
+    """Say what an allowed drop of a mean is in terms of one of its queries."""
+    tagged = f" tagged {tag}" if tag is not None else ""
+    if metric.family in _OF_RANKS:
+        fails = ": one answer that slips from rank 1 to rank 2 fails"
+    elif metric.family in _OF_FINDING:
+        fails = ": one query that loses its answer fails"
+    else:
+        fails = ""
+    return f"{what} on {plural(n, 'query', 'queries')}{tagged} is {'at most ' * at_most}{_share(allowed * n)} of one query{fails}."
+
+
+def _share(part: float) -> str:
+    """Say a part of one, in a word where one fits: ``a fifth``, ``0.37``."""
+    for whole, word in _PARTS.items():
+        if abs(part * whole - 1) < 0.03:
+            return word
+    return "less than a hundredth" if part < 0.01 - SLACK else score_text(part, digits=2)
 
 
 def on_selftest(comparison: Comparison, against: str) -> Iterator[str]:

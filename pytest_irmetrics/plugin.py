@@ -164,6 +164,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.stash[_problem_key] = problem
 
 
+def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
+    session = config.stash.get(_session_key, None)
+    verbosity = config.get_verbosity()
+    # With -v the summary says it, and more: what the baseline shows of it.
+    if session is None or verbosity < 0 or (verbosity > 0 and not config.option.collectonly):
+        return []
+    return [f"note: {note}" for note in session.tolerance_notes(items)]
+
+
 def _looks_like_ours(mark: pytest.Mark) -> bool:
     return mark.name[:2].lower() == "ir"  # also without the underscore: irthreshold
 

@@ -10,16 +10,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_irmetrics import baseline, collection
+from pytest_irmetrics import baseline, collection, thresholds
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.settings import Settings, SettingsError, read_boolean, read_ini
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from pytest_irmetrics.gates import Limits
+    from pytest_irmetrics.thresholds import Threshold
+
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 _ONLY_FROM_NODE_IDS = "::"
+_TOLD = 3
+"""How many golden sets that are small for their tolerance are told of before the run."""
 
 
 class GatingSession:
@@ -77,6 +82,85 @@ class GatingSession:
         except ValueError:  # another drive
             return str(path)
         return os.path.normpath(path) if relative.startswith("..") else relative.replace(os.sep, "/")
+
+    def levels(
+        self, item: pytest.Item, golden: GoldenSet, parameter: collection.GoldenParameter | None
+    ) -> list[list[Threshold]]:
+        """Return the thresholds that bind to a test item, nearest first; those of the golden set second.
+
+        Raises ThresholdError, MetricError or MarkError; the last for a mark whose tag no query of any of the test's
+        sets carries.
+        """
+        marked = collection.marked_thresholds(item, self.settings.custom_metrics)
+        siblings = parameter.siblings if parameter is not None else ()
+        for threshold in (threshold for level in marked for threshold in level):
+            if threshold.tag is None or threshold.tag in golden.tags:
+                continue
+            if not any(threshold.tag in self.golden_set(path).tags for path in siblings):
+                raise collection.MarkError(
+                    f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. "
+                    f"The tags are: {', '.join(sorted(golden.tags)) or 'none'}."
+                )
+        return [marked[0], list(golden.thresholds), *marked[1:], list(self.settings.thresholds)]
+
+    def limits(
+        self,
+        item: pytest.Item,
+        golden: GoldenSet,
+        parameter: collection.GoldenParameter | None,
+        *,
+        regression: bool,
+    ) -> Limits:
+        """Return what gates a test item; with `regression` the default `max_drop` too. Raises as `levels` does."""
+        levels = self.levels(item, golden, parameter)
+        settings = self.settings
+        if regression and settings.max_drop is not None:
+            gated = {threshold.metric for level in levels for threshold in level}
+            default = [
+                thresholds.Threshold(
+                    metric=metric,
+                    limits={"max_drop": settings.max_drop},
+                    tag=None,
+                    origin="the setting ir_max_drop",
+                )
+                for metric in (gated or settings.metrics)
+                if metric.kind in ("ranking", "no_answer", "custom")
+            ]
+            levels = [*levels, default]
+        limits = thresholds.resolve(levels)
+        # A mark can name a slice that only some of the test's sets have.
+        return {
+            (name, tag): words for (name, tag), words in limits.items() if tag is None or tag in golden.tags
+        }
+
+    def tolerance_notes(self, items: Iterable[pytest.Item]) -> list[str]:
+        """Say of which golden sets a `max_drop` allows next to nothing, before anything is asked.
+
+        What cannot be read says nothing here: its test tells.
+        """
+        if (
+            not self.gates_on_baseline
+            or self.config.getoption("ir_baseline_update")
+            or self.config.getoption("ir_selftest")
+        ):
+            return []
+        from pytest_irmetrics import notes  # noqa: PLC0415 - a run that does not look at a baseline need not load it
+
+        told: dict[str, None] = {}
+        for item in items:
+            parameter = getattr(getattr(item, "callspec", None), "params", {}).get("irmetrics")
+            if not isinstance(parameter, collection.GoldenParameter) or parameter.path is None:
+                continue
+            try:
+                golden = self.golden_set(parameter.path)
+                limits = self.limits(item, golden, parameter, regression=True)
+                note = notes.before_asking(golden, limits, self.settings.custom_metrics)
+            except ValueError:
+                continue
+            if note is not None:
+                told[f"{self.shown(parameter.path)}: {note}"] = None
+        more = [f"{len(told) - _TOLD} more golden sets are as small."] if len(told) > _TOLD else []
+        return [*list(told)[:_TOLD], *more]
 
     def parametrize(self, metafunc: pytest.Metafunc) -> None:
         """Make one test item for each golden set of a test; also for a single one, so that names never change."""

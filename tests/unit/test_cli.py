@@ -100,11 +100,11 @@ class TestCheck:
     def test_notes_what_is_only_doubtful_and_does_not_fail_for_it(self, capsys, folder):
         (folder / "twice.yaml").write_text(f"{ONE}- {{query: A, relevant: b}}\n")
         assert cli.main(["check", "twice.yaml"]) == 0
-        assert capsys.readouterr().out.splitlines() == [
-            "twice.yaml: 2 queries, 0 tags, relevance level 1, no thresholds",
-            "twice.yaml:3: note: 'A' is 'a' on line 2 but for case and punctuation. It counts twice in the means. "
-            "Keep one; or tag one of them, if that is on purpose.",
-        ]
+        summary, note = capsys.readouterr().out.splitlines()
+        assert summary == "twice.yaml: 2 queries, 0 tags, relevance level 1, no thresholds"
+        assert note.startswith(
+            "twice.yaml:3: note: 'A' is 'a' on line 2 but for case and punctuation. It counts twice"
+        )
         assert cli.main(["check", "--json", "twice.yaml"]) == 0
         out, err = capsys.readouterr()
         assert [query["id"] for query in json.loads(out)] == ["a", "A"]

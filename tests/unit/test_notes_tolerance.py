@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_irmetrics.comparison import compare
+from pytest_irmetrics.evaluation import evaluate_run
+from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.notes import before_asking, on_tolerance
+from pytest_irmetrics.run import Run
+from pytest_irmetrics.thresholds import build, resolve
+
+
+def golden(n):
+    return GoldenSet.from_judgments({f"q{number}": {"d": 1} for number in range(n)})
+
+
+def limits(metric, custom=(), **words):
+    return resolve([[build(metric, words, custom=custom)]])
+
+
+@pytest.mark.parametrize(
+    ("n", "drop", "share"),
+    [
+        (20, 0.01, "a fifth"),
+        (20, 0.02, "0.40"),
+        (10, 0.01, "a tenth"),
+        (33, 0.01, "a third"),
+        (37, 0.01, "0.37"),
+        (49, 0.01, "half"),
+        (3, 0.001, "less than a hundredth"),
+    ],
+)
+def test_a_tolerance_below_one_query_is_said_in_parts_of_it(n, drop, share):
+    rule = limits("ndcg@10", max_drop=drop)
+    expected = f"on {n} queries is {share} of one query: one answer that slips from rank 1 to rank 2 fails."
+    assert before_asking(golden(n), rule, {}) == f"max_drop {drop} {expected}"
+    run = evaluate_run(golden(n), Run({f"q{number}": ["d"] for number in range(n)}), ["ndcg@10"])
+    (note,) = on_tolerance(compare(run, run), rule)
+    assert note.startswith(f"max_drop {drop} of ndcg@10 {expected}")
+
+
+def test_with_a_baseline_it_says_how_many_queries_would_be_needed():
+    set_ = golden(20)
+    before = evaluate_run(set_, Run({query: ["d"] for query in set_.queries}), ["mrr"])
+    now = evaluate_run(
+        set_, Run({q: ["d"] if n % 3 else ["x", "d"] for n, q in enumerate(set_.queries)}), ["mrr"]
+    )
+    (note,) = on_tolerance(compare(now, before), limits("mrr", max_drop=0.01))
+    assert " With changes this noisy, 20 queries show drops of 0." in note
+    assert note.endswith(" would be needed.")
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("mrr", {"max_drop": 0.05}),
+        ("mrr", {"max_drop": 0.0}),
+        ("mrr", {"max_drop": 0.01, "significance": 0.05}),
+        ("mrr", {"min": 0.5}),
+        ("mrr", {"max_drop": "3%"}),
+    ],
+)
+def test_nothing_is_said_of_others(metric, words):
+    assert before_asking(golden(20), limits(metric, **words), {}) is None
+
+
+def test_a_metric_of_ones_own_has_no_best_to_take_a_percentage_of():
+    custom = {"own": lambda *_: 1.0}
+    assert before_asking(golden(2), limits("own", custom=custom, max_drop="1%"), custom) is None
+    assert before_asking(golden(2), limits("own", custom=custom, max_drop=0.1), custom) == (
+        "max_drop 0.1 on 2 queries is a fifth of one query."
+    )
+
+
+def test_only_the_queries_that_count_are_counted(tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_text(
+        "queries:\n- {query: a, relevant: d}\n- {query: b, relevant: d, xfail: x}\n- {query: c, no_answer: true}\n"
+    )
+    set_ = GoldenSet.load(path)
+    assert "on 1 query is" in before_asking(set_, limits("mrr", max_drop=0.01), {})
+    assert "on 1 query is" in before_asking(set_, limits("no_answer", max_drop=0.01), {})
