@@ -43,12 +43,12 @@ def embed(text):
     """Give the vector of a text: 768 numbers, of length 1."""
     places, values = [0], [0.0]
     known = weights()
+    rarest = max(known.values())
     for term, count in Counter(terms(text)).items():
-        if weight := known.get(term):
-            weight *= 1 + math.log(count)
-            for place, sign in direction(term):
-                places.append(place)
-                values.append(sign * weight)
+        weight = known.get(term, rarest) * (1 + math.log(count))
+        for place, sign in direction(term):
+            places.append(place)
+            values.append(sign * weight)
     vector = np.bincount(places, values, minlength=SIZE)
     length = np.linalg.norm(vector)
     return (vector / length if length else vector).astype(np.float32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from typing import NamedTuple
@@ -87,6 +88,38 @@ def test_the_page_gates_real_queries_in_a_stable_order_and_a_worse_search_turns_
     named = re.findall(r"^golden/rules\.yaml:\d+: (\S+)$", output, re.MULTILINE)
     assert 1 <= len(named) <= 5
     assert all(f"id: {name}\n" in GOLDEN.read_text(encoding="utf-8") for name in named)
+
+
+@pytest.mark.parametrize(
+    ("page", "before", "after"),
+    [
+        ("qdrant", "limit=2 * k", "limit=2 * k, score_threshold=0.3"),
+        ("lancedb", ".limit(2 * k)", ".distance_range(upper_bound=0.7).limit(2 * k)"),
+        (
+            "pgvector",
+            "passages ORDER BY",
+            "passages, CAST(%s AS vector) AS query WHERE embedding <=> query < 0.7 ORDER BY",
+        ),
+        ("opensearch", '"size": k', '"min_score": 0.1, "size": k'),
+    ],
+    ids=["qdrant", "lancedb", "pgvector", "opensearch"],
+)
+def test_a_threshold_leaves_nothing_where_nothing_is_near(engine, documents, page, before, after):
+    project = start(engine, next(case for case in CASES if case.page == page))
+    project.documents(documents[::20])
+    absent = {"id": "css", "query": "css flexbox", "no_answer": True}
+    present = {"id": "first", "query": documents[0]["title"], "relevant": [documents[0]["id"]]}
+    project.write("golden/rules.yaml", json.dumps({"queries": [present, absent]}))
+    project.index()
+    if page != "opensearch":
+        status, output = project.gate()
+        assert status == 1, output
+        assert "css" in output
+    if page == "pgvector":
+        project.change("conftest.py", "CAST(%s AS vector), id", "query, id")
+    project.change("conftest.py", before, after)
+    status, output = project.gate()
+    assert status == 0, output
 
 
 def test_the_async_client_on_the_tests_own_event_loop(engine):
