@@ -18,7 +18,7 @@ def one_line(output):
     ("change", "said"),
     [
         ({"timed_out": True}, "`timed_out` is true"),
-        ({"_shards": {"total": 3, "successful": 2, "skipped": 0, "failed": 1}}, "1 shards failed"),
+        ({"_shards": {"total": 3, "successful": 2, "skipped": 0, "failed": 1}}, "1 shard failed"),
     ],
     ids=["timed_out", "failed_shards"],
 )
