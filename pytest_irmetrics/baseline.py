@@ -69,8 +69,8 @@ def _hashed(name: str) -> str:
 # Reading.
 
 
-def read_baseline(path: Path) -> Run:
-    """Read a baseline. Raises BaselineError; each cause has its own words."""
+def read_baseline(path: Path, *, like: Run | None = None) -> Run:
+    """Read a baseline; `like` as in `Run.load`. Raises BaselineError; each cause has its own words."""
     where = printable(str(path))
     try:
         path.stat()
@@ -87,7 +87,7 @@ def read_baseline(path: Path) -> Run:
         raise BaselineError(f"{where}: cannot be read: {error.strerror}. Mend that.") from None
     _require_own_name(path)
     try:
-        return Run.load(path)
+        return Run.load(path, like=like)
     except RunError as error:
         raise BaselineError(str(error)) from None
 

@@ -6,7 +6,9 @@ import math
 import statistics
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import compress
+from operator import sub
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from pytest_irmetrics import significance
 from pytest_irmetrics.evaluation import EvaluationError
@@ -14,23 +16,33 @@ from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer, mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Grade, Metric
     from pytest_irmetrics.run import Answer
 
+T = TypeVar("T")
+
 SLACK = 1e-9
 """What every comparison allows for floating point."""
+
+
+class _Paired(NamedTuple):
+    """The queries that both sides score, in three columns."""
+
+    queries: Sequence[Query]
+    weights: Sequence[float]
+    differences: list[float]
+    """Now − baseline."""
 
 
 @dataclass(frozen=True)
 class Change:
     """How one metric moved from the baseline, over the queries that both sides have.
 
-    ``differences`` maps the ids of the paired queries to now − baseline; weights are applied in ``delta`` and
-    in what is said of its significance.
+    Kept as columns, one place a query; the mappings are made when they are looked at.
     """
 
     metric: Metric
@@ -39,59 +51,102 @@ class Change:
     """The baseline's mean over the paired queries, under today's judgments."""
     now: float | None
     """Today's mean over the paired queries."""
-    differences: Mapping[str, float]
-    weights: Mapping[str, float] = field(repr=False)
-    before: Mapping[str, float] = field(repr=False)
-    """Query id → the baseline's score."""
-    after: Mapping[str, float] = field(repr=False)
-    """Query id → today's score."""
+    queries: Sequence[Query] = field(repr=False)
+    """The queries over which the metric averages, also those that it leaves out on one side."""
+    _weights: Sequence[float] = field(repr=False)
+    _before: Sequence[float | None] = field(repr=False)
+    _after: Sequence[float | None] = field(repr=False)
+
+    @cached_property
+    def weights(self) -> Mapping[str, float]:
+        """Query id → its weight."""
+        return {query.id: weight for query, weight in zip(self.queries, self._weights, strict=True)}
+
+    @cached_property
+    def before(self) -> Mapping[str, float]:
+        """Query id → the baseline's score."""
+        return _by_id(self.queries, self._before)
+
+    @cached_property
+    def after(self) -> Mapping[str, float]:
+        """Query id → today's score."""
+        return _by_id(self.queries, self._after)
+
+    @cached_property
+    def differences(self) -> Mapping[str, float]:
+        """Query id → now − baseline, of the paired queries; weights are not applied."""
+        return {
+            query.id: value
+            for query, value in zip(self._paired.queries, self._paired.differences, strict=True)
+        }
+
+    @cached_property
+    def _paired(self) -> _Paired:
+        queries, weights, before, after = self.queries, self._weights, self._before, self._after
+        if None in before or None in after:
+            both = [now is not None and then is not None for now, then in zip(after, before, strict=True)]
+            queries, weights = list(compress(queries, both)), list(compress(weights, both))
+            before, after = list(compress(before, both)), list(compress(after, both))
+        columns = cast("tuple[Sequence[float], Sequence[float]]", (after, before))
+        return _Paired(queries, weights, list(map(sub, *columns)))
 
     @property
     def n(self) -> int:
         """How many queries are paired."""
-        return len(self.differences)
+        return len(self._paired.queries)
 
-    @property
+    @cached_property
     def delta(self) -> float:
         """Now − baseline; 0 where no query is paired."""
         if self.now is None or self.baseline is None:
             return 0.0
         if self._denominators_differ:
             return self.now - self.baseline
-        values = self.weighted_differences
-        return math.fsum(values.values()) / len(values)
+        return math.fsum(self._weighted) / self.n
 
-    @property
+    @cached_property
     def _denominators_differ(self) -> bool:
         """Whether the metric leaves queries out (``miss=skip``), so that each side has its own."""
-        return len(self.before) != self.n or len(self.after) != self.n
+        return any(len(side) - side.count(None) != self.n for side in (self._before, self._after))
+
+    @cached_property
+    def _weighted(self) -> list[float]:
+        """Weight · N / Σ weights · (now − baseline) of each paired query; their plain mean is ``delta``."""
+        _, weights, differences = self._paired
+        if set(weights) <= {1.0}:
+            return differences
+        total = math.fsum(weights)
+        scale = self.n / total if total else 1.0
+        return [weight * scale * value for weight, value in zip(weights, differences, strict=True)]
 
     @cached_property
     def weighted_differences(self) -> Mapping[str, float]:
         """Query id → weight · N / Σ weights · (now − baseline); their plain mean is ``delta``."""
-        total = math.fsum(self.weights[query_id] for query_id in self.differences)
-        scale = self.n / total if total else 1.0
-        return {
-            query_id: self.weights[query_id] * scale * difference
-            for query_id, difference in self.differences.items()
-        }
+        return {query.id: value for query, value in zip(self._paired.queries, self._weighted, strict=True)}
 
     @cached_property
     def worse(self) -> tuple[str, ...]:
         """Ids of the queries that score lower than before, the one that costs the mean most first."""
-        lower = [query_id for query_id, value in self.differences.items() if value < -SLACK]
-        return tuple(sorted(lower, key=lambda query_id: (self.weighted_differences[query_id], query_id)))
+        return self._moved(lambda difference: difference < -SLACK, 1)
 
     @cached_property
     def better(self) -> tuple[str, ...]:
         """Ids of the queries that score higher than before, the largest gain first."""
-        higher = [query_id for query_id, value in self.differences.items() if value > SLACK]
-        return tuple(sorted(higher, key=lambda query_id: (-self.weighted_differences[query_id], query_id)))
+        return self._moved(lambda difference: difference > SLACK, -1)
+
+    def _moved(self, which: Callable[[float], bool], sign: int) -> tuple[str, ...]:
+        queries, _, differences = self._paired
+        places = [place for place, difference in enumerate(differences) if difference and which(difference)]
+        found = sorted((sign * self._weighted[place], queries[place].id) for place in places)
+        return tuple([query_id for _, query_id in found])
 
     @cached_property
     def same(self) -> tuple[str, ...]:
         """Ids of the queries whose score did not change."""
-        return tuple(query_id for query_id, value in self.differences.items() if abs(value) <= SLACK)
+        queries, _, differences = self._paired
+        return tuple(
+            [query.id for query, value in zip(queries, differences, strict=True) if abs(value) <= SLACK]
+        )
 
     @cached_property
     def lost(self) -> tuple[str, ...]:
@@ -107,21 +162,21 @@ class Change:
         """One-sided sign-flip p of a drop this large; None where the two sides average over other queries."""
         if self._denominators_differ or not self.n:
             return None
-        return significance.sign_flip_p(list(self.weighted_differences.values()))
+        return significance.sign_flip_p(self._weighted)
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
         """95 % interval of delta; None for fewer than two paired queries."""
         if self._denominators_differ or self.n < 2:
             return None
-        return significance.interval(list(self.weighted_differences.values()))
+        return significance.interval(self._weighted)
 
     @cached_property
     def detectable(self) -> float | None:
         """The smallest drop that this many queries, changing this much, show (power 80 %, one-sided 5 %)."""
         if self._denominators_differ or self.n < 2:
             return None
-        return significance.detectable_drop(list(self.weighted_differences.values()))
+        return significance.detectable_drop(self._weighted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,25 +220,30 @@ class Comparison:
 
     def __init__(self, now: Evaluation, baseline: Evaluation) -> None:
         stored = baseline.run.answers
-        self.removed: tuple[str, ...] = tuple(sorted(set(stored) - set(now.golden.queries)))
+        queries = now.golden.queries
+        self.removed: tuple[str, ...] = tuple(sorted([i for i in stored if i not in queries]))
         """Ids of the queries that only the baseline has."""
-        queries = now.golden.queries.values()
-        self.new: tuple[str, ...] = tuple(query.id for query in queries if query.id not in stored)
+        new, reworded, paired = [], [], []
+        for query_id, query in queries.items():
+            answer = stored.get(query_id)
+            if answer is None:
+                new.append(query_id)
+            elif _same_question(query, answer):
+                paired.append(query_id)
+            else:
+                reworded.append(query_id)
+        self.new: tuple[str, ...] = tuple(new)
         """Ids of the queries that the baseline does not have."""
-        self.reworded: tuple[str, ...] = tuple(
-            query.id
-            for query in queries
-            if query.id in stored and not _same_question(query, stored[query.id])
-        )
+        self.reworded: tuple[str, ...] = tuple(reworded)
         """Ids of the queries whose text or params changed since the baseline was stored."""
-        apart = {*self.new, *self.reworded}
-        self.paired: tuple[str, ...] = tuple(query.id for query in queries if query.id not in apart)
+        self.paired: tuple[str, ...] = tuple(paired)
         """Ids of the queries that both sides asked in the same words."""
         self.depth = min((d for d in (now.depth, baseline.depth) if d is not None), default=None)
         """The depth at which both sides are read."""
         self.full = now
-        self.now = now.narrowed(only=self.paired, depth=self.depth)
-        self.baseline = baseline.narrowed(only=self.paired, depth=self.depth)
+        only = frozenset(self.paired)
+        self.now = now.narrowed(only=only, depth=self.depth)
+        self.baseline = baseline.narrowed(only=only, depth=self.depth).beside(self.now)
         self._changes: dict[tuple[str, str | None], Change] = {}
 
     def __getitem__(self, metric: str | Metric) -> Change:
@@ -200,24 +260,23 @@ class Comparison:
         return self._changes[key]
 
     def _compute(self, metric: Metric, tag: str | None) -> Change:
-        ids = [query.id for query in self.now.queries(metric, tag)]
-        weights = {query.id: query.weight for query in self.now.queries(metric, tag)}
-        now, baseline = self.now.scores[metric.name], self.baseline.scores[metric.name]
-        before = {query_id: baseline[query_id] for query_id in ids if query_id in baseline}
-        after = {query_id: now[query_id] for query_id in ids if query_id in now}
+        queries, places = self.now.queries(metric, tag), self.now.places(metric, tag)
+        weights = _taken(self.now.weights(metric), places)
+        after = _taken(self.now.column(metric), places)
+        if self.baseline.golden is self.now.golden:
+            before = _taken(self.baseline.column(metric), places)
+        else:
+            stored = _by_id(self.baseline.queries(metric), self.baseline.column(metric))
+            before = [stored.get(query.id) for query in queries]
         return Change(
             metric=metric,
             tag=tag,
             baseline=_weighted_mean(before, weights),
             now=_weighted_mean(after, weights),
-            differences={
-                query_id: after[query_id] - before[query_id]
-                for query_id in ids
-                if query_id in after and query_id in before
-            },
-            weights=weights,
-            before=before,
-            after=after,
+            queries=queries,
+            _weights=weights,
+            _before=before,
+            _after=after,
         )
 
     def by(self, metrics: Sequence[Metric]) -> Comparison:
@@ -257,6 +316,8 @@ class Comparison:
     def paired_share(self) -> float:
         """How much of the baseline's weight the paired queries carry, in [0, 1]; 1 for an empty baseline."""
         stored = self.baseline.run.answers
+        if len(self.paired) == len(stored):
+            return 1.0
         total = math.fsum(_weight(answer) for answer in stored.values())
         return math.fsum(_weight(stored[query_id]) for query_id in self.paired) / total if total else 1.0
 
@@ -264,9 +325,10 @@ class Comparison:
     def label_changes(self) -> tuple[LabelChange, ...]:
         """The judgments of paired queries that changed since the baseline was stored."""
         changes = []
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
         for query_id in self.paired:
-            old = self.baseline.run.answers[query_id].judgments
-            new = self.now.golden.queries[query_id].judgments
+            old = answers[query_id].judgments
+            new = queries[query_id].judgments
             if old is None or old == new:
                 continue
             changes += [
@@ -363,18 +425,27 @@ def compare(now: Evaluation, baseline: Evaluation) -> Comparison:
 
 def _same_question(query: Query, answer: Answer) -> bool:
     """Tell whether a stored answer was to this question; a run without texts (a TREC run) goes by the id."""
-    return answer.text is None or (answer.text == query.text and dict(answer.params) == dict(query.params))
+    if answer.text is None:
+        return True
+    asked, stored = query.params, answer.params
+    return answer.text == query.text and (not (asked or stored) or dict(stored) == dict(asked))
 
 
 def _weight(answer: Answer) -> float:
     return 1.0 if answer.weight is None else answer.weight
 
 
-def _weighted_mean(scores: Mapping[str, float], weights: Mapping[str, float]) -> float | None:
-    if not scores:
-        return None
-    return mean(list(scores.values()), _in_order(scores, weights))
+def _weighted_mean(scores: Sequence[float | None], weights: Sequence[float]) -> float | None:
+    if None in scores:
+        weights = [weight for score, weight in zip(scores, weights, strict=True) if score is not None]
+        scores = [score for score in scores if score is not None]
+    return mean(cast("Sequence[float]", scores), weights) if scores else None
 
 
-def _in_order(ids: Iterable[str], weights: Mapping[str, float]) -> list[float]:
-    return [weights[query_id] for query_id in ids]
+def _taken(column: Sequence[T], places: Sequence[int] | None) -> Sequence[T]:
+    return column if places is None else [column[place] for place in places]
+
+
+def _by_id(queries: Sequence[Query], column: Sequence[float | None]) -> dict[str, float]:
+    pairs = zip(queries, column, strict=True)
+    return {query.id: score for query, score in pairs if score is not None}

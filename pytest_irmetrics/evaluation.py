@@ -8,6 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pytest_irmetrics.collector import without_collection
 from pytest_irmetrics.metrics import Metric, Scorer, mean, parse_metric
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
 from pytest_irmetrics.run import Run
@@ -56,6 +57,10 @@ class Evaluation:
     custom: CustomMetrics = field(default_factory=dict, repr=False)
     only: frozenset[str] | None = field(default=None, repr=False)
     """Where set, the ids of the only queries that count (a comparison's paired ones)."""
+    _wider: Evaluation | None = field(default=None, init=False, repr=False, compare=False)
+    """The same evaluation over more queries, whose scores serve here too."""
+    _other: Evaluation | None = field(default=None, init=False, repr=False, compare=False)
+    """Another run's, over the same queries, labels and metrics: equal rankings have equal scores."""
 
     @property
     def run(self) -> Run:
@@ -89,59 +94,127 @@ class Evaluation:
     @cached_property
     def counted(self) -> tuple[Query, ...]:
         """The queries that count in a mean, in the golden set's order: all but the ``xfail`` ones."""
+        only = self.only
+        if self._wider is not None:
+            counted = self._wider.counted
+            return counted if only is None else tuple([query for query in counted if query.id in only])
         return tuple(
-            query
-            for query in self.golden.queries.values()
-            if query.xfail is None and (self.only is None or query.id in self.only)
+            [
+                query
+                for query in self.golden.queries.values()
+                if query.xfail is None and (only is None or query.id in only)
+            ]
         )
 
     @cached_property
     def _answerable(self) -> tuple[Query, ...]:
-        return tuple(query for query in self.counted if not query.no_answer)
+        return tuple([query for query in self.counted if not query.no_answer])
 
     @cached_property
     def _unanswerable(self) -> tuple[Query, ...]:
-        return tuple(query for query in self.counted if query.no_answer)
+        return tuple([query for query in self.counted if query.no_answer])
 
     def queries(self, metric: str | Metric, tag: str | None = None) -> tuple[Query, ...]:
         """Return the queries over which a metric averages, those with ``tag`` if one is given."""
+        queries, places = self._asked_of(self.metric(metric).kind), self.places(metric, tag)
+        return queries if places is None else tuple([queries[place] for place in places])
+
+    def _asked_of(self, kind: str) -> tuple[Query, ...]:
+        return {"no_answer": self._unanswerable, "latency": self.counted}.get(kind, self._answerable)
+
+    def places(self, metric: str | Metric, tag: str | None) -> Sequence[int] | None:
+        """Return the places in a metric's column of the queries with ``tag``; None for all, if none is given."""
+        if tag is None:
+            return None
         kind = self.metric(metric).kind
-        queries = {"no_answer": self._unanswerable, "latency": self.counted}.get(kind, self._answerable)
-        return queries if tag is None else tuple(query for query in queries if tag in query.tags)
+        by_tag = self._places_by_tag.get(kind)
+        if by_tag is None:
+            by_tag = self._places_by_tag[kind] = {}
+            for place, query in enumerate(self._asked_of(kind)):
+                for one in query.tags:
+                    by_tag.setdefault(one, []).append(place)
+        return by_tag.get(tag, ())
+
+    @cached_property
+    def _places_by_tag(self) -> dict[str, dict[str, list[int]]]:
+        return {}
 
     def rankings(self, query_id: str) -> tuple[Sequence[str], ...]:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
         answer = self.run.answers.get(query_id)
         if answer is None:
             return ((),)
-        if self.depth is None or all(len(ranking) <= self.depth for ranking in answer.rankings):
-            return answer.rankings
-        return tuple(ranking[: self.depth] for ranking in answer.rankings)
+        depth, rankings = self.depth, answer.rankings
+        if depth is None:
+            return rankings
+        for ranking in rankings:
+            if len(ranking) > depth:
+                return tuple([ranking[:depth] for ranking in rankings])
+        return rankings
+
+    def _rankings(self, queries: Sequence[Query]) -> list[tuple[Sequence[str], ...]]:
+        """Return what `rankings` gives, for many queries."""
+        stored, none, depth = self.run.answers.get, ((),), self.depth
+        found: list[tuple[Sequence[str], ...]] = []
+        for query in queries:
+            answer = stored(query.id)
+            rankings: tuple[Sequence[str], ...] = none if answer is None else answer.rankings
+            if depth is not None:
+                for ranking in rankings:
+                    if len(ranking) > depth:
+                        rankings = self.rankings(query.id)
+                        break
+            found.append(rankings)
+        return found
+
+    @cached_property
+    def _ranking_metrics(self) -> list[Metric]:
+        return [metric for metric in self.metrics if metric.kind == "ranking"]
+
+    @cached_property
+    def reranked(self) -> Sequence[int]:
+        """Which of the answerable queries, by their places, are answered otherwise than in what this is compared with."""
+        if self._other is None:
+            return range(len(self._answerable))
+        queries = self._answerable
+        sides = zip(self._rankings(queries), self._other._rankings(queries), strict=True)  # noqa: SLF001 - its own kind
+        return [place for place, (here, there) in enumerate(sides) if here != there]
 
     @cached_property
     def _columns(self) -> dict[str, list[float | None]]:
         """Score all that rankings alone decide, in one walk of each ranking."""
-        metrics = [metric for metric in self.metrics if metric.kind == "ranking"]
+        metrics = self._ranking_metrics
         if not metrics:
             return {}
-        scorer = Scorer(metrics, relevance_level=self.golden.relevance_level)
-        rankings = [self.rankings(query.id) for query in self._answerable]
-        judgments = [query.judgments for query in self._answerable]
-        repeats = max(map(len, rankings), default=1)
-        if repeats == 1:
-            columns = scorer.columns(judgments, [ranking[0] for ranking in rankings])
+        if self._other is not None:
+            queries = [self._answerable[place] for place in self.reranked]
+            columns = [list(self._other.column(metric)) for metric in metrics]
+            for column, anew in zip(columns, self._scored(queries), strict=True):
+                for place, score in zip(self.reranked, anew, strict=True):
+                    column[place] = score
         else:
+            columns = self._scored(self._answerable)
+        return {metric.name: column for metric, column in zip(metrics, columns, strict=True)}
+
+    def _scored(self, queries: Sequence[Query]) -> list[list[float | None]]:
+        scorer = Scorer(self._ranking_metrics, relevance_level=self.golden.relevance_level)
+        with without_collection():
+            rankings = self._rankings(queries)
+            judgments = [query.judgments for query in queries]
+            if max(map(len, rankings), default=1) == 1:
+                return scorer.columns(judgments, [ranking for (ranking,) in rankings])
             flat = scorer.columns(
                 [judged for judged, asked in zip(judgments, rankings, strict=True) for _ in asked],
                 [ranking for asked in rankings for ranking in asked],
             )
-            columns = [_averages(column, [len(asked) for asked in rankings]) for column in flat]
-        return {metric.name: column for metric, column in zip(metrics, columns, strict=True)}
+        return [_averages(column, [len(asked) for asked in rankings]) for column in flat]
 
     @cached_property
     def repeated(self) -> bool:
         """Whether any query was asked more than once."""
         answers = self.run.answers
+        if max([len(answer.rankings) for answer in answers.values()], default=1) <= 1:
+            return False
         return any(len(answers[query.id].rankings) > 1 for query in self.counted if query.id in answers)
 
     def repeats(self, metric: str | Metric) -> dict[str, list[float]]:
@@ -153,7 +226,11 @@ class Evaluation:
         queries = self.queries(metric)
         asked = [(query, ranking) for query in queries for ranking in self.rankings(query.id)]
         if len(asked) == len(queries):
-            return {query_id: [score] for query_id, score in self.scores[metric.name].items()}
+            return {
+                query.id: [score]
+                for query, score in zip(queries, self.column(metric), strict=True)
+                if score is not None
+            }
         (column,) = scorer.columns([query.judgments for query, _ in asked], [ranking for _, ranking in asked])
         scores: dict[str, list[float]] = {}
         for (query, _), score in zip(asked, column, strict=True):
@@ -185,7 +262,14 @@ class Evaluation:
             values.append(number)
         return mean(values)
 
-    def _column(self, metric: Metric) -> list[float | None]:
+    def _column(self, metric: Metric) -> Sequence[float | None]:
+        wider = self._wider
+        if wider is not None and not (metric.kind == "ranking" and self._other is not None):
+            queries, column = wider.queries(metric), wider.column(metric)
+            if len(queries) == len(self.queries(metric)):
+                return column
+            only = self.only or ()
+            return [score for score, query in zip(column, queries, strict=True) if query.id in only]
         if metric.kind == "ranking":
             return self._columns[metric.name]
         queries = self.queries(metric)
@@ -197,6 +281,19 @@ class Evaluation:
         return [self._score_custom(metric, query) for query in queries]
 
     @cached_property
+    def _kept(self) -> dict[str, Sequence[float | None]]:
+        return {}
+
+    def column(self, metric: str | Metric) -> Sequence[float | None]:
+        """Return a metric's scores in the order of ``queries(metric)``; None where the metric leaves a query out."""
+        metric = self.metric(metric)
+        column = self._kept.get(metric.name)
+        if column is None:
+            self._require_answers()
+            column = self._kept[metric.name] = self._column(metric)
+        return column
+
+    @cached_property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
         """Metric name → query id → score, of the queries that count; averaged over repeats.
 
@@ -206,7 +303,7 @@ class Evaluation:
         return {
             metric.name: {
                 query.id: value
-                for query, value in zip(self.queries(metric), self._column(metric), strict=True)
+                for query, value in zip(self.queries(metric), self.column(metric), strict=True)
                 if value is not None
             }
             for metric in self.metrics
@@ -220,12 +317,38 @@ class Evaluation:
                 f"no mean. The first is {first!r}: {self.errors[first]}"
             )
 
-    def weighted(self, metric: str | Metric, tag: str | None = None) -> tuple[list[float], list[float]]:
+    def weights(self, metric: str | Metric) -> Sequence[float]:
+        """Return the weights of the queries over which a metric averages, in their order."""
+        kind = self.metric(metric).kind
+        weights = self._kept_weights.get(kind)
+        if weights is None:
+            weights = self._kept_weights[kind] = [query.weight for query in self._asked_of(kind)]
+        return weights
+
+    @cached_property
+    def _kept_weights(self) -> dict[str, list[float]]:
+        return {}
+
+    def weighted(
+        self, metric: str | Metric, tag: str | None = None
+    ) -> tuple[Sequence[float], Sequence[float]]:
         """Return the scores that a mean is made of, and their weights."""
         metric = self.metric(metric)
-        scores = self.scores[metric.name]
-        queries = [query for query in self.queries(metric, tag) if query.id in scores]
-        return [scores[query.id] for query in queries], [query.weight for query in queries]
+        column, weights = self.column(metric), self.weights(metric)
+        places = self.places(metric, tag)
+        if places is not None:
+            column, weights = [column[place] for place in places], [weights[place] for place in places]
+        if None in column:
+            weights = [weight for score, weight in zip(column, weights, strict=True) if score is not None]
+        return [score for score in column if score is not None], weights
+
+    def scored(self, metric: str | Metric, tag: str | None = None) -> list[tuple[Query, float]]:
+        """Return the queries that a metric has scored, those with ``tag`` if one is given, with their scores."""
+        column, places = self.column(metric), self.places(metric, tag)
+        if places is not None:
+            column = [column[place] for place in places]
+        pairs = zip(self.queries(metric, tag), column, strict=True)
+        return [(query, score) for query, score in pairs if score is not None]
 
     def mean(self, metric: str | Metric, tag: str | None = None) -> float:
         """Return a metric's weighted mean: Σ weight · score / Σ weight.
@@ -234,6 +357,16 @@ class Evaluation:
         query was asked, in milliseconds. Raises EvaluationError where no query counts.
         """
         metric = self.metric(metric)
+        key = metric.name, tag
+        if key not in self._means:
+            self._means[key] = self._mean(metric, tag)
+        return self._means[key]
+
+    @cached_property
+    def _means(self) -> dict[tuple[str, str | None], float]:
+        return {}
+
+    def _mean(self, metric: Metric, tag: str | None) -> float:
         if metric.kind == "latency":
             return self._percentile(metric, tag)
         values, weights = self.weighted(metric, tag)
@@ -259,9 +392,10 @@ class Evaluation:
     def score(self, metric: str | Metric, query_id: str) -> float | None:
         """Return the score of any query of the golden set, also of one that is in no mean (``xfail``)."""
         metric = self.metric(metric)
-        counted = self.scores[metric.name]
-        if query_id in counted:
-            return counted[query_id]
+        self._require_answers()
+        place = self._place(metric.kind).get(query_id)
+        if place is not None:
+            return self.column(metric)[place]
         query = self.golden.queries[query_id]
         if metric.kind == "custom" and not query.no_answer:
             return self._score_custom(metric, query)
@@ -272,6 +406,18 @@ class Evaluation:
         scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
         values = [scorer.row(query.judgments, ranking)[0] for ranking in self.rankings(query_id)]
         return _averages(values, [len(values)])[0]
+
+    def _place(self, kind: str) -> dict[str, int]:
+        """Return query id → its place in the columns of metrics of a kind."""
+        places = self._kept_places.get(kind)
+        if places is None:
+            places = {query.id: place for place, query in enumerate(self._asked_of(kind))}
+            self._kept_places[kind] = places
+        return places
+
+    @cached_property
+    def _kept_places(self) -> dict[str, dict[str, int]]:
+        return {}
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
@@ -288,7 +434,7 @@ class Evaluation:
     ) -> Evaluation:
         """Return the same run's evaluation over some of the queries, cut at a depth, or under other labels."""
         depths = [d for d in (self.depth, depth) if d is not None]
-        return Evaluation(
+        narrow = Evaluation(
             golden=golden or self.golden,
             retrieved=self.retrieved,
             metrics=self.metrics if metrics is None else tuple(metrics),
@@ -296,6 +442,22 @@ class Evaluation:
             custom=self.custom,
             only=self.only if only is None else frozenset(only),
         )
+        within = self.only is None or (only is not None and self.only.issuperset(only))
+        if within and narrow.golden is self.golden and narrow.depth == self.depth and metrics is None:
+            object.__setattr__(narrow, "_wider", self)
+        return narrow
+
+    def beside(self, other: Evaluation) -> Evaluation:
+        """Return this evaluation, which takes from another run's what both have in common: the scores of equal rankings."""
+        same = (self.golden, self.only, self.metrics, self.depth) == (
+            other.golden,
+            other.only,
+            other.metrics,
+            other.depth,
+        )
+        if same and self is not other:
+            object.__setattr__(self, "_other", other)
+        return self
 
 
 def _averages(column: Sequence[float | None], counts: Iterable[int]) -> list[float | None]:

@@ -324,7 +324,7 @@ class IRMetrics:
             run, name = against, "the other run"
         elif against is not None:
             path = Path(self._item.path).parent / against
-            run, name = Run.load(path), self._session.shown(path)
+            run, name = Run.load(path, like=now.run), self._session.shown(path)
         else:
             settings = self._settings
             if not settings.baseline and not settings.update:
@@ -338,7 +338,7 @@ class IRMetrics:
                     f"{self._command('--ir-baseline-update')}"
                 )
             try:
-                run, name = read_baseline(path), "the baseline"
+                run, name = read_baseline(path, like=now.run), "the baseline"
             except BaselineError as error:
                 problem = str(error).replace(str(path), self._session.shown(path))
                 if settings.update:

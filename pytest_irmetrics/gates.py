@@ -166,11 +166,14 @@ def _errors(evaluation: Evaluation) -> Verdict:
 
 def _foreign_ids(evaluation: Evaluation) -> Verdict | None:
     """Tell ids of another kind from bad quality: not one returned id occurs anywhere in the golden set."""
-    asked = [(query, evaluation.rankings(query.id)) for query in evaluation.counted]
+    counted = evaluation.counted
     if any(
-        not query.judgments.keys().isdisjoint(ranking) for query, rankings in asked for ranking in rankings
+        not query.judgments.keys().isdisjoint(ranking)
+        for query in counted
+        for ranking in evaluation.rankings(query.id)
     ):
         return None  # as nearly always, at the first query
+    asked = [(query, evaluation.rankings(query.id)) for query in counted]
     known = {doc_id for query, _ in asked for doc_id in (*query.judgments, *query.forbidden)}
     returned = [doc_id for _, rankings in asked for ranking in rankings for doc_id in ranking]
     if not known or not returned or not known.isdisjoint(returned):
@@ -270,26 +273,24 @@ def _lowest(gate: _Gate) -> tuple[str, ...]:
         times = gate.evaluation.retrieved.latencies
         asked = (query.id for query in gate.evaluation.queries(gate.metric, gate.tag))
         return tuple(sorted(asked, key=lambda query_id: (-max(times.get(query_id, (0.0,))), query_id)))
-    scores = gate.evaluation.scores[gate.metric.name]
-    queries = [query for query in gate.evaluation.queries(gate.metric, gate.tag) if query.id in scores]
-    best = max((scores[query.id] for query in queries), default=0.0)
+    scored = gate.evaluation.scored(gate.metric, gate.tag)
+    best = max((score for _, score in scored), default=0.0)
     if gate.metric.upper < float("inf"):
         best = gate.metric.upper
-    missing = {query.id: query.weight * (best - scores[query.id]) for query in queries}
+    missing = {query.id: query.weight * (best - score) for query, score in scored}
     return tuple(sorted((i for i, gap in missing.items() if gap > SLACK), key=lambda i: (-missing[i], i)))
 
 
 def _min_each(gate: _Gate) -> Verdict:
-    scores = gate.evaluation.scores[gate.metric.name]
     limit = gate.limit.value
     judged = [
-        query
-        for query in gate.evaluation.queries(gate.metric, gate.tag)
-        if query.id in scores and not _has_own(query, gate.metric)
+        (query, score)
+        for query, score in gate.evaluation.scored(gate.metric, gate.tag)
+        if not _has_own(query, gate.metric)
     ]
     if not judged:
         return gate.verdict("failed", f"A gate over no query: nothing is left for min_each on {gate.what}.")
-    below = sorted((scores[query.id], query.id) for query in judged if not at_least(scores[query.id], limit))
+    below = sorted((score, query.id) for query, score in judged if not at_least(score, limit))
     if not below:
         return gate.verdict(
             "passed",
@@ -520,7 +521,7 @@ def _query_gates(evaluation: Evaluation, regression: Regression | None) -> Itera
     """Hold single queries against their own thresholds."""
     for query in evaluation.counted:
         for own in query.thresholds:
-            score = evaluation.scores[own.metric.name].get(query.id)
+            score = evaluation.score(own.metric, query.id)
             for word, limit in own.limits.items():
                 if limit is not None:
                     yield _query_gate(query, own.metric, word, limit, own.origin, score, regression)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import chain, compress
 from math import fsum, inf, isfinite, log2
+from operator import mul
 
 TYPE_CHECKING = False  # typing alone would take longer to import than this module
 if TYPE_CHECKING:
@@ -825,8 +826,11 @@ def mean(values: Iterable[float], weights: Iterable[float] | None = None) -> flo
         values = list(values)
         total, weight = fsum(values), float(len(values))
     else:
-        pairs = list(zip(values, weights, strict=True))
-        total, weight = fsum([value * share for value, share in pairs]), fsum([share for _, share in pairs])
+        values, weights = list(values), list(weights)
+        if len(values) != len(weights):
+            raise ValueError(f"{len(values)} values and {len(weights)} weights do not go together.")
+        plain = weights.count(1.0) == len(weights)
+        total, weight = fsum(values if plain else map(mul, values, weights)), fsum(weights)
     if not weight:
         raise MetricError("there is no value to average.")
     return total / weight

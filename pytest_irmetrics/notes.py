@@ -55,14 +55,24 @@ def on_evaluation(
     for query in _known_bad(evaluation):
         if would_pass(evaluation, query, limits):
             yield f"The query {query.id} is marked xfail ({_why(query)}) and would pass now: take the mark away."
-    lengths = [len(ranking) for query in evaluation.counted for ranking in evaluation.rankings(query.id)]
-    if evaluation.depth is not None and any(lengths) and max(lengths) < evaluation.depth:
+    longest = _longest(evaluation)
+    if evaluation.depth is not None and 0 < longest < evaluation.depth:
         yield (
-            f"No query got the {evaluation.depth} results that were asked for; the longest answer has {max(lengths)}. "
+            f"No query got the {evaluation.depth} results that were asked for; the longest answer has {longest}. "
             f"{evaluation.retrieved.depth_advice or 'Check that the retriever passes k on.'}"
         )
     if corpus is not None:
         yield from _missing_documents(evaluation, corpus)
+
+
+def _longest(evaluation: Evaluation) -> int:
+    """Return the length of the longest answer; where one is as deep as was asked, that ends the search."""
+    longest = 0
+    for query in evaluation.counted:
+        longest = max(longest, *map(len, evaluation.rankings(query.id)))
+        if longest == evaluation.depth:
+            break
+    return longest
 
 
 def on_known_bad(evaluation: Evaluation, limits: Limits) -> Iterator[str]:
@@ -164,6 +174,8 @@ def _on_unjudged(comparison: Comparison) -> Iterator[str]:
     """Say where a fall may be unjudged documents, and between which scores the truth lies."""
     depth = comparison.depth
     judged = read_metrics(["judged" if depth is None else f"judged@{depth}"])
+    if not _may_have_fallen(comparison, judged):
+        return
     measured = comparison.by(judged).change(judged[0])
     if measured.now is None or measured.baseline is None or measured.delta > -_MARKEDLY_LESS:
         return
@@ -179,6 +191,19 @@ def _on_unjudged(comparison: Comparison) -> Iterator[str]:
         f"were never judged. {metric.name} is {score_text(low)} if none of those is relevant, and {score_text(high)} if each "
         "is as good as its query's best. Judge them before you decide."
     )
+
+
+def _may_have_fallen(comparison: Comparison, judged: Sequence[Metric]) -> bool:
+    """Look at the queries that are answered otherwise alone: what is answered as before is judged as before."""
+    queries = comparison.now.narrowed(metrics=judged).queries(judged[0])
+    reranked = {queries[place].id for place in comparison.baseline.reranked}
+    now, baseline = (
+        side.narrowed(metrics=judged, only=reranked) for side in (comparison.now, comparison.baseline)
+    )
+    columns = zip(now.weights(judged[0]), now.column(judged[0]), baseline.column(judged[0]), strict=True)
+    moved = math.fsum(weight * ((after or 0.0) - (before or 0.0)) for weight, after, before in columns)
+    total = math.fsum(query.weight for query in queries)
+    return moved <= (SLACK - _MARKEDLY_LESS) * total
 
 
 def _if_all_relevant(evaluation: Evaluation, metric: Metric) -> float:

@@ -16,12 +16,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, cast
 from uuid import UUID
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+from pytest_irmetrics.collector import without_collection
 
 FORMAT = "pytest-irmetrics run"
 VERSION = 1
@@ -30,6 +34,10 @@ _REPORT_FORMAT = "pytest-irmetrics report"
 _CURE = "Restore the file from version control, or store it anew (a baseline: `pytest --ir-baseline-update`)."
 _HEADER_KEYS = ("format", "version", "golden_set", "depth", "relevance_level", "means", "queries")
 _QUERY_KEYS = ("id", "text", "params", "judgments", "weight", "tags", "rankings")
+
+_QUERY_KEY_SET = frozenset(_QUERY_KEYS)
+_BLANK = b" \t\r\n"
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 # What would end a line for some reader, hide, reorder its neighbours, or has no UTF-8: C1 controls, soft hyphen,
 # zero-width and bidi characters, separators, surrogates, byte order mark, interlinear marks, tags.
@@ -203,17 +211,24 @@ class Run:
         return f"<Run: {len(self)} {'query' if len(self) == 1 else 'queries'}{depth}>"
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Run:
-        """Read a stored run: JSON where the name ends in ``.json``, a TREC run otherwise."""
+    def load(cls, path: str | os.PathLike[str], *, like: Run | None = None) -> Run:
+        """Read a stored run: JSON where the name ends in ``.json``, a TREC run otherwise.
+
+        Rankings and ids that `like` has for the same query are taken from there, and so are in memory once.
+        """
         where = printable(os.fspath(path))
+        file = Path(path)
         try:
-            data = Path(path).read_bytes()
+            if file.suffix.lower() != ".json":
+                return _read_trec(file.read_bytes(), where)
+            run = _read_line_by_line(file, like)
+            if run is not None:
+                return run
+            data = file.read_bytes()
         except OSError as error:
             raise RunError(
                 f"{where}: cannot be read: {error.strerror or error}. Give the path of a stored run."
             ) from None
-        if Path(path).suffix.lower() != ".json":
-            return _read_trec(data, where)
         return cls.loads(_decode(data, where), path)
 
     @classmethod
@@ -234,13 +249,7 @@ class Run:
             except _FlawError as flaw:
                 raise RunError(f"{where}:{_query_line(text, number)}: {flaw}. {_CURE}") from None
             answers[query_id] = answer
-        return cls.of(
-            answers,
-            depth=document.get("depth"),
-            golden_set=document.get("golden_set"),
-            relevance_level=document.get("relevance_level"),
-            means=document.get("means"),
-        )
+        return _under_header(document, answers)
 
     def dumps(self) -> str:
         """Write as JSON. Equal runs give equal text, of printable, valid UTF-8; a query is one line."""
@@ -382,6 +391,50 @@ def _decode(data: bytes, where: str) -> str:
         raise RunError(f"{where}:{line}: is not UTF-8. {_CURE}") from None
 
 
+def _read_line_by_line(file: Path, like: Run | None) -> Run | None:
+    """Read a file that is laid out as `dumps` does it, without ever holding all of its text.
+
+    None for whatever is laid out otherwise or is wrong in any way: the whole is then read again with care.
+    """
+    known = {} if like is None else like.answers
+    answers: dict[str, Answer] = {}
+    with file.open("rb") as lines, without_collection():
+        head = list(islice(lines, len(_HEADER_KEYS) + 1))
+        opening = next(
+            (at for at, line in enumerate(head, 1) if line.rstrip(_BLANK) == b'"queries": ['), None
+        )
+        if opening is None:
+            return None
+        try:
+            document = _DECODER.decode(b"".join([*head[:opening], b"]}"]).decode())
+            _check_header(document, "")
+            separator = ""
+            for line in chain(head[opening:], lines):
+                if line[:1] != b"{":
+                    rest = (line + lines.read()).translate(None, _BLANK)
+                    return _under_header(document, answers) if rest == b"]}" and not separator else None
+                text = line.decode()
+                entry, end = _DECODER.raw_decode(text)
+                query_id, answer = _read_entry(entry, known)
+                if query_id in answers or (answers and separator != ","):
+                    return None
+                separator = text[end:].strip(" \t\r\n")
+                answers[query_id] = answer
+        except (ValueError, RecursionError, _FlawError):  # in JSON, UTF-8, the header, an entry
+            return None
+    return None
+
+
+def _under_header(document: Mapping[str, Any], answers: Mapping[str, Answer]) -> Run:
+    return Run.of(
+        answers,
+        depth=document.get("depth"),
+        golden_set=document.get("golden_set"),
+        relevance_level=document.get("relevance_level"),
+        means=document.get("means"),
+    )
+
+
 class _FlawError(Exception):
     """What is wrong in a part of the file; whoever knows the place words the error."""
 
@@ -403,12 +456,7 @@ def _parse(text: str, where: str) -> dict[str, Any]:
     if not body:
         raise RunError(f"{where}:1: the file is empty. {_CURE}")
     try:
-        document = json.loads(
-            text.removeprefix("\ufeff"),
-            object_pairs_hook=_object,
-            parse_constant=_constant,
-            parse_float=_float,
-        )
+        document = _DECODER.decode(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         if error.pos >= len(body) or not body.endswith("}"):
             raise RunError(f"{where}:{_line_at(text, len(body))}: the file was cut short. {_CURE}") from None
@@ -451,6 +499,9 @@ def _float(text: str) -> float:
     if not math.isfinite(value):
         _refuse(text)
     return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)
 
 
 def _line_at(text: str, offset: int) -> int:
@@ -576,7 +627,7 @@ def _check_keys(found: Mapping[str, Any], known: Sequence[str], bad: Any) -> Non
             bad(f"the key {quote(key)} is unknown" + (f" (meant: `{near[0]}`?)" if near else ""))
 
 
-def _read_entry(entry: object) -> tuple[str, Answer]:
+def _read_entry(entry: object, known: Mapping[str, Answer] = _NOTHING) -> tuple[str, Answer]:
     if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
         _refuse("a query is not an object with the text `id`")
     query_id = entry["id"]
@@ -585,7 +636,8 @@ def _read_entry(entry: object) -> tuple[str, Answer]:
     def bad(what: str) -> NoReturn:
         _refuse(f"{name}: {what}")
 
-    _check_keys(entry, _QUERY_KEYS, bad)
+    if not _QUERY_KEY_SET.issuperset(entry):
+        _check_keys(entry, _QUERY_KEYS, bad)
     text, params, judgments = entry.get("text"), entry.get("params", {}), entry.get("judgments")
     weight, tags, rankings = entry.get("weight"), entry.get("tags", []), entry.get("rankings")
     if text is not None and not isinstance(text, str):
@@ -602,21 +654,35 @@ def _read_entry(entry: object) -> tuple[str, Answer]:
         bad("`tags` is not a list of texts")
     if not isinstance(rankings, list) or not rankings:
         bad("`rankings` is not a list of one ranking or more")
-    for ranking in rankings:
-        if not isinstance(ranking, list) or set(map(type, ranking)) - {str}:
-            bad("a ranking is not a list of ids")
-        repeated = first_repeat(ranking)
-        if repeated:
-            bad(f"a ranking is wrong: {quote(repeated[0])} is in it twice")
-    answer = Answer(
-        rankings=tuple([tuple(ranking) for ranking in rankings]),
-        text=text,
-        params=params,
-        judgments=judgments,
-        weight=None if weight is None else float(weight),
-        tags=tuple(tags),
+    same = known[query_id].rankings if query_id in known else ()
+    answer = make_answer(
+        tuple([_read_ranking(ranking, same, bad) for ranking in rankings]),
+        text,
+        params,
+        judgments,
+        None if weight is None else float(weight),
+        tuple(tags),
     )
     return query_id, answer
+
+
+def _read_ranking(
+    ranking: object, known: Sequence[tuple[str, ...]], bad: Callable[[str], NoReturn]
+) -> tuple[str, ...]:
+    """Check a ranking, and give it by the ids that are known already."""
+    if not isinstance(ranking, list) or operator.countOf(map(type, ranking), str) != len(ranking):
+        bad("a ranking is not a list of ids")
+    read = tuple(ranking)
+    for other in known:
+        if other == read:
+            return other
+    repeated = first_repeat(read)
+    if repeated:
+        bad(f"a ranking is wrong: {quote(repeated[0])} is in it twice")
+    if not known:
+        return read
+    ids = {doc: doc for other in known for doc in other}
+    return tuple(map(ids.get, read, read))
 
 
 def _unfit_for_trec(names: Sequence[str]) -> str | None:

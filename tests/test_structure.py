@@ -16,6 +16,7 @@ PACKAGE = Path(pytest_irmetrics.__file__).parent
 
 # A room may import those before it, and none after it.
 LIBRARY = [
+    "collector",
     "metrics",
     "significance",
     "reports.text",

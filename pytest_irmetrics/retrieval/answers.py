@@ -23,6 +23,7 @@ from collections.abc import (
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from itertools import islice
+from operator import countOf
 from typing import Any, NoReturn, SupportsFloat, SupportsIndex
 
 from pytest_irmetrics.run import as_id, first_repeat, printable, quote
@@ -259,7 +260,7 @@ def identify(
     Raises AnswerError: for what has no id; for scores of pairs that ascend or are NaN; for a document that comes
     twice, unless `duplicates` is "collapse".
     """
-    if doc_id is None and list(map(type, items)).count(str) == len(items):
+    if doc_id is None and countOf(map(type, items), str) == len(items):
         unique = set(items)
         if len(unique) == len(items) and "" not in unique:
             return tuple(items)

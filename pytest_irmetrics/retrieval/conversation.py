@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from pytest_irmetrics.collector import without_collection
 from pytest_irmetrics.retrieval.answers import show
 from pytest_irmetrics.retrieval.asking import Ask, Caller, Question, Reply
 from pytest_irmetrics.run import Answer, Run, make_answer
@@ -173,7 +174,8 @@ def converse(queries: Sequence[Question], caller: Caller, options: RetrievalOpti
             chunk = tuple(islice(plan, calls))
             exhausted = len(chunk) < calls
         if ledger.over or not (chunk or in_flight):
-            return _conclude(queries, caller, options, ledger)
+            with without_collection():
+                return _conclude(queries, caller, options, ledger)
         if chunk:
             in_flight += 1
             asked += sum([len(ask.ids) for ask in chunk])

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pytest_irmetrics import run as run_module
 from pytest_irmetrics.run import Answer, Run, RunError
 
 ANSWER = Answer(
@@ -30,6 +31,110 @@ RUN = Run.of(
     means={"mrr": 0.5},
 )
 STORED = RUN.dumps()
+
+
+IDS = st.text(st.characters(codec="utf-8"), max_size=3)
+RUNS = st.dictionaries(
+    IDS,
+    st.builds(
+        Answer,
+        st.lists(st.lists(IDS, unique=True, max_size=3).map(tuple), min_size=1, max_size=2).map(tuple),
+        st.none() | IDS,
+        st.dictionaries(IDS, st.booleans() | IDS | st.integers() | st.lists(IDS), max_size=2),
+        st.none() | st.dictionaries(IDS, st.integers(0, 3), max_size=2),
+        st.none() | st.floats(0.5, 3),
+        st.lists(IDS, max_size=2).map(tuple),
+    ),
+    max_size=3,
+)
+
+
+def outcome(path, **keywords):
+    try:
+        return Run.load(path, **keywords)
+    except RunError as error:
+        return str(error)
+
+
+def with_care(path):
+    """Read a file at once, whatever its layout."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run_module, "_read_line_by_line", lambda *_: None)
+        return outcome(path)
+
+
+class TestLineByLine:
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(RUNS, RUNS)
+    def test_reads_what_was_written(self, tmp_path, answers, others):
+        run = Run.of(answers, 10, "golden/faq.yaml", 1, {"mrr": 0.5})
+        run.save(tmp_path / "run.json")
+        assert run_module._read_line_by_line(tmp_path / "run.json", None) == run
+        like = Run.of({**others, **dict(list(answers.items())[:1])})
+        assert outcome(tmp_path / "run.json", like=like) == run
+
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+    @given(st.data())
+    def test_says_of_a_damaged_file_what_reading_it_at_once_says(self, tmp_path, data):
+        text = STORED
+        for _ in range(data.draw(st.integers(1, 2))):
+            start = data.draw(st.integers(0, len(text)))
+            end = data.draw(st.integers(start, len(text)))
+            piece = data.draw(
+                st.sampled_from(
+                    [
+                        "",
+                        "",
+                        ",",
+                        "\n",
+                        "{",
+                        "}",
+                        "]",
+                        "NaN",
+                        '"id": "faq"',
+                        "\ufeff",
+                        "\r\n",
+                        "<<<<<<< a\n",
+                        " ",
+                        "\xa0",
+                        "9" * 5000,
+                    ]
+                )
+            )
+            piece = data.draw(st.sampled_from([piece, text[start:end] * 2]))
+            text = text[:start] + piece + text[end if data.draw(st.booleans()) else start :]
+        (tmp_path / "run.json").write_text(text, encoding="utf-8", newline="")
+        assert outcome(tmp_path / "run.json") == with_care(tmp_path / "run.json")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            STORED.replace("\n", "\r\n"),
+            "\ufeff" + STORED,
+            json.dumps(json.loads(STORED)),
+            json.dumps(json.loads(STORED), indent=1),
+            STORED + " \n",
+            STORED + " \n" * 20 + "x",
+            STORED.replace("]\n}\n", "],\n}\n"),
+            STORED.replace("},\n{", "}\n{"),
+            STORED.replace("}\n]", "},\n]"),
+            STORED.replace('"depth": 10,\n', '"depth": 10, "depth": 11,\n'),
+            Run({}).dumps(),
+            Run({}).dumps().replace("[\n", "[,\n"),
+        ],
+    )
+    def test_other_layouts(self, tmp_path, text):
+        (tmp_path / "run.json").write_text(text, encoding="utf-8", newline="")
+        assert outcome(tmp_path / "run.json") == with_care(tmp_path / "run.json")
+
+    def test_holds_what_a_run_like_it_holds_once(self, tmp_path):
+        RUN.save(tmp_path / "run.json")
+        like = Run({"refund": ["d2", "d1"], "faq": []})
+        read = Run.load(tmp_path / "run.json", like=like)
+        assert read == RUN
+        assert read["refund"][0] is like["refund"][1]
+        again = Run.load(tmp_path / "run.json", like=read)
+        assert again["refund"] is read["refund"]
 
 
 class TestRun:

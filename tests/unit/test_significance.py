@@ -292,3 +292,15 @@ def test_holm():
     assert holm([0.6, 0.7]) == [1, 1]
     assert holm([0.02]) == [0.02]
     assert holm([]) == []
+
+
+@given(
+    st.lists(
+        st.sampled_from([0.0, 0.0, -0.5, 0.25, 1 / 3, -0.1, 1e-7]) | st.floats(-1, 1), min_size=2, max_size=60
+    )
+)
+def test_the_standard_error_to_the_last_digit(values):
+    mean = math.fsum(values) / len(values)
+    widest = max(abs(value - mean) for value in values)
+    squares = math.fsum(((value - mean) / widest) ** 2 for value in values) if widest else 0.0
+    assert standard_error(values) == widest * math.sqrt(squares / (len(values) - 1) / len(values))
