@@ -22,6 +22,7 @@ LIBRARY = [
     "reports.text",
     "record",
     "thresholds",
+    "passages",
     "run",
     "golden",
     "writing",

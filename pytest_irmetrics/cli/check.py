@@ -92,7 +92,7 @@ def _summary(file: str, golden: GoldenSet) -> str:
 
 def _json_line(file: str, query: Query) -> str:
     """Write one query as JSON."""
-    record: dict[str, object] = {"id": query.id, "query": query.text, "relevant": query.judgments}
+    record: dict[str, object] = {"id": query.id, "query": query.text, "relevant": _relevant(query)}
     others: dict[str, object] = {
         "forbidden": query.forbidden,
         "tags": query.tags,
@@ -106,6 +106,17 @@ def _json_line(file: str, query: Query) -> str:
     record |= {key: value for key, value in others.items() if value}
     record |= {"file": file, "line": query.line}
     return json_line(record)
+
+
+def _relevant(query: Query) -> object:
+    """Return the judgments as a golden set has them: grades by document, or a list of documents and passages."""
+    if not query.passages:
+        return query.judgments
+    keys = {passage.key for passage in query.passages}
+    passages = [
+        {"doc": passage.doc, "text": passage.text, "grade": passage.grade} for passage in query.passages
+    ]
+    return [*(doc_id for doc_id in query.judgments if doc_id not in keys), *passages]
 
 
 def _words(threshold: Threshold) -> dict[str, object]:

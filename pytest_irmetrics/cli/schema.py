@@ -92,6 +92,7 @@ def schema() -> Schema:
                 ]
             },
             "grade": {"type": "number", "minimum": 0, "maximum": MAX_GRADE},
+            "passage": _passage(),
             "thresholds": _thresholds("limits"),
             "query_thresholds": _thresholds("query_limits"),
             **_all_limits(),
@@ -107,11 +108,16 @@ def _query() -> Schema:
                 "id": _text("Unique in the file; without it the text is the id."),
                 "query": _text("What to search for."),
                 "relevant": {
-                    "description": "Which documents should come back: one id, a list of ids (grade 1 each), or grades "
-                    "by id; 0 is judged and not relevant.",
+                    "description": "Which documents should come back: one id, a list of ids (grade 1 each) and "
+                    "passages, or grades by id; 0 is judged and not relevant.",
                     "anyOf": [
                         _ref("text"),
-                        {"type": "array", "items": _ref("text"), "uniqueItems": True, "minItems": 1},
+                        {
+                            "type": "array",
+                            "items": {"anyOf": [_ref("text"), _ref("passage")]},
+                            "uniqueItems": True,
+                            "minItems": 1,
+                        },
                         {"type": "object", "additionalProperties": _ref("grade"), "minProperties": 1},
                     ],
                 },
@@ -143,6 +149,22 @@ def _query() -> Schema:
             {"anyOf": [{"required": ["relevant"]}, without_answer]},
             {"if": without_answer, "then": {"properties": {"relevant": False}}},
         ],
+    }
+
+
+def _passage() -> Schema:
+    return {
+        "description": "A text of a document: whichever returned chunk of the document holds it is relevant.",
+        **_mapping(
+            {
+                "doc": _text("The document's id."),
+                "text": _text(
+                    "The text to find, as in the document; white space and Unicode forms may differ."
+                ),
+                "grade": {**_ref("grade"), "default": 1},
+            },
+            required=["doc", "text"],
+        ),
     }
 
 

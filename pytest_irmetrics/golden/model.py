@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pytest_irmetrics.metrics import Grade
+    from pytest_irmetrics.passages import Passage
     from pytest_irmetrics.thresholds import Threshold
 
     Reader = Callable[[Path, str, Collection[str]], "GoldenSet"]
@@ -74,7 +75,7 @@ class Query:
     text: str | None
     """What to search for; None where only ids are known, so that nothing but a stored run can be checked."""
     judgments: Mapping[str, Grade]
-    """Grade by document, with those that were judged not relevant (0)."""
+    """Grade by document, with those that were judged not relevant (0); by its `key` where a passage was judged."""
     forbidden: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     weight: float = 1.0
@@ -91,6 +92,8 @@ class Query:
     line: int | None = None
     """Where it begins in its file, counted from 1."""
     column: int | None = None
+    passages: tuple[Passage, ...] = ()
+    """The judged passages, which are among the judgments too."""
 
 
 class _Draft:
@@ -117,6 +120,7 @@ class _Draft:
         note: str | None,
         line: int | None,
         column: int | None,
+        passages: tuple[Passage, ...] = (),
     ) -> None:
         self.id = query_id
         self.text = text
@@ -131,6 +135,7 @@ class _Draft:
         self.note = note
         self.line = line
         self.column = column
+        self.passages = passages
         self.__class__ = Query  # type: ignore[assignment]  # equal slots, so it is one from here on
 
 
@@ -245,7 +250,7 @@ class GoldenSet:
         return place(self._shown, self.queries[query_id].line, None)
 
     def locate(self, query_id: str, doc_id: str) -> int | None:
-        """Find the line on which a query judges or forbids a document.
+        """Find the line on which a query judges or forbids a document, or judges the passage of that key.
 
         None if there is no file, if the file has changed since it was read, or if the query says nothing of that
         document. Reads the file again, which keeps loading fast.

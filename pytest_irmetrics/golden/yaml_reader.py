@@ -31,6 +31,7 @@ from pytest_irmetrics.golden.nodes import (
 )
 from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
 from pytest_irmetrics.metrics import MetricError, parse_metric
+from pytest_irmetrics.passages import Passage
 from pytest_irmetrics.thresholds import (
     Limit,
     Threshold,
@@ -265,11 +266,12 @@ class SetReader:
                 self._problem(node, "This query has no `query`. Write the text to search for.")
 
         relevant = get("relevant")
-        judgments: dict[str, Grade] | None = {} if relevant is None else self._judgments(relevant)
+        passages: list[tuple[Passage, Node]] = []
+        judgments: dict[str, Grade] | None = {} if relevant is None else self._judgments(relevant, passages)
         value = get("tags")
         tags = () if value is None else self._names(value, "tags", "tag")
         no_answer, forbidden, weight, params, thresholds, xfail, note = (
-            _USUAL if usual else self._unusual(get, relevant, judgments)
+            _USUAL if usual else self._unusual(get, relevant, judgments, passages)
         )
         if no_answer:
             if relevant is not None:
@@ -315,10 +317,15 @@ class SetReader:
             note,
             mark.line + 1,
             mark.column + 1,
+            tuple([passage for passage, _ in passages]),
         )
 
     def _unusual(
-        self, get: Callable[[str], Node | None], relevant: Node | None, judgments: Mapping[str, Grade] | None
+        self,
+        get: Callable[[str], Node | None],
+        relevant: Node | None,
+        judgments: Mapping[str, Grade] | None,
+        passages: Sequence[tuple[Passage, Node]],
     ) -> tuple[
         bool, tuple[str, ...], float, dict[str, object] | None, tuple[Threshold, ...], str | None, str | None
     ]:
@@ -327,13 +334,18 @@ class SetReader:
         no_answer = value is not None and self._boolean(value, "no_answer")
         value = get("forbidden")
         forbidden = () if value is None else self._names(value, "forbidden", "document")
+        by_passage = {passage.doc: item for passage, item in passages}
         for doc_id in forbidden:
-            if judgments and judgments.get(doc_id, 0) > 0:
-                here, (line, _) = _find(value, doc_id), place_of(_find(relevant, doc_id))
-                advice = "Remove it from one of the two."
-                self._problem(
-                    here, f"{quoted(doc_id)} is forbidden here, and relevant on line {line}. {advice}"
-                )
+            if doc_id in by_passage:
+                how, first = "judged by passage", by_passage[doc_id]
+            elif judgments and judgments.get(doc_id, 0) > 0:
+                how, first = "relevant", _find(relevant, doc_id)
+            else:
+                continue
+            self._problem(
+                _find(value, doc_id),
+                f"{quoted(doc_id)} is forbidden here, and {how} on line {place_of(first)[0]}. Remove it from one of the two.",
+            )
         value = get("weight")
         weight = 1.0 if value is None else self._weight(value)
         value = get("params")
@@ -346,8 +358,11 @@ class SetReader:
         note = None if value is None or value.__class__ is list else value.value
         return no_answer, forbidden, weight, params, thresholds, xfail, note
 
-    def _judgments(self, node: Node) -> dict[str, Grade] | None:
-        """Read `relevant`: one id, a list of ids, or grades by id. None if anything is wrong with it."""
+    def _judgments(self, node: Node, passages: list[tuple[Passage, Node]]) -> dict[str, Grade] | None:
+        """Read `relevant`: one id, a list of ids and passages, or grades by id. None if anything is wrong with it.
+
+        Passages are added to `passages` too, each with its node.
+        """
         if node.__class__ is ScalarEvent:
             names = self._names(node, "relevant", "document")
             return dict.fromkeys(names, 1) if names else None
@@ -361,6 +376,8 @@ class SetReader:
                 judgments[part.value] = 1
             if len(judgments) + 1 == len(node) and "" not in judgments:
                 return judgments
+            if any(_is_passage(part) for part in islice(node, 1, None)):
+                return self._with_passages(node, passages)
             self._names(node, "relevant", "document")
             return {} if len(node) == 1 else None
         for part in parts:
@@ -377,19 +394,78 @@ class SetReader:
 
     def _graded(self, node: Node) -> dict[str, Grade] | None:
         """Read grades by id, with every complaint."""
-        if _is_passage(node):
-            self._problem(node, _PASSAGE)
+        if (
+            {"doc", "text"}
+            <= {key.value for key in node[1::2] if key.__class__ is ScalarEvent}
+            <= _PASSAGE_KEYS
+        ):
+            self._problem(node, f"A passage stands in a list. Write `relevant: [{_PASSAGE}]`.")
             return None
         before = len(self._problems)
         judgments: dict[str, Grade] = {}
         for key, value in self._pairs(node):
-            grade = self._grade(key, value)
+            grade = self._grade(quoted(key.value), value)
             if grade is not None:
                 judgments[key.value] = grade
         return judgments if len(self._problems) == before else None
 
-    def _grade(self, key: Node, node: Node) -> Grade | None:
-        name = quoted(key.value)
+    def _with_passages(self, node: Node, passages: list[tuple[Passage, Node]]) -> dict[str, Grade] | None:
+        """Read a list of ids and passages."""
+        before = len(self._problems)
+        # The ids apart, so that what is wrong with them is said as it is of a list of ids alone.
+        ids = self._names([item for item in node if not _is_passage(item)], "relevant", "document")
+        judgments: dict[str, Grade] = dict.fromkeys(ids, 1)
+        first: dict[str, Node] = {item.value: item for item in node[1:] if item.__class__ is ScalarEvent}
+        for item in node[1:]:
+            passage = self._passage(item) if _is_passage(item) else None
+            if passage is None:
+                continue
+            key = passage.key
+            if passage.doc in judgments:
+                self._problem(
+                    item,
+                    f"{quoted(passage.doc)} is judged as a whole on line {place_of(first[passage.doc])[0]}, and here by "
+                    "passage. Keep one of the two.",
+                )
+            elif key in first:
+                self._problem(
+                    item, f"This passage is here twice, first on line {place_of(first[key])[0]}. Keep one."
+                )
+            else:
+                first[key] = item
+                passages.append((passage, item))
+        judgments |= {passage.key: passage.grade for passage, _ in passages}
+        return judgments if len(self._problems) == before else None
+
+    def _passage(self, node: Node) -> Passage | None:
+        """Read one passage; what is wrong with it is reported."""
+        before = len(self._problems)
+        fields = self._fields(node, _PASSAGE_KEYS, "a passage")
+        values: dict[str, str] = {}
+        for name, what in (("doc", "the document's id"), ("text", "the text to find in it")):
+            value = fields.get(name)
+            if value is None:
+                if _all_known(fields, _PASSAGE_KEYS):
+                    self._problem(node, f"This passage has no `{name}`. Write {what}.")
+            elif value.__class__ is not ScalarEvent:
+                self._problem(value, f"`{name}` is {_kind(value)}. Write {what}.")
+            else:
+                values[name] = value.value
+        grade = self._grade("the passage", fields["grade"]) if "grade" in fields else 1
+        if len(self._problems) > before or grade is None:
+            return None
+        passage = Passage(values["doc"], values["text"], grade)
+        if not passage.doc:
+            self._problem(fields["doc"], "`doc` is empty. Write the document's id.")
+        elif not passage.folded:
+            self._problem(
+                fields["text"], "`text` is empty, and would be found in every chunk. Write the text to find."
+            )
+        else:
+            return passage
+        return None
+
+    def _grade(self, name: str, node: Node) -> Grade | None:
         if node.__class__ is not ScalarEvent:
             self._problem(
                 node, f"The grade of {name} is {_kind(node)}. Write a number from 0 to {MAX_GRADE}."
@@ -722,7 +798,7 @@ class SetReader:
             self._problem(key, message)
 
 
-_PASSAGE = "Passages, {doc, text, grade}, are reserved and not supported yet. Name the document alone."
+_PASSAGE = "{doc: handbook, text: thirty days after purchase, grade: 2}"
 
 
 def _cut(text: str) -> str:
@@ -755,23 +831,26 @@ def _unknown_key(name: str, known: frozenset[str], what: str) -> str:
     return f"{quoted(name)} is no key of {what}. {advice}"
 
 
-def _all_known(fields: Mapping[str | None, Node]) -> bool:
-    """Whether no key of a query is misspelt, so that what seems to be missing is not there under another name."""
-    return all(name is not None and (name in _QUERY_KEYS or name.startswith("x-")) for name in fields)
+def _all_known(fields: Mapping[str | None, Node], known: frozenset[str] = _QUERY_KEYS) -> bool:
+    """Whether no key is misspelt, so that what seems to be missing is not there under another name."""
+    return all(name is not None and (name in known or name.startswith("x-")) for name in fields)
 
 
 def _is_passage(node: Node) -> bool:
-    keys = {key.value for key in node[1::2] if key.__class__ is ScalarEvent}
-    return "doc" in keys and len(keys) > 1 and keys <= _PASSAGE_KEYS
+    """Whether a node is meant as a passage, with all of its keys or without some."""
+    return (
+        node.__class__ is list
+        and node[0].__class__ is MappingStartEvent
+        and any(key.__class__ is ScalarEvent and key.value in ("doc", "text") for key in node[1::2])
+    )
 
 
 def _not_a_name(node: Node, key: str, what: str) -> str:
     if key == "relevant" and node[0].__class__ is MappingStartEvent:
-        if _is_passage(node) or (
-            len(node) == 3 and node[1].__class__ is ScalarEvent and node[1].value == "doc"
-        ):
-            return _PASSAGE
-        return "A list of documents has no grades. Write a mapping: `relevant: {doc-9: 3, doc-4: 1}`."
+        return (
+            "A list of documents has no grades. Write a mapping, `relevant: {doc-9: 3, doc-4: 1}`; or a passage, "
+            f"`{_PASSAGE}`."
+        )
     return f"A {what} is text, and this is {_kind(node)}. Write `{key}: [a, b]`."
 
 
@@ -783,9 +862,24 @@ def _scalars(node: Node) -> Iterable[Node]:
 
 
 def _find(node: Node, name: str) -> Node:
+    """Return the part of a value that is this name, or the passage of this key; or else the value itself."""
     return next(
-        (part for part in _scalars(node) if part.__class__ is ScalarEvent and part.value == name), node
+        (
+            part
+            for part in _scalars(node)
+            if (part.value if part.__class__ is ScalarEvent else _passage_key(part)) == name
+        ),
+        node,
     )
+
+
+def _passage_key(node: Node) -> str | None:
+    fields = {
+        key.value: value.value
+        for key, value in zip(node[1::2], node[2::2], strict=False)
+        if key.__class__ is ScalarEvent and value.__class__ is ScalarEvent
+    }
+    return Passage(fields["doc"], fields["text"]).key if {"doc", "text"} <= fields.keys() else None
 
 
 def line_of(doc_id: str, query: Query, lines: Sequence[str]) -> int | None:
@@ -805,6 +899,6 @@ def line_of(doc_id: str, query: Query, lines: Sequence[str]) -> int | None:
     for key, value in zip(root[1::2], root[2::2], strict=True):
         if key.__class__ is ScalarEvent and key.value in ("relevant", "forbidden"):
             found = _find(value, doc_id)
-            if found.__class__ is ScalarEvent and found.value == doc_id:
+            if found is not value or (found.__class__ is ScalarEvent and found.value == doc_id):
                 return place_of(found)[0] + query.line - 1
     return None

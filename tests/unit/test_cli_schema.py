@@ -58,6 +58,7 @@ VALID = {
     """,
     "ids alone": "queries: [{id: q1, relevant: d1}]",
     "a version in quotes": "version: '1'\nqueries: [{id: q1, relevant: d1}]",
+    "passages": "queries: [{query: a, relevant: [b, {doc: c, text: 12, grade: 0.5, x-why: d}, {doc: c, text: e}]}]",
 }
 
 INVALID = {
@@ -83,7 +84,10 @@ INVALID = {
     "a grade over 1000": "queries: [{query: a, relevant: {b: 1001}}]",
     "a grade that is text": "queries: [{query: a, relevant: {b: high}}]",
     "a grade that is a boolean": "queries: [{query: a, relevant: {b: true}}]",
-    "a passage": "queries: [{query: a, relevant: [{doc: b, text: c, grade: 2}]}]",
+    "a passage without its text": "queries: [{query: a, relevant: [{doc: b}]}]",
+    "a passage with an empty text": "queries: [{query: a, relevant: [{doc: b, text: ''}]}]",
+    "a passage with an unknown key": "queries: [{query: a, relevant: [{doc: b, text: c, tags: d}]}]",
+    "a passage twice": "queries: [{query: a, relevant: [{doc: b, text: c}, {doc: b, text: c}]}]",
     "a tag of no text": "queries: [{query: a, relevant: b, tags: [[c]]}]",
     "a tag twice": "queries: [{query: a, relevant: b, tags: [c, c]}]",
     "a weight of 0": "queries: [{query: a, relevant: b, weight: 0}]",

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Problem, Query, files, nodes
 from pytest_irmetrics.golden.model import make_query
 from pytest_irmetrics.golden.problems import MAX_PROBLEMS
+from pytest_irmetrics.passages import Passage
 from pytest_irmetrics.thresholds import Limit
 
 PARSERS = {"libyaml": getattr(yaml, "CBaseLoader", None), "python": yaml.BaseLoader}
@@ -216,6 +217,37 @@ class TestReading:
             assert read == judgments
             assert [type(grade) for grade in read.values()] == [type(grade) for grade in judgments.values()]
 
+    @pytest.mark.usefixtures("parser")
+    def test_a_list_may_hold_passages(self, load):
+        golden = load(
+            query("""
+            relevant:
+            - faq
+            - {doc: handbook, text: "thirty  days\\nafter purchase", grade: 2}
+            - doc: handbook
+              text: >
+                within the
+                EU
+              x-why: the law
+            - {doc: terms, text: no refund, grade: 0}
+            """)
+        )
+        (read,) = golden.queries.values()
+        assert read.judgments == {
+            "faq": 1,
+            "handbook: thirty days after purchase": 2,
+            "handbook: within the EU": 1,
+            "terms: no refund": 0,
+        }
+        assert read.passages == (
+            Passage("handbook", "thirty  days\nafter purchase", 2),
+            Passage("handbook", "within the EU\n"),
+            Passage("terms", "no refund", 0),
+        )
+
+    def test_doc_and_text_may_be_ids(self, load):
+        assert load(query("relevant: {doc: 2, text: 1}")).queries["a"].judgments == {"doc": 2, "text": 1}
+
     def test_a_set_without_any_text_may_be_checked_against_a_run(self, load):
         golden = load("queries:\n- {id: q1, relevant: a}\n- {id: q2, relevant: b}\n")
         assert [golden.queries[name].text for name in ("q1", "q2")] == [None, None]
@@ -344,18 +376,43 @@ class TestProblems:
             ('relevant: [b, ""]', ["3:17: A document is missing here."]),
             ('relevant: {"": 1}', ["3:14: A key is missing before the `:`."]),
             ("relevant: [b, [c]]", ["3:17: A document is text, and this is a list."]),
-            ("relevant: [b: 3]", ["3:14: A list of documents has no grades. Write a mapping:"]),
+            ("relevant: [b: 3]", ["3:14: A list of documents has no grades. Write a mapping,"]),
+            ("relevant: [{doc: b}]", ["3:14: This passage has no `text`. Write the text to find in it."]),
+            ("relevant: [{text: b}]", ["3:14: This passage has no `doc`. Write the document's id."]),
+            ("relevant: [{doc: b, txet: c}]", ["3:23: 'txet' is no key of a passage. Did you mean `text`?"]),
+            ("relevant: [{doc: b, text: c, text: d}]", ["3:32: 'text' is here twice, first on line 3."]),
+            ("relevant: [{doc: b, text: [c]}]", ["3:29: `text` is a list. Write the text to find in it."]),
+            ('relevant: [{doc: "", text: c}]', ["3:20: `doc` is empty. Write the document's id."]),
+            ("relevant: [{doc: b, text: }]", ["3:2"]),
+            ('relevant: [{doc: b, text: " \\u200b"}]', ["3:29: `text` is empty, and would be found in"]),
             (
-                "relevant: [{doc: b, text: c, grade: 2}]",
-                ["3:14: Passages, {doc, text, grade}, are reserved and not"],
+                "relevant: [{doc: b, text: c, grade: high}]",
+                ["3:39: The grade of the passage is 'high', which"],
+            ),
+            ("relevant: [{doc: b, text: c, grade: -1}]", ["3:39: The grade of the passage is -1, below 0."]),
+            ("relevant: [{doc: b, text: c, grade: 0}]", ["3:13: Every document here has grade 0."]),
+            (
+                "relevant: [{doc: b, text: c d}, {doc: b, text: ' c\n  d'}]",
+                ["3:35: This passage is here twice, first on line 3. Keep one."],
             ),
             (
-                "relevant: [{doc: b}]",
-                ["3:14: Passages, {doc, text, grade}, are reserved and not supported yet."],
+                "relevant: [b, {doc: b, text: c}]",
+                ["3:17: 'b' is judged as a whole on line 3, and here by passage. Keep one of the two."],
             ),
             (
-                "relevant: {doc: b, text: c}",
-                ["3:13: Passages, {doc, text, grade}, are reserved and not supported"],
+                "relevant: [c, c, d: 2, {doc: b}]",
+                [
+                    "3:17: The document 'c' is here twice, first on line 3.",
+                    "3:20: A list of documents has no grades. Write a mapping, `relevant: {doc-9: 3, doc-4: 1}`; or a",
+                    "3:26: This passage has no `text`.",
+                ],
+            ),
+            ("relevant: {doc: b, text: c}", ["3:13: A passage stands in a list. Write `relevant: [{doc:"]),
+            (
+                "relevant: [{doc: b, text: c}]\nforbidden: [b]",
+                [
+                    "4:15: 'b' is forbidden here, and judged by passage on line 3. Remove it from one of the two."
+                ],
             ),
             ("relevant: b\nforbidden: [c, b]", ["4:18: 'b' is forbidden here, and relevant on line 3."]),
             ("relevant: b\nforbidden: [c, c]", ["4:18: The document 'c' is here twice, first on line 4."]),
@@ -912,6 +969,20 @@ class TestPlaces:
         assert [golden.locate("a", doc) for doc in "bcd"] == [4, 5, 6]
         assert [golden.locate("e", doc) for doc in "fg"] == [10, 11]
 
+    def test_where_a_passage_is(self, load):
+        golden = load(
+            query("""
+            relevant:
+            - b
+            - {doc: c, text: d e}
+            - doc: c
+              text: |
+                f
+                g
+            """)
+        )
+        assert [golden.locate("a", doc_id) for doc_id in ("b", "c: d e", "c: f g", "c")] == [4, 5, 6, None]
+
     def test_none_once_the_file_has_changed_or_gone(self, load, tmp_path):
         text = query("relevant: b")
         for change in (
@@ -1019,7 +1090,8 @@ class TestObjects:
         subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
 
     def test_a_made_query_is_a_query(self):
-        values = ("q", "t", {"d": 1}, ("f",), ("t",), 2.0, {"p": 1}, (), True, "why", "note", 3, 4)
+        passages = (Passage("d", "text"),)
+        values = ("q", "t", {"d": 1}, ("f",), ("t",), 2.0, {"p": 1}, (), True, "why", "note", 3, 4, passages)
         made = make_query(*values)
         assert made == Query(*values)
         assert type(made) is Query
@@ -1082,6 +1154,7 @@ SEEDS = [
     FULL.encode(),
     b"x-common: &docs [a, b]\nqueries:\n- {query: &t hello, relevant: *docs, tags: [t]}\n- {id: *t, relevant: {c: 1}}\n",
     b'{"queries": [{"query": "a\\u00e9", "relevant": {"b": 2}, "params": {"c": [1.5, null, {"d": "e"}]}}]}',
+    b"queries:\n- {query: a, relevant: [b, {doc: c, text: d e, grade: 2}, {doc: c, text: ' f\\n g'}], forbidden: [h]}\n",
     "queries:\n- query: |\n    zwei\n    Zeilen ä\n  relevant:\n  - 'it''s'\n  - \"\\x41\"\n".encode(),
 ]
 
