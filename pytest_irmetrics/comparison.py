@@ -342,7 +342,8 @@ class Comparison:
     def as_labelled_then(self) -> Comparison | None:
         """The same two runs under the judgments that were stored with the baseline; None where those are today's.
 
-        A query that had no relevant document then keeps today's judgments: it cannot be scored by the others.
+        A query that had no relevant document then keeps today's judgments: it cannot be scored by the others. So does
+        one with a passage that is not judged any more: nobody looked whether today's chunks hold it.
         """
         golden, level = self.now.golden, self.baseline.run.relevance_level
         level = golden.relevance_level if level is None else level
@@ -350,9 +351,18 @@ class Comparison:
             return None
         queries = dict(golden.queries)
         for query_id in {change.query_id for change in self.label_changes}:
-            stored = self.baseline.run.answers[query_id].judgments or {}
-            if any(grade > 0 for grade in stored.values()):
-                queries[query_id] = replace(queries[query_id], judgments=stored)
+            answer = self.baseline.run.answers[query_id]
+            stored, query = answer.judgments or {}, queries[query_id]
+            if (
+                any(grade > 0 for grade in stored.values())
+                and answer.passages.keys() <= query.judgments.keys()
+            ):
+                passages = tuple(
+                    replace(passage, grade=stored[passage.key])
+                    for passage in query.passages
+                    if passage.key in stored
+                )
+                queries[query_id] = replace(query, judgments=stored, passages=passages)
         labelled = GoldenSet(queries.values(), name=golden.name, relevance_level=level)
         return Comparison(self.now.narrowed(golden=labelled), self.baseline.narrowed(golden=labelled))
 
@@ -375,9 +385,9 @@ class Comparison:
         values, weights = [], []
         for query in self.now.queries(metric):
             stored = answers[query.id]
-            rows = (
-                scorer.row(stored.judgments or {}, ranking)[0] for ranking in self.baseline.rankings(query.id)
-            )
+            # Under the labels of then, passages are named as they were then.
+            rankings = self.baseline.stored_rankings(query.id)
+            rows = (scorer.row(stored.judgments or {}, ranking)[0] for ranking in rankings)
             scores = [score for score in rows if score is not None]
             if scores:
                 values.append(mean(scores))

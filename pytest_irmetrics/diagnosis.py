@@ -49,8 +49,9 @@ def causes(comparison: Comparison) -> Causes:
         ideal = _ideal(query.judgments, comparison.depth)
         if not ideal:
             continue
-        before = _discounts(comparison.baseline.rankings(query.id)[0])
-        now = _discounts(comparison.now.rankings(query.id)[0])
+        # Chunks that hold several passages make a ranking longer than its depth.
+        before = _discounts(comparison.baseline.rankings(query.id)[0][: comparison.depth])
+        now = _discounts(comparison.now.rankings(query.id)[0][: comparison.depth])
         for doc_id, grade in query.judgments.items():
             was, is_ = before.get(doc_id), now.get(doc_id)
             if grade <= 0 or was == is_:

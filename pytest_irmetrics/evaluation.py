@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.collector import without_collection
 from pytest_irmetrics.metrics import Metric, Scorer, mean, parse_metric
+from pytest_irmetrics.passages import reread
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
 from pytest_irmetrics.run import Run
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pytest_irmetrics.golden import GoldenSet, Query
+    from pytest_irmetrics.run import Answer
 
     CustomMetrics = Mapping[str, Callable[..., float]]
 
@@ -144,22 +146,51 @@ class Evaluation:
         answer = self.run.answers.get(query_id)
         if answer is None:
             return ((),)
-        depth, rankings = self.depth, answer.rankings
-        if depth is None:
+        return self._cut(self._reread(query_id, answer) if answer.passages else answer.rankings)
+
+    def stored_rankings(self, query_id: str) -> tuple[Sequence[str], ...]:
+        """Return a query's rankings as ``rankings`` does, with passages named as they were when it was asked."""
+        answer = self.run.answers.get(query_id)
+        return ((),) if answer is None else self._cut(answer.rankings)
+
+    def _cut(self, rankings: tuple[Sequence[str], ...]) -> tuple[Sequence[str], ...]:
+        # What was asked for is read whole: a chunk that holds several passages makes a ranking longer.
+        depth = self.depth
+        if depth is None or depth == self.run.depth:
             return rankings
         for ranking in rankings:
             if len(ranking) > depth:
                 return tuple([ranking[:depth] for ranking in rankings])
         return rankings
 
+    def _reread(self, query_id: str, answer: Answer) -> tuple[Sequence[str], ...]:
+        """Name passages as they are judged today."""
+        query = self.golden.queries.get(query_id)
+        if query is None:
+            return answer.rankings
+        known = self._reread_rankings.get(query_id)
+        if known is None:
+            known = self._reread_rankings[query_id] = tuple(
+                reread(ranking, answer.passages, query.passages, query.judgments)
+                for ranking in answer.rankings
+            )
+        return known
+
+    @cached_property
+    def _reread_rankings(self) -> dict[str, tuple[Sequence[str], ...]]:
+        return {}
+
     def _rankings(self, queries: Sequence[Query]) -> list[tuple[Sequence[str], ...]]:
         """Return what `rankings` gives, for many queries."""
-        stored, none, depth = self.run.answers.get, ((),), self.depth
+        stored, none = self.run.answers.get, ((),)
+        depth = None if self.depth == self.run.depth else self.depth
         found: list[tuple[Sequence[str], ...]] = []
         for query in queries:
             answer = stored(query.id)
             rankings: tuple[Sequence[str], ...] = none if answer is None else answer.rankings
-            if depth is not None:
+            if answer is not None and answer.passages:
+                rankings = self.rankings(query.id)
+            elif depth is not None:
                 for ranking in rankings:
                     if len(ranking) > depth:
                         rankings = self.rankings(query.id)

@@ -506,6 +506,7 @@ class IRMetrics:
                 judgments=query.judgments,
                 weight=query.weight,
                 tags=query.tags,
+                passages=answer.passages if answer is not None else {},
             )
         means = {}
         for metric in evaluation.metrics:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from pytest_irmetrics import significance
 from pytest_irmetrics.comparison import SLACK
 from pytest_irmetrics.evaluation import NoQueryError
+from pytest_irmetrics.passages import document_of
 from pytest_irmetrics.reports.text import plural, score_text, signed_text
 
 if TYPE_CHECKING:
@@ -174,8 +175,8 @@ def _foreign_ids(evaluation: Evaluation) -> Verdict | None:
     ):
         return None  # as nearly always, at the first query
     asked = [(query, evaluation.rankings(query.id)) for query in counted]
-    known = {doc_id for query, _ in asked for doc_id in (*query.judgments, *query.forbidden)}
-    returned = [doc_id for _, rankings in asked for ranking in rankings for doc_id in ranking]
+    known = {doc_id for query, _ in asked for doc_id in (*query.documents, *query.forbidden)}
+    returned = [document_of(entry) for _, rankings in asked for ranking in rankings for entry in ranking]
     if not known or not returned or not known.isdisjoint(returned):
         return None
     first = dict.fromkeys(returned)

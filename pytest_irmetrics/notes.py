@@ -10,6 +10,7 @@ from pytest_irmetrics.comparison import SLACK, Comparison
 from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, read_metrics
 from pytest_irmetrics.gates import allowed_drop, would_pass
 from pytest_irmetrics.metrics import Scorer, mean
+from pytest_irmetrics.passages import document_of
 from pytest_irmetrics.reports.text import plural, score_text, signed_text
 from pytest_irmetrics.run import Run
 
@@ -61,6 +62,7 @@ def on_evaluation(
             f"No query got the {evaluation.depth} results that were asked for; the longest answer has {longest}. "
             f"{evaluation.retrieved.depth_advice or 'Check that the retriever passes k on.'}"
         )
+    yield from _unmatched_passages(evaluation)
     if corpus is not None:
         yield from _missing_documents(evaluation, corpus)
 
@@ -96,9 +98,9 @@ def _why(query: Query) -> str:
 
 def _missing_documents(evaluation: Evaluation, corpus: Container[str]) -> Iterator[str]:
     judged = {
-        doc_id: query.id
+        doc_id
         for query in evaluation.golden.queries.values()
-        for doc_id, grade in query.judgments.items()
+        for doc_id, grade in query.documents.items()
         if grade > 0
     }
     try:
@@ -112,6 +114,38 @@ def _missing_documents(evaluation: Evaluation, corpus: Container[str]) -> Iterat
         yield (
             f"The index lacks {plural(len(missing), 'document')} that the golden set judges relevant; no ranking can "
             f"hold them: {listed(missing)}."
+        )
+
+
+def _unmatched_passages(evaluation: Evaluation) -> Iterator[str]:
+    """Name the passages that were in no returned chunk, though their document came back for their query."""
+    judging = [query for query in evaluation.counted if query.passages]
+    if not judging:
+        return
+    entries = {
+        query.id: {e for ranking in evaluation.rankings(query.id) for e in ranking} for query in judging
+    }
+    found = {
+        passage.key for query in judging for passage in query.passages if passage.key in entries[query.id]
+    }
+    missed: dict[str, str] = {}  # and for which query
+    golden = evaluation.golden
+    for query in judging:
+        keys = {passage.key: passage.doc for passage in query.passages}
+        returned = {keys.get(entry) or document_of(entry) for entry in entries[query.id]}
+        for passage in query.passages:
+            key = passage.key
+            if passage.grade >= golden.relevance_level and passage.doc in returned and key not in found:
+                missed.setdefault(key, query.id)
+    if missed:
+        named = [
+            f"{line_of(golden, query_id, key)} {key}" for key, query_id in list(missed.items())[:_LABELS]
+        ]
+        more = f" and {len(missed) - _LABELS} more" if len(missed) > _LABELS else ""
+        yield (
+            f"{plural(len(missed), 'passage')} in no returned chunk, though chunks of the document came back: {'; '.join(named)}{more}. "
+            "The ranking missed them, or the text is worded otherwise in the corpus, or cut in two where a chunk ends: "
+            "a shorter text, or chunks that overlap, mend that."
         )
 
 
@@ -160,14 +194,17 @@ def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
 
 
 def _label_change(comparison: Comparison, change: LabelChange) -> str:
-    golden = comparison.now.golden
-    line = golden.locate(change.query_id, change.doc_id) if change.after is not None else None
-    place = golden.where(change.query_id)
-    if line is not None:
-        place = f"{place.rpartition(':')[0]}:{line}"
+    place = line_of(comparison.now.golden, change.query_id, change.doc_id)
     before = "unjudged" if change.before is None else f"{change.before:g}"
     after = "removed" if change.after is None else f"{change.after:g}"
     return f"{place} {change.query_id}: {change.doc_id} {before} → {after}"
+
+
+def line_of(golden: GoldenSet, query_id: str, judged: str) -> str:
+    """Say where a document or passage is judged, `file:line`; of one that is not, where its query stands."""
+    line = golden.locate(query_id, judged)
+    place = golden.where(query_id)
+    return place if line is None else f"{place.rpartition(':')[0]}:{line}"
 
 
 def _on_unjudged(comparison: Comparison) -> Iterator[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Grade = int | float
 
-__all__ = ["Chunk", "Passage", "document_of", "fold", "rank", "reread"]
+__all__ = ["Chunk", "Known", "Passage", "document_of", "fold", "rank", "reread"]
 
 _INVISIBLE = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
 _LONGEST = 60
@@ -59,6 +59,15 @@ class Passage:
             digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
             text = f"{text[: _LONGEST - 12].rstrip()}… ({digest})"
         return f"{self.doc}: {text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a query that judges passages says of documents; plain data, to go along to where it is asked."""
+
+    passages: tuple[Passage, ...]
+    documents: frozenset[str]
+    """Those that it judges, as a whole or by passage, or forbids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +116,14 @@ def reread(
     now, it is the document. What more the chunk held nobody knows.
     """
     today = _Ranking(passages)
+    entries = set(ranking)
     for entry in ranking:
         document, text = stored.get(entry) or (document_of(entry), "")
         if document in today.judged and entry in stored:
-            if not today.add_new(today.held(document, text)):
+            held = today.held(document, text)
+            if entry in held:  # others that are judged as they were stand where they stood
+                held = [key for key in held if key == entry or key not in entries]
+            if not today.add_new(held):
                 today.add_apart(entry, document)
         elif document != entry and document in judged and document not in today.names:
             today.add(document)

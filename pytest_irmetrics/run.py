@@ -12,7 +12,7 @@ import math
 import operator
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -33,7 +33,7 @@ _REPORT_FORMAT = "pytest-irmetrics report"
 
 _CURE = "Restore the file from version control, or store it anew (a baseline: `pytest --ir-baseline-update`)."
 _HEADER_KEYS = ("format", "version", "golden_set", "depth", "relevance_level", "means", "queries")
-_QUERY_KEYS = ("id", "text", "params", "judgments", "weight", "tags", "rankings")
+_QUERY_KEYS = ("id", "text", "params", "judgments", "weight", "tags", "passages", "rankings")
 
 _QUERY_KEY_SET = frozenset(_QUERY_KEYS)
 _BLANK = b" \t\r\n"
@@ -51,6 +51,10 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _encode_sorted = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode
 
 Grade = int | float
+Passages = Mapping[str, tuple[str, str]]
+
+_NO_PASSAGES: Passages = {}
+"""What nearly every answer has, and none may change."""
 
 
 class RunError(ValueError):
@@ -94,6 +98,7 @@ class Answer:
 
     `rankings` has one ranking, best first and without duplicates, for each time that the query was asked.
     `text`, `judgments` and `weight` are None where the run does not say: a TREC run holds rankings alone.
+    `passages` maps those entries of the rankings that are passages to their document and text.
     """
 
     rankings: tuple[tuple[str, ...], ...]
@@ -102,6 +107,7 @@ class Answer:
     judgments: Mapping[str, Grade] | None = None
     weight: float | None = None
     tags: tuple[str, ...] = ()
+    passages: Passages = field(default_factory=lambda: _NO_PASSAGES)
 
 
 class _Draft:
@@ -117,6 +123,7 @@ class _Draft:
         judgments: Mapping[str, Grade] | None = None,
         weight: float | None = None,
         tags: tuple[str, ...] = (),
+        passages: Passages = _NO_PASSAGES,
     ) -> None:
         self.rankings = rankings
         self.text = text
@@ -124,6 +131,7 @@ class _Draft:
         self.judgments = judgments
         self.weight = weight
         self.tags = tags
+        self.passages = passages
         self.__class__ = Answer  # type: ignore[assignment]  # equal slots, so it is one from here on
 
 
@@ -364,6 +372,8 @@ def _entry_line(query_id: str, answer: Answer) -> str:
         line += f', "weight": {_encode_or_refuse(float(answer.weight), f"{wrong}: weight")}'
     if answer.tags:
         line += f', "tags": {_encode(answer.tags)}'
+    if answer.passages:
+        line += f', "passages": {_encode_sorted(dict(answer.passages))}'
     return f'{line}, "rankings": {_encode(answer.rankings)}}}'
 
 
@@ -652,6 +662,7 @@ def _read_entry(entry: object, known: Mapping[str, Answer] = _NOTHING) -> tuple[
         bad("`weight` is not a number above 0")
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
         bad("`tags` is not a list of texts")
+    passages = _read_passages(entry.get("passages", {}), bad)
     if not isinstance(rankings, list) or not rankings:
         bad("`rankings` is not a list of one ranking or more")
     same = known[query_id].rankings if query_id in known else ()
@@ -662,8 +673,18 @@ def _read_entry(entry: object, known: Mapping[str, Answer] = _NOTHING) -> tuple[
         judgments,
         None if weight is None else float(weight),
         tuple(tags),
+        passages,
     )
     return query_id, answer
+
+
+def _read_passages(found: object, bad: Callable[[str], NoReturn]) -> dict[str, tuple[str, str]]:
+    if not isinstance(found, dict):
+        bad("`passages` is not an object")
+    for passage in found.values():
+        if not isinstance(passage, list) or list(map(type, passage)) != [str, str]:
+            bad("`passages` does not lead to lists of two texts, document and passage")
+    return {key: (document, text) for key, (document, text) in found.items()}
 
 
 def _read_ranking(

@@ -12,6 +12,7 @@ from pytest_irmetrics.diagnosis import kind_of_change
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.notes import listed
+from pytest_irmetrics.passages import Passage
 from pytest_irmetrics.reports.text import plural, score_text, signed_text, table
 from pytest_irmetrics.run import Answer, Run, quote
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.cli.screen import Commands
     from pytest_irmetrics.comparison import Change
-    from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.metrics import Grade, Metric
     from pytest_irmetrics.reports.terminal import Screen
 
 _LEADING = "ndcg@10"
@@ -118,6 +119,7 @@ def _judged_by(before: Run, after: Run, options: argparse.Namespace) -> GoldenSe
                 weight=weight,
                 params=asked.params,
                 no_answer=not judged.judgments,
+                passages=_passages(judged, judged.judgments),
             )
         )
     if not queries:
@@ -126,6 +128,15 @@ def _judged_by(before: Run, after: Run, options: argparse.Namespace) -> GoldenSe
         )
     levels = [run.relevance_level for run in (after, before) if run.relevance_level is not None]
     return GoldenSet(queries, shown=options.now, relevance_level=next(iter(levels), 1))
+
+
+def _passages(answer: Answer, grades: Mapping[str, Grade]) -> tuple[Passage, ...]:
+    """Return the judged passages that were found in an answer."""
+    return tuple(
+        Passage(document, text, grades[key])
+        for key, (document, text) in answer.passages.items()
+        if key in grades
+    )
 
 
 def _lines(

@@ -95,6 +95,18 @@ class Query:
     passages: tuple[Passage, ...] = ()
     """The judged passages, which are among the judgments too."""
 
+    @property
+    def documents(self) -> Mapping[str, Grade]:
+        """The best grade by judged document, those included that are judged by passage."""
+        if not self.passages:
+            return self.judgments
+        documents: dict[str, Grade] = {}
+        source = {passage.key: passage.doc for passage in self.passages}
+        for judged, grade in self.judgments.items():
+            doc_id = source.get(judged, judged)
+            documents[doc_id] = max(grade, documents.get(doc_id, grade))
+        return documents
+
 
 class _Draft:
     """A Query while its slots can still be set.

@@ -264,13 +264,33 @@ def identify(
         unique = set(items)
         if len(unique) == len(items) and "" not in unique:
             return tuple(items)
+    ids = read_ids(items, doc_id)
+    repeated = first_repeat(ids)
+    if repeated is None:
+        return tuple(ids)
+    if duplicates == "collapse":
+        return tuple(dict.fromkeys(ids))
+    doc, first, second = repeated
+    raise AnswerError(
+        f"{quote(doc)} came back at rank {first} and again at rank {second}. Return each document once, or set "
+        "ir_duplicates = collapse to keep the first of each."
+    )
+
+
+def read_ids(
+    items: Sequence[Any],
+    doc_id: Callable[[Any], Any] | None,
+    read: Callable[[int, Any], tuple[str, float | None]] | None = None,
+) -> list[str]:
+    """Turn each item into its id: what `doc_id` gives, else what `read` (`read_item`) finds. Raises AnswerError."""
+    read = read or read_item
     ids: list[str] = []
     before: float | None = None
     for rank, item in enumerate(items, start=1):
         if type(item) is str:
             doc, score = item, None
         else:
-            doc, score = _read_item(rank, item) if doc_id is None else ("", None)
+            doc, score = read(rank, item) if doc_id is None else ("", None)
         if doc_id is not None:
             given = doc_id(item)
             found = as_id(given)
@@ -285,16 +305,7 @@ def identify(
             _check_order(rank, item, score, before)
             before = score
         ids.append(doc)
-    repeated = first_repeat(ids)
-    if repeated is None:
-        return tuple(ids)
-    if duplicates == "collapse":
-        return tuple(dict.fromkeys(ids))
-    doc, first, second = repeated
-    raise AnswerError(
-        f"{quote(doc)} came back at rank {first} and again at rank {second}. Return each document once, or set "
-        "ir_duplicates = collapse to keep the first of each."
-    )
+    return ids
 
 
 def _check_order(rank: int, item: Any, score: float, before: float | None) -> None:
@@ -309,7 +320,8 @@ def _check_order(rank: int, item: Any, score: float, before: float | None) -> No
         )
 
 
-def _read_item(rank: int, item: Any) -> tuple[str, float | None]:
+def read_item(rank: int, item: Any) -> tuple[str, float | None]:
+    """Read an item's id and, of an explicit pair, its score. Raises AnswerError where there is none."""
     doc = as_id(item)
     if doc is not None:
         return doc, None
@@ -354,15 +366,16 @@ def _named(item: Any) -> Any:
     if value is not None:
         return value
     for name in _ID_NAMES:
-        value = _part(item, name)
+        value = part(item, name)
         if value is not None:
             return value
-    metadata = _part(item, "metadata")
+    metadata = part(item, "metadata")
     value = metadata.get("_id") if isinstance(metadata, Mapping) else None
     return _MISSING if value is None else value
 
 
-def _part(item: Any, name: str) -> Any:
+def part(item: Any, name: str) -> Any:
+    """Give what an item has as a key or attribute; None where it has not."""
     if isinstance(item, Mapping):
         return item.get(name)
     if _has_keys(item):  # sqlite3.Row and its like

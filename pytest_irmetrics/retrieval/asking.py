@@ -12,11 +12,13 @@ import os
 import sqlite3
 import sysconfig
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from pathlib import Path
 from time import perf_counter
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from pytest_irmetrics.passages import Known, Passage
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
     adraw,
@@ -27,11 +29,13 @@ from pytest_irmetrics.retrieval.answers import (
     split_batch,
     type_name,
 )
+from pytest_irmetrics.retrieval.chunks import identify_chunks
 from pytest_irmetrics.retrieval.frameworks import DEPTH_NAMES, hint, method_of
 from pytest_irmetrics.run import printable, quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -61,6 +65,17 @@ class Question(Protocol):
     @property
     def params(self) -> Mapping[str, Any]:
         """Keyword arguments for the retriever."""
+
+
+def passages_of(query: Question) -> tuple[Passage, ...]:
+    """Return the passages that a query judges; a query that is only a question has none."""
+    passages: tuple[Passage, ...] = getattr(query, "passages", ())
+    return passages
+
+
+def _known(query: Any) -> Known | None:
+    passages = passages_of(query)
+    return Known(passages, frozenset((*query.documents, *query.forbidden))) if passages else None
 
 
 class RetrievalError(Exception):
@@ -123,6 +138,8 @@ class Ask(NamedTuple):
     batch: bool
     repeat: int
     """Which time, from 0, it is that the queries are asked."""
+    known: tuple[Known | None, ...] = ()
+    """What each query that judges passages says of documents; empty where none does."""
 
     def failed(self, problem: str) -> Reply:
         """Give the reply that says that the whole call failed."""
@@ -233,7 +250,8 @@ class Caller:
         params = copy.deepcopy(dict(given)) if given else {}
         args, kwargs = form.fill(texts if batch else texts[0], depth, params)
         ids = tuple([query.id for query in queries]) if batch else (first.id,)
-        return Ask(ids, args, kwargs, batch, repeat)
+        known = tuple([_known(query) for query in queries])
+        return Ask(ids, args, kwargs, batch, repeat, known if any(known) else ())
 
     def _form(self, params: Mapping[str, Any]) -> _Form | str:
         """Find how to call with params of these names, or say why that cannot be done."""
@@ -312,11 +330,14 @@ class Reading:
     def reply(self, ask: Ask, drawn: list[list[Any] | str], seconds: float) -> Reply:
         """Read the drawn items as ids."""
         outcomes: list[tuple[str, ...] | str] = []
-        for items in drawn:
+        for items, known in zip(drawn, ask.known or repeat(None), strict=False):
             try:
-                outcomes.append(
-                    items if isinstance(items, str) else identify(items, self.duplicates, self.doc_id)
-                )
+                if isinstance(items, str):
+                    outcomes.append(items)
+                elif known is not None:
+                    outcomes.append(identify_chunks(items, self.duplicates, self.doc_id, known))
+                else:
+                    outcomes.append(identify(items, self.duplicates, self.doc_id))
             except Exception as error:  # noqa: BLE001 - ir_doc_id and items are the user's, and may raise anything
                 outcomes.append(explain(error))
         return Reply(ask, tuple(outcomes), seconds * 1000 / len(ask.ids))

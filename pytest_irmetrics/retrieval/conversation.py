@@ -17,7 +17,7 @@ from typing import Any
 
 from pytest_irmetrics.collector import without_collection
 from pytest_irmetrics.retrieval.answers import show
-from pytest_irmetrics.retrieval.asking import Ask, Caller, Question, Reply
+from pytest_irmetrics.retrieval.asking import Ask, Caller, Question, Reply, passages_of
 from pytest_irmetrics.run import Answer, Run, make_answer
 
 Chunk = tuple[Ask, ...]
@@ -224,7 +224,7 @@ def _conclude(
     times = zip(*(map(by_query.get, ids) for by_query in ledger.milliseconds), strict=True)
     for query, asked, milliseconds in zip(queries, rankings, times, strict=True):
         if None not in asked:  # answered each time
-            answers[query.id] = make_answer(asked, query.text, query.params)
+            answers[query.id] = answer_to(query, asked)
             latencies[query.id] = milliseconds
     errors = {query.id: ledger.errors[query.id] for query in queries if query.id in ledger.errors}
     unanswered = len(queries) - len(answers) - len(errors)
@@ -238,3 +238,16 @@ def _why_stopped(unanswered: int, ledger: _Ledger) -> str:
         return "The first five failed in a row, and the others were not asked."
     others = "the other query was" if unanswered == 1 else f"the other {unanswered} were"
     return f"With -x the first error ends it: {others} not asked, or cancelled."
+
+
+def answer_to(query: Question, rankings: tuple[tuple[str, ...], ...]) -> Answer:
+    """Make the answer to a query, with the texts of the passages that are in its rankings."""
+    passages = passages_of(query)
+    if not passages:
+        return make_answer(rankings, query.text, query.params)
+    found = {
+        passage.key: (passage.doc, passage.folded)
+        for passage in passages
+        if any(passage.key in ranking for ranking in rankings)
+    }
+    return Answer(rankings, query.text, query.params, passages=found)

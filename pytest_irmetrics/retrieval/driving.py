@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from pytest_irmetrics.passages import reread
 from pytest_irmetrics.retrieval import on_asyncio, on_trio
 from pytest_irmetrics.retrieval.answers import show
 from pytest_irmetrics.retrieval.asking import (
@@ -18,6 +19,7 @@ from pytest_irmetrics.retrieval.asking import (
     Reply,
     RetrievalError,
     aperform,
+    passages_of,
     perform,
     settle,
 )
@@ -26,11 +28,12 @@ from pytest_irmetrics.retrieval.conversation import (
     Conversation,
     RetrievalOptions,
     Retrieved,
+    answer_to,
     converse,
 )
 from pytest_irmetrics.retrieval.elsewhere import DaemonThreads, Elsewhere, Library, too_late
 from pytest_irmetrics.retrieval.session_loop import ALREADY_RUNNING, SessionLoop
-from pytest_irmetrics.run import Answer, Run, make_answer, quote
+from pytest_irmetrics.run import Answer, Run, quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -139,8 +142,15 @@ def _replay(queries: Sequence[Question], run: Run, options: RetrievalOptions) ->
         if problem:
             errors[query.id] = problem
             continue
-        rankings = tuple([ranking[:depth] for ranking in stored.rankings])
-        answers[query.id] = make_answer(rankings, query.text, query.params)
+        rankings = stored.rankings
+        if stored.passages:
+            judgments = getattr(query, "judgments", ())
+            rankings = tuple(
+                [reread(ranking, stored.passages, passages_of(query), judgments) for ranking in rankings]
+            )
+        if depth != run.depth:  # else it is taken whole: chunks that hold several passages make it longer
+            rankings = tuple([ranking[:depth] for ranking in rankings])
+        answers[query.id] = answer_to(query, rankings)
     return Retrieved(Run.of(answers, depth=depth), errors, stopped="", latencies={})
 
 

@@ -144,6 +144,14 @@ class TestCheck:
         ]
         assert len(out.splitlines()) == 4 + 2
 
+    def test_prints_passages_as_a_golden_set_has_them(self, capsys, tmp_path):
+        relevant = ["faq", {"doc": "handbook", "text": "thirty  days", "grade": 2}]
+        text = json.dumps({"queries": [{"query": "a", "relevant": relevant}]})
+        (tmp_path / "passages.yaml").write_text(text)
+        assert cli.main(["check", "--json", str(tmp_path / "passages.yaml")]) == 0
+        (read,) = json.loads(capsys.readouterr().out)
+        assert read["relevant"] == relevant
+
     def test_prints_no_json_of_half_the_files(self, capsys):
         assert cli.main(["check", "--json", "good.yaml", "bad.yaml"]) == 1
         out, err = capsys.readouterr()

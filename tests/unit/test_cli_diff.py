@@ -171,6 +171,17 @@ class TestWhatIsNotCompared:
             assert "note: 1 query marked xfail, and in no mean: hard." in out
             assert cells(out)["mrr"][3] == "1"
 
+    def test_passages_that_were_shortened_are_still_found(self, capsys, folder):
+        def stored(name, text, *ranking):
+            key = f"d: {text}"
+            answer = Answer(((*ranking, key),), "q", {}, {key: 1}, 1.0, passages={key: ("d", text)})
+            save(folder / name, {"q": answer})
+
+        stored("a.json", "thirty days after")
+        stored("b.json", "thirty days", "x")
+        out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr")
+        assert cells(out)["mrr"][:2] == ["1.0000", "0.5000"]
+
     def test_depths(self, capsys, folder):
         save(folder / "b.json", BEFORE, now("refund", "a", "b"), depth=2)
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "recall@2,recall@3,recall")

@@ -20,6 +20,22 @@ def chunk(document, text=None, own=None):
     return Chunk(document, own, text)
 
 
+CHUNKS_AND_PASSAGES = given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.text("xyz ", max_size=6).map(fold)), max_size=12),
+    st.lists(
+        st.builds(
+            Passage,
+            st.sampled_from("ab"),
+            st.text("xyz", min_size=1, max_size=2),
+            st.sampled_from([0, 1, 2, 3.5]),
+        ),
+        max_size=6,
+        unique_by=lambda passage: passage.key,
+    ),
+    st.booleans(),
+)
+
+
 class TestFold:
     @pytest.mark.parametrize(
         ("text", "folded"),
@@ -113,20 +129,15 @@ class TestRank:
         assert rank(chunks, [THIRTY], collapse=False) == ("faq", "faq (chunk c2)", THIRTY.key)
         assert rank(chunks, [THIRTY], collapse=True) == ("faq", THIRTY.key)
 
-    @given(
-        st.lists(st.tuples(st.sampled_from("ab"), st.text("xyz ", max_size=6).map(fold)), max_size=12),
-        st.lists(
-            st.builds(
-                Passage,
-                st.sampled_from("ab"),
-                st.text("xyz", min_size=1, max_size=2),
-                st.sampled_from([0, 1, 2, 3.5]),
-            ),
-            max_size=6,
-            unique_by=lambda passage: passage.key,
-        ),
-        st.booleans(),
-    )
+    @CHUNKS_AND_PASSAGES
+    def test_a_ranking_is_read_again_as_it_is(self, chunks, passages, collapse):
+        ranking = rank(
+            [Chunk(document, None, text) for document, text in chunks], passages, collapse=collapse
+        )
+        stored = {passage.key: (passage.doc, passage.text) for passage in passages if passage.key in ranking}
+        assert reread(ranking, stored, passages, {passage.key for passage in passages}) == ranking
+
+    @CHUNKS_AND_PASSAGES
     def test_no_score_leaves_its_range(self, chunks, passages, collapse):
         ranking = rank(
             [Chunk(document, None, text) for document, text in chunks], passages, collapse=collapse

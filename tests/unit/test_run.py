@@ -245,6 +245,32 @@ class TestJson:
         assert turned == RUN
         assert turned.dumps() == STORED
 
+    def test_keeps_the_texts_of_passages_sorted(self):
+        passages = {"b: z": ("b", "z"), "a: y \u200b": ("a", "y \u200b")}
+        run = Run.of({"q": Answer((("b: z", "a: y \u200b"),), passages=passages)})
+        assert json.loads(run.dumps())["queries"][0]["passages"] == {
+            key: list(pair) for key, pair in passages.items()
+        }
+        assert run.dumps().index('"a: y') < run.dumps().index('"b: z')
+        assert Run.loads(run.dumps()) == run
+
+    @pytest.mark.parametrize(
+        ("passages", "words"),
+        [
+            ("[]", "query 'q': `passages` is not an object"),
+            ('{"a": "b"}', "query 'q': `passages` does not lead to lists of two texts, document and passage"),
+            ('{"a": ["b"]}', "two texts"),
+            ('{"a": ["b", 1]}', "two texts"),
+            ('{"a": ["b", "c", "d"]}', "two texts"),
+        ],
+    )
+    def test_refuses_other_passages(self, passages, words):
+        text = Run.of({"q": Answer((("a",),), passages={"a": ("b", "c")})}).dumps()
+        with pytest.raises(RunError) as caught:
+            Run.loads(text.replace('{"a": ["b", "c"]}', passages), "base.json")
+        assert str(caught.value).startswith("base.json:5: ")
+        assert words in str(caught.value)
+
     def test_is_read_also_after_a_formatter_and_with_other_line_ends(self):
         assert Run.loads(json.dumps(json.loads(STORED), indent=4)) == RUN
         assert Run.loads("\ufeff" + STORED.replace("\n", "\r\n")) == RUN

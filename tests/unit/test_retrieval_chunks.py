@@ -1,0 +1,229 @@
+"""What a retriever returned for a query that judges passages, of whatever shape."""
+
+from __future__ import annotations
+
+import sqlite3
+from concurrent.futures import ProcessPoolExecutor
+from types import SimpleNamespace
+
+import pytest
+
+from pytest_irmetrics.evaluation import evaluate_run
+from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.passages import Passage
+from pytest_irmetrics.retrieval import RetrievalOptions, batched, retrieve
+from pytest_irmetrics.run import Run
+
+THIRTY = Passage("handbook", "thirty days", 2)
+EU = Passage("handbook", "within the EU")
+HELD = "You can return it within\n thirty\u00a0days."
+
+
+def query(*passages, text="returns", **judgments):
+    return Query(
+        text, text, {**judgments, **{passage.key: passage.grade for passage in passages}}, passages=passages
+    )
+
+
+def asked(items, *passages, **options):
+    retrieved = retrieve(
+        [query(*passages or (THIRTY, EU))], lambda _query: items, RetrievalOptions(**options)
+    )
+    assert not retrieved.errors, retrieved.errors
+    return retrieved.run["returns"]
+
+
+def problem(items, *passages, **options):
+    retrieved = retrieve(
+        [query(*passages or (THIRTY, EU))], lambda _query: items, RetrievalOptions(**options)
+    )
+    assert not len(retrieved.run)
+    return retrieved.errors["returns"]
+
+
+class LangChainDocument:
+    """As langchain_core.documents.Document."""
+
+    def __init__(self, page_content, metadata, id=None):  # noqa: A002 - the framework's name
+        self.page_content = page_content
+        self.metadata = metadata
+        self.id = id
+
+
+class LlamaIndexNode:
+    """As llama_index.core.schema.NodeWithScore: what it has not, raises."""
+
+    def __init__(self, text, ref_doc_id, node_id):
+        self.node = SimpleNamespace(ref_doc_id=ref_doc_id, id_=node_id, get_content=lambda: text)
+        self.id_ = node_id
+
+    @property
+    def text(self):
+        raise ValueError("Node must be a TextNode to get text.")
+
+
+class TestShapes:
+    @pytest.mark.parametrize(
+        "item",
+        [
+            {"id": "handbook", "text": HELD},
+            {"_id": "c7", "_source": {"doc_id": "handbook", "content": HELD}},
+            {"id": 7, "payload": {"source": "handbook", "text": HELD}},
+            SimpleNamespace(id=7, payload={"document_id": "handbook", "page_content": HELD}),
+            SimpleNamespace(id="c7", content=HELD, meta={"source_id": "handbook"}),
+            LangChainDocument(HELD, {"source": "handbook"}),
+            LangChainDocument(HELD, {"source": "handbook"}, "c7"),
+            (LangChainDocument(HELD, {"source": "handbook"}), 0.25),
+            LlamaIndexNode(HELD, "handbook", "c7"),
+        ],
+        ids=lambda item: type(item).__name__,
+    )
+    def test_document_and_text_are_found(self, item):
+        assert asked([item, "faq"]) == (THIRTY.key, "faq")
+
+    def test_ir_doc_id_says_which_document(self):
+        items = [{"chunk": 3, "file": "docs/handbook.md", "text": HELD}]
+        assert asked(items, doc_id=lambda item: item["file"][5:-3]) == (THIRTY.key,)
+
+    def test_a_row_of_a_database(self):
+        connection = sqlite3.connect(":memory:")
+        connection.row_factory = sqlite3.Row
+        row = connection.execute("SELECT 'c7' AS id, 'handbook' AS doc_id, ? AS text", [HELD]).fetchone()
+        connection.close()
+        assert asked([row]) == (THIRTY.key,)
+
+    def test_an_elasticsearch_response(self):
+        hits = [
+            {"_id": f"c{n}", "_source": {"source": "handbook", "text": text}}
+            for n, text in enumerate([HELD, "x"])
+        ]
+        assert asked({"hits": {"hits": hits}}) == (THIRTY.key, "handbook (chunk c1)")
+
+    def test_a_field_that_names_no_judged_document_says_nothing(self):
+        assert asked([{"id": "c7", "source": "the web", "text": HELD}]) == ("c7",)
+
+    def test_scores_of_pairs_are_looked_at(self):
+        pairs = [(LangChainDocument(HELD, {"source": "handbook"}, f"c{n}"), n) for n in range(2)]
+        assert "above that of the result before it" in problem(pairs)
+
+    def test_folded_on_both_sides(self):
+        passage = Passage("handbook", "\ufb01rst  thirty\ndays")
+        assert asked([{"id": "handbook", "text": "the first thir\u00adty days"}], passage) == (passage.key,)
+
+    def test_a_document_that_is_judged_as_a_whole_or_forbidden_is_known_too(self):
+        items = [
+            {"id": f"c{n}", "doc_id": doc, "text": HELD} for n, doc in enumerate(("faq", "old", "faq", "web"))
+        ]
+        known = Query("q", "q", {"faq": 1, THIRTY.key: 2}, forbidden=("old",), passages=(THIRTY,))
+        assert retrieve([known], lambda _query: items).run["q"] == ("faq", "old", "faq (chunk c2)", "c3")
+
+
+class TestProblems:
+    @pytest.mark.parametrize(
+        "item", ["handbook", ("handbook", 0.5), {"id": "handbook"}, {"id": "handbook", "text": None}]
+    )
+    def test_without_a_text(self, item):
+        said = problem(["faq", item])
+        assert said.startswith("result 2 is ")
+        assert (
+            "This query judges 'handbook' by passage, and the result has no text to look in. Return chunks with their "
+            "text, under the key or attribute `text`, `page_content` or `content`."
+        ) in said
+
+    def test_other_documents_need_no_text(self):
+        assert asked(["faq", ("terms", 0.5)]) == ("faq", "terms")
+
+    @pytest.mark.parametrize(
+        ("items", "name"),
+        [
+            ([{"id": "c7", "source": "handbook", "text": HELD}] * 2, "c7"),
+            ([{"id": "handbook", "text": HELD}] * 2, "handbook"),
+            (["faq", "faq"], "faq"),
+        ],
+    )
+    def test_a_chunk_twice(self, items, name):
+        assert f"{name!r} came back at rank 1 and again at rank 2. Return each chunk once" in problem(items)
+        assert len(asked(items, duplicates="collapse")) == 1
+
+    def test_an_item_without_an_id(self):
+        assert "No id can be read from it." in problem([LangChainDocument(HELD, {"source": "elsewhere"})])
+
+    def test_an_items_id_may_be_missing_beside_ir_doc_id(self):
+        items = [{"file": "handbook", "text": text} for text in (HELD, "thirty days", "else")]
+        assert asked(items, doc_id=lambda item: item["file"]) == (
+            THIRTY.key,
+            "handbook (chunk 1)",
+            "handbook (chunk 2)",
+        )
+
+
+def chunks_of_handbook(text, k):
+    texts = {"returns": [HELD, "thirty days within the EU", "else"], "nothing": ["else"]}
+    return [{"id": f"c{n}", "doc_id": "handbook", "text": text} for n, text in enumerate(texts[text])][:k]
+
+
+class TestAsking:
+    def test_what_was_found_is_kept(self):
+        retrieved = retrieve([query(THIRTY, EU)], chunks_of_handbook)
+        answer = retrieved.run.answers["returns"]
+        assert answer.rankings == ((THIRTY.key, EU.key, "handbook (chunk c2)"),)
+        assert answer.passages == {
+            THIRTY.key: ("handbook", "thirty days"),
+            EU.key: ("handbook", "within the EU"),
+        }
+
+    def test_k_counts_what_was_drawn(self):
+        both = [{"id": "handbook", "text": "thirty days within the EU"}, "faq", "terms"]
+        assert asked(both, depth=2) == (THIRTY.key, EU.key, "faq")
+
+    def test_a_query_without_passages_is_read_as_ever(self):
+        queries = [query(THIRTY), query(text="nothing", c0=1)]
+        retrieved = retrieve(queries, chunks_of_handbook)
+        assert retrieved.run["nothing"] == ("c0",)
+
+    def test_in_batches(self):
+        queries = [query(THIRTY), query(EU, text="nothing")]
+        many = batched(lambda texts, k: [chunks_of_handbook(text, k) for text in texts])
+        assert retrieve(queries, many).run == retrieve(queries, chunks_of_handbook).run
+
+    def test_in_other_processes(self):
+        queries = [query(THIRTY), query(EU, text="nothing")]
+        with ProcessPoolExecutor(1) as executor:
+            there = retrieve(queries, chunks_of_handbook, RetrievalOptions(executor=executor))
+        assert there.run == retrieve(queries, chunks_of_handbook).run
+        assert not there.errors
+
+
+class TestStored:
+    GOLDEN = GoldenSet([query(THIRTY, EU)])
+
+    def test_a_chunk_of_several_passages_is_read_whole(self):
+        run = retrieve(
+            [query(THIRTY, EU)],
+            lambda _query: [{"id": "handbook", "text": "thirty days within the EU"}, "faq"],
+            RetrievalOptions(depth=1),
+        ).run
+        now = evaluate_run(self.GOLDEN, run, ["recall", "recall@1"], depth=1)
+        assert (now["recall"], now["recall@1"]) == (1.0, 0.5)
+
+    def test_a_stored_run_stands_in_for_the_retriever(self, tmp_path):
+        run = retrieve([query(THIRTY, EU)], chunks_of_handbook).run
+        path = tmp_path / "run.json"
+        run.save(path)
+        stored = Run.load(path)
+        assert stored == run
+        assert stored.dumps() == run.dumps() == path.read_text(encoding="utf-8")
+        assert retrieve([query(THIRTY, EU)], stored).run == run
+
+    def test_replayed_under_a_shortened_text(self):
+        run = retrieve([query(THIRTY, EU)], chunks_of_handbook).run
+        days = Passage("handbook", "thirty")
+        again = retrieve([query(days)], run).run.answers["returns"]
+        assert again.rankings == ((days.key, EU.key, "handbook (chunk c2)"),)
+        assert again.passages == {days.key: ("handbook", "thirty")}
+        assert dict(evaluate_run(GoldenSet([query(days)]), run, ["mrr"]).scores["mrr"]) == {"returns": 1.0}
+
+    def test_cut_at_a_lesser_depth(self):
+        run = retrieve([query(THIRTY, EU)], chunks_of_handbook).run
+        assert retrieve([query(THIRTY, EU)], run, RetrievalOptions(depth=1)).run["returns"] == (THIRTY.key,)
+        assert evaluate_run(self.GOLDEN, run, ["recall"], depth=1)["recall"] == 0.5
