@@ -383,13 +383,32 @@ async def settle(pending: Pending, reading: Reading) -> Reply:
 def explain(error: Exception) -> str:
     """Word what went wrong: for an answer that cannot be read its own words; else type, message and the user's line.
 
-    What only looks like an error, `pytest.exit` and `unittest.SkipTest`, is raised again: it is the test's outcome.
+    Lets an outcome through, as `let_through` does.
     """
     error, others = _unwrapped(error)
-    if (type(error).__module__, type(error).__name__) in _OUTCOMES:
-        raise error
+    let_through(error)
     if isinstance(error, AnswerError):
         return str(error)
+    place = _place(error)
+    problem = f"raised {summary(error)}{f' ({place})' if place else ''}"
+    if others:
+        problem += f", the first of {others + 1} at once"
+    if isinstance(error, sqlite3.ProgrammingError) and "thread" in problem:
+        problem += (
+            ". With ir_timeout, ir_concurrency or ir_executor the retriever runs in another thread: open the "
+            "connection in the retriever, or with check_same_thread=False"
+        )
+    return f"{problem}."
+
+
+def let_through(error: Exception) -> None:
+    """Raise again what only looks like an error, `pytest.exit` and `unittest.SkipTest`: it is the test's outcome."""
+    if (type(error).__module__, type(error).__name__) in _OUTCOMES:
+        raise error
+
+
+def summary(error: Exception) -> str:
+    """Give an exception's type and message, on one line that no hostile exception can break."""
     kind = type(error)
     name = (
         type_name(error)
@@ -401,16 +420,7 @@ def explain(error: Exception) -> str:
     except Exception:  # noqa: BLE001 - an exception's text may raise anything too
         message = ""
     message = message if len(message) <= 300 else message[:299] + "…"
-    place = _place(error)
-    problem = f"raised {name}{': ' if message else ''}{message}{f' ({place})' if place else ''}"
-    if others:
-        problem += f", the first of {others + 1} at once"
-    if isinstance(error, sqlite3.ProgrammingError) and "thread" in message:
-        problem += (
-            ". With ir_timeout, ir_concurrency or ir_executor the retriever runs in another thread: open the "
-            "connection in the retriever, or with check_same_thread=False"
-        )
-    return f"{problem}."
+    return f"{name}{': ' if message else ''}{message}"
 
 
 def _unwrapped(error: Exception) -> tuple[Exception, int]:

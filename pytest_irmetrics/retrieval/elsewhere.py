@@ -12,7 +12,17 @@ from functools import partial
 from time import monotonic, perf_counter
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from pytest_irmetrics.retrieval.asking import Ask, Pending, Reading, Reply, explain, perform, settle
+from pytest_irmetrics.retrieval.asking import (
+    Ask,
+    Pending,
+    Reading,
+    Reply,
+    explain,
+    let_through,
+    perform,
+    settle,
+    summary,
+)
 from pytest_irmetrics.retrieval.conversation import Chunk, Conversation, Retrieved
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
@@ -136,24 +146,25 @@ class Elsewhere:
         return too_late(pending.ask, self.timeout or 0) if reply is None else reply
 
     def _failed(self, chunk: Chunk, error: Exception) -> list[Reply]:
-        problem = explain(error)
-        if not isinstance(self.executor, DaemonThreads):
-            problem = f"ir_executor {problem}{_cure(error)}"
+        let_through(error)
+        own = isinstance(self.executor, DaemonThreads)
+        problem = explain(error) if own else _executor_failed(error)
         return [ask.failed(problem) for ask in chunk]
 
 
-def _cure(error: Exception) -> str:
+def _executor_failed(error: Exception) -> str:
+    told = summary(error)
     if isinstance(error, BrokenExecutor):
         return (
-            " A worker died: it was killed, ran out of memory or crashed in native code, and what it and the others "
-            "had yet to answer is lost."
+            "a worker of ir_executor died: it was killed, ran out of memory or crashed in native code. What the workers "
+            f"had yet to answer is lost ({type(error).__name__})."
         )
-    if "pickle" in f"{type(error).__name__} {error}".lower() or "local object" in str(error):
+    if "pickle" in told.lower() or "local object" in told:
         return (
-            " What goes to another process and back is pickled: let the retriever be a function of a module, or an "
-            "object of a module's class, that opens its index there and returns ids."
+            f"the retriever cannot be sent to the processes of ir_executor, or its answer back: {told}. Let it be a "
+            "function of a module, or an object of a module's class, that opens its index there and returns ids."
         )
-    return ""
+    return f"ir_executor raised {told}."
 
 
 def _discard_late(future: Future[list[Reply | Pending]]) -> None:

@@ -18,7 +18,7 @@ import unittest
 from array import array
 from collections import OrderedDict, UserDict, deque, namedtuple
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
@@ -1500,32 +1500,12 @@ class TestExecutors:
                 "10",
             )
 
-    def test_processes_and_what_they_cannot_be_given(self):
-        with ProcessPoolExecutor(1) as executor:
-            options = RetrievalOptions(executor=executor)
-            assert retrieve(QUERIES, _in_process, options).run["q7"] == ("text 7", "10")
-            assert "ir_executor raised" in retrieve(ONE, lambda _query: [], options).errors["q0"]
-            retrieved = asyncio.run(aretrieve(ONE, lambda _query: [], options))
-            assert "ir_executor raised" in retrieved.errors["q0"]
-
     def test_an_executor_that_is_shut_down_is_told(self):
         executor = ThreadPoolExecutor(1)
         executor.shutdown()
         assert "ir_executor raised RuntimeError" in problem(_in_process, executor=executor)
         retrieved = asyncio.run(aretrieve(ONE, _in_process, RetrievalOptions(executor=executor)))
         assert "ir_executor raised RuntimeError" in retrieved.errors["q0"]
-
-    def test_what_outlives_its_time_is_given_up(self):
-        release = threading.Event()
-        with ThreadPoolExecutor(1) as executor:
-            assert "no answer came within" in problem(
-                lambda _query: release.wait(60), executor=executor, timeout=0.1
-            )
-            release.set()
-
-    def test_outcomes_of_pytest_pass_through(self):
-        with ThreadPoolExecutor(1) as executor, pytest.raises(pytest.skip.Exception):
-            retrieve(QUERIES, failing(pytest.skip.Exception("x")), RetrievalOptions(executor=executor))
 
     def test_what_looked_sync_and_comes_late_is_given_up_without_a_warning(self):
         release = threading.Event()
@@ -1543,13 +1523,6 @@ class TestExecutors:
                 release.set()
             assert "no answer came within" in said
         gc.collect()
-
-    def test_an_async_retriever_is_refused(self):
-        with (
-            ThreadPoolExecutor(1) as executor,
-            pytest.raises(RetrievalError, match="ir_concurrency is enough"),
-        ):
-            retrieve(QUERIES, AsyncEngine(), RetrievalOptions(executor=executor))
 
 
 class TestRunAsRetriever:

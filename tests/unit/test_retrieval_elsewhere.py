@@ -1,0 +1,329 @@
+"""Executors: queries go out in chunks, answers come back in order, and whatever is lost on the way is named."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import time
+import unittest
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import pytest
+
+from pytest_irmetrics.retrieval import (
+    RetrievalError,
+    RetrievalOptions,
+    aretrieve,
+    batched,
+    close_session_loop,
+    retrieve,
+)
+from pytest_irmetrics.retrieval.asking import Caller, Reply
+from pytest_irmetrics.retrieval.conversation import converse
+
+
+@dataclass
+class Query:
+    id: str
+    text: str | None = "text"
+    params: dict = field(default_factory=dict)
+
+
+QUERIES = [Query(f"q{number}", f"text {number}") for number in range(40)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_loop():
+    yield
+    close_session_loop()
+
+
+def search(query, k):
+    return [query, str(k), str(os.getpid())]
+
+
+def search_all(queries, k):
+    return [[query, str(k)] for query in queries]
+
+
+def fail_at_three(query):
+    if query == "text 3":
+        raise ValueError("three")
+    return [query]
+
+
+def hang_at_three(query):
+    time.sleep(60 if query == "text 3" else 0)
+    return [query]
+
+
+def die_at_thirty(query):
+    if query == "text 30":
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.01)
+    return [query]
+
+
+def answer_later(query):
+    return asyncio.sleep(0, [query])
+
+
+class Counting(Executor):
+    """Does the work at once, and notes how many calls came in one go."""
+
+    def __init__(self):
+        self.chunks = []
+
+    def submit(self, fn, /, *args, **kwargs):
+        future = Future()
+        future.set_result(fn(*args, **kwargs))
+        self.chunks.append(len(future.result()))
+        return future
+
+
+@pytest.fixture(scope="module", params=["fork", "spawn"])
+def processes(request):
+    if request.param not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"processes cannot {request.param} here")
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(request.param)) as executor:
+        yield executor
+
+
+def asked(executor, retriever=search, queries=QUERIES, **options):
+    return retrieve(queries, retriever, RetrievalOptions(executor=executor, **options))
+
+
+class TestChunks:
+    @staticmethod
+    def replies(chunk, milliseconds):
+        return [Reply(ask, tuple(("d",) for _ in ask.ids), milliseconds) for ask in chunk]
+
+    def talk(self, retriever=search, queries=1000, **options):
+        asks = [Query(f"q{number}") for number in range(queries)]
+        options = RetrievalOptions(executor=Counting(), **options)
+        return converse(asks, Caller.of(retriever), options)
+
+    @pytest.mark.parametrize(
+        ("milliseconds", "calls"), [(500, 1), (200, 1), (99, 2), (10, 20), (1, 200), (0, 995)]
+    )
+    def test_have_as_many_calls_as_take_a_fifth_of_a_second(self, milliseconds, calls):
+        talk = self.talk()
+        first = [next(talk), *(talk.send([]) for _ in range(4))]
+        assert [len(chunk) for chunk in first] == [1] * 5
+        assert talk.send([]) is None
+        assert len(talk.send([self.replies(first[0], milliseconds)])) == calls
+
+    def test_a_first_call_that_loads_a_model_is_forgotten_by_and_by(self):
+        talk = self.talk()
+        chunk = next(talk)
+        assert [len(talk.send([])) for _ in range(4)] == [1] * 4
+        chunk = talk.send([self.replies(chunk, 6000)])
+        for _ in range(20):
+            chunk = talk.send([self.replies(chunk, 10)])
+        assert len(chunk) == 19
+
+    def test_of_batches_count_their_queries(self):
+        talk = self.talk(batched(search_all, size=10))
+        chunk = next(talk)
+        assert len(talk.send([self.replies(chunk, 5)])) == 4
+
+    def test_that_failed_tell_nothing_about_the_pace(self):
+        talk = self.talk()
+        first = [next(talk), *(talk.send([]) for _ in range(4))]
+        assert talk.send([[ask.failed("down") for ask in first[0]]]) is None
+        assert len(talk.send([self.replies(first[1], 100)])) == 2
+
+    def test_wait_at_the_executor_unless_concurrency_says_how_many(self):
+        for options, most in (({}, 256), ({"concurrency": 7}, 7)):
+            talk = self.talk(**options)
+            chunk = talk.send(None)
+            chunk = talk.send([self.replies(chunk, 1000)])
+            count = 0
+            while chunk is not None:
+                count += 1
+                chunk = talk.send([])
+            assert count == most
+
+    def test_are_for_executors_alone(self):
+        talk = converse(QUERIES, Caller.of(search), RetrievalOptions(concurrency=4))
+        chunk = next(talk)
+        assert len(talk.send([self.replies(chunk, 0.001)])) == 1
+
+    def test_go_out_and_come_back_in_order(self):
+        executor = Counting()
+        queries = [Query(f"q{number}", f"text {number}") for number in range(5000)]
+        retrieved = asked(executor, queries=queries, repeat=2)
+        assert list(retrieved.run) == [query.id for query in queries]
+        assert retrieved.run["q4999"][:2] == ("text 4999", "10")
+        assert sum(executor.chunks) == 10_000
+        assert len(executor.chunks) < 100
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # Python 3.12 on, of other tests' threads
+class TestProcesses:
+    def test_answer_as_this_one_does(self, processes):
+        retrieved = asked(processes, repeat=2, timeout=60)
+        here = retrieve(QUERIES, search, RetrievalOptions(repeat=2))
+        assert list(retrieved.run) == list(here.run)
+        for query_id, answer in retrieved.run.answers.items():
+            theirs, ours = answer.rankings, here.run.answers[query_id].rankings
+            assert [ranking[:2] for ranking in theirs] == [ranking[:2] for ranking in ours]
+            assert theirs[0][2] != str(os.getpid())
+
+    def test_take_batches(self, processes):
+        retrieved = asked(processes, batched(search_all, size=7))
+        assert retrieved.run["q39"] == ("text 39", "10")
+        assert len(retrieved.run) == 40
+
+    def test_name_the_query_that_failed(self, processes):
+        retrieved = asked(processes, fail_at_three)
+        assert list(retrieved.errors) == ["q3"]
+        assert retrieved.errors["q3"].startswith(
+            "raised ValueError: three (tests/unit/test_retrieval_elsewhere.py:"
+        )
+        assert len(retrieved.run) == 39
+
+    def test_name_the_query_that_is_late_and_go_on(self, processes):
+        for _ in range(3):  # as often as would leave no worker, if a late query kept one
+            retrieved = asked(processes, hang_at_three, timeout=0.5)
+            assert dict(retrieved.errors) == {"q3": "no answer came within 0.5 s (ir_timeout)."}
+            assert len(retrieved.run) == 39
+
+    def test_cannot_be_given_a_lambda_and_say_so(self, processes):
+        for retrieved in (
+            asked(processes, lambda query: [query]),
+            asyncio.run(aretrieve(QUERIES, lambda query: [query], RetrievalOptions(executor=processes))),
+        ):
+            assert len(retrieved.errors) == 5
+            assert retrieved.stopped
+            said = retrieved.errors["q0"]
+            assert said.startswith("the retriever cannot be sent to the processes of ir_executor")
+            assert "Let it be a function of a module" in said
+        assert len(asked(processes).run) == 40
+
+    def test_cannot_give_back_a_coroutine_and_say_so(self, processes):
+        said = asked(processes, answer_later).errors["q0"]
+        assert "or its answer back" in said
+        assert "coroutine" in said
+
+    def test_that_die_are_told_with_the_queries_they_had(self):
+        if not hasattr(signal, "SIGKILL"):
+            pytest.skip("there is no SIGKILL here")
+        with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
+            retrieved = asked(executor, die_at_thirty)
+            assert retrieved.errors["q30"] == (
+                "a worker of ir_executor died: it was killed, ran out of memory or crashed in native code. What the "
+                "workers had yet to answer is lost (BrokenProcessPool)."
+            )
+            assert retrieved.errors["q39"] == retrieved.errors["q30"]
+            assert len(retrieved.run) + len(retrieved.errors) == 40
+            assert retrieved.run["q0"] == ("text 0",)
+            assert "a worker of ir_executor died" in asked(executor).errors["q0"]
+
+
+class TestTimeLimits:
+    def test_a_query_has_its_time_from_when_it_begins(self):
+        def slow(query):
+            time.sleep(0.03)
+            return [query]
+
+        with ThreadPoolExecutor(1) as executor:
+            retrieved = asked(executor, slow, timeout=0.3)
+        assert not retrieved.errors  # though the last was asked more than a second ago
+
+    def test_a_late_query_leaves_its_worker_free(self):
+        release = threading.Event()
+
+        def hang(query):
+            if query in {"text 1", "text 2"}:
+                release.wait(60)
+            return [query]
+
+        with ThreadPoolExecutor(1) as executor:
+            retrieved = asked(executor, hang, timeout=0.1)
+            assert list(retrieved.errors) == ["q1", "q2"]
+            assert len(retrieved.run) == 38
+        release.set()
+
+    def test_an_executor_that_never_answers_is_given_up(self, monkeypatch):
+        monkeypatch.setattr("pytest_irmetrics.retrieval.elsewhere._PATIENCE", 0.2)
+
+        class Deaf(Executor):
+            def submit(self, *_args, **_kwargs):
+                return Future()
+
+        retrieved = asked(Deaf(), timeout=0.1)
+        assert retrieved.stopped
+        assert retrieved.errors["q0"] == "no answer came within 0.1 s (ir_timeout)."
+
+    def test_an_executor_may_queue_for_as_long_as_something_comes_back(self, monkeypatch):
+        monkeypatch.setattr("pytest_irmetrics.retrieval.elsewhere._PATIENCE", 0.4)
+
+        def slow(query):
+            time.sleep(0.08)
+            return [query]
+
+        with ThreadPoolExecutor(1) as executor:
+            retrieved = asked(executor, slow, queries=QUERIES[:12], timeout=0.25)
+        assert not retrieved.errors  # 12 times 0.08 s is more than 0.25 + 0.4
+
+
+class TestOutcomes:
+    @pytest.mark.parametrize(
+        "outcome", [pytest.skip.Exception, pytest.exit.Exception, unittest.SkipTest, KeyboardInterrupt]
+    )
+    @pytest.mark.parametrize("timeout", [None, 60])
+    def test_pass_through(self, outcome, timeout):
+        def act(_query):
+            raise outcome("as it is")
+
+        with ThreadPoolExecutor(1) as executor, pytest.raises(outcome, match="as it is"):
+            asked(executor, act, timeout=timeout)
+
+    def test_what_waits_when_it_ends_is_not_asked(self):
+        asked_for = []
+
+        def act(query):
+            asked_for.append(query)
+            time.sleep(0.21 if query == "text 0" else 0.05)
+            if query == "text 1":
+                raise ConnectionError("refused")
+            return [query]
+
+        with ThreadPoolExecutor(1) as executor:
+            retrieved = asked(executor, act, stop_on_error=True)
+        assert list(retrieved.errors) == ["q1"]
+        assert len(asked_for) < 20
+
+
+def test_what_is_no_executor_is_refused():
+    for value in (3, object()):
+        with pytest.raises(ValueError, match=r"of a Dask client it is client\.get_executor\(\)"):
+            RetrievalOptions(executor=value)
+
+
+def test_an_async_retriever_is_refused():
+    async def search(query):
+        return [query]
+
+    with pytest.raises(RetrievalError, match="ir_concurrency is enough"):
+        asked(Counting(), search)
+    with pytest.raises(RetrievalError, match="ir_concurrency is enough"):
+        asyncio.run(aretrieve(QUERIES, search, RetrievalOptions(executor=Counting())))
+
+
+def test_what_goes_to_a_process_is_small():
+    sizes = []
+
+    class Weighing(Counting):
+        def submit(self, fn, /, *args, **kwargs):
+            sizes.append(len(pickle.dumps((fn, args, kwargs))))
+            return super().submit(fn, *args, **kwargs)
+
+    asked(Weighing())
+    assert sizes[0] < 1000
