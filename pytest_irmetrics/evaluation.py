@@ -16,6 +16,7 @@ from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from concurrent.futures import Executor
 
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.run import Answer
@@ -537,6 +538,7 @@ def evaluate(
     timeout: float | None = None,
     concurrency: int = 1,
     repeat: int = 1,
+    executor: Executor | None = None,
     custom_metrics: CustomMetrics = _NO_CUSTOM,
 ) -> Evaluation:
     """Ask a retriever every query of a golden set, or take a Run, and score the answers.
@@ -544,7 +546,8 @@ def evaluate(
     ``depth`` is how many results a retriever is asked for: unless told otherwise as many as the deepest cut-off
     needs, and at least ten; a Run is read as deep as it is. The other keywords are the settings of the plugin:
     ``duplicates`` is ``error`` or ``collapse``, ``doc_id`` turns a returned item into its id, ``timeout`` is in
-    seconds a query, ``concurrency`` in queries at once, and each query is asked ``repeat`` times.
+    seconds a query, ``concurrency`` in queries at once, each query is asked ``repeat`` times, and an ``executor`` of
+    ``concurrent.futures`` has a sync retriever called elsewhere.
 
     Raises MetricError for an unknown metric, and EvaluationError for a cut-off that the depth does not reach; what
     goes wrong in single queries is in the evaluation's ``errors``.
@@ -563,6 +566,7 @@ def evaluate(
         timeout=timeout,
         concurrency=concurrency,
         repeat=repeat,
+        executor=executor,
     )
     retrieved = retrieve(golden.queries.values(), source, options)
     return Evaluation(golden, retrieved, read, depth, custom_metrics)
