@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -157,7 +159,14 @@ def test_a_late_query_is_named_and_leaves_its_worker_free(executor):
     assert len(retrieved.run) == 37
 
 
-CONFTEST = """
+PAGE = (Path(__file__).parents[2] / "docs" / "speed.md").read_text(encoding="utf-8")
+CONFTEST = re.search(r"^## Dask\n.*?^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)[1]
+ENGINE = """
+    def search(query, k):
+        return [f"doc-{len(query) % 7 + 2}", "doc-1"][:k]
+"""
+
+TEST = """
     import os, pytest
     from distributed import Client, LocalCluster
 
@@ -187,8 +196,8 @@ TEST = """
 """
 
 
-def test_the_fixture_as_the_docs_have_it_stores_the_same_baseline(pytester, monkeypatch):
-    pytester.makeconftest(textwrap.dedent(CONFTEST))
+def test_the_fixture_as_the_docs_have_it_stores_the_same_baseline(pytester):
+    pytester.makepyfile(engine=textwrap.dedent(ENGINE))
     pytester.makepyfile(test_search=textwrap.dedent(TEST))
     golden = pytester.mkdir("golden") / "faq.yaml"
     golden.write_text(
@@ -196,10 +205,7 @@ def test_the_fixture_as_the_docs_have_it_stores_the_same_baseline(pytester, monk
     )
     stored = []
     for here in (True, False):
-        if here:
-            monkeypatch.setenv("HERE", "1")
-        else:
-            monkeypatch.delenv("HERE")
+        pytester.makeconftest(CONFTEST.replace("def ir_executor", "def an_executor") if here else CONFTEST)
         result = pytester.run(
             sys.executable,
             "-m",

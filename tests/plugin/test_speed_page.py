@@ -1,0 +1,89 @@
+"""docs/speed.md: what a user copies from it runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[2] / "docs" / "speed.md").read_text(encoding="utf-8")
+SECTIONS = {part.split("\n", 1)[0]: part for part in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]}
+BLOCK = re.compile(r"^```(?:python|ini)\n# (?P<name>[^\n]+)\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
+GOLDEN = "queries:\n" + "".join(f"  - {{query: text {n}, relevant: [doc-{n}]}}\n" for n in range(30))
+
+
+def files(section):
+    return {found["name"]: found["code"] for found in BLOCK.finditer(SECTIONS[section])}
+
+
+def use(project, *sections):
+    """Write the files of some sections, the later over the earlier, beside a golden set that their search answers."""
+    project.write("golden/faq.yaml", GOLDEN)
+    project.write(
+        "conftest.py",
+        "import engine, pytest\n\n@pytest.fixture\ndef retriever():\n    return engine.search\n",
+    )
+    for section in ("Executors", *sections):
+        for name, code in files(section).items():
+            if section in sections or name == "engine.py":
+                project.write(name, code)
+    ini = project.path / "pytest.ini"
+    text = ini.read_text() if ini.exists() else "[pytest]\n"
+    ini.write_text(text + "pythonpath = .\n")
+
+
+@pytest.mark.parametrize(
+    ("sections", "passed"),
+    [
+        (["Many queries in flight"], 1),
+        (["Async tests"], 2),
+        (["Many queries in flight", "Async tests"], 2),
+        (["Many queries in flight", "Batches"], 1),
+        (["Executors"], 1),
+    ],
+)
+def test_what_the_page_shows_runs(project, sections, passed):
+    use(project, *sections)
+    project.run_apart("--strict-config").assert_outcomes(passed=passed)
+
+
+@pytest.mark.parametrize("options", [["-n", "2"], ["-n", "2", "--dist", "loadfile"]])
+def test_over_workers(project, options):
+    assert "pytest -n 4 --dist loadfile" in SECTIONS["Golden sets over workers"]
+    use(project)
+    project.write("golden/other.yaml", GOLDEN)
+    project.run_apart(*options).assert_outcomes(passed=2)
+
+
+def test_the_table_leads_to_sections():
+    def anchor(title):
+        return re.sub(r"[^a-z -]", "", title.lower()).replace(" ", "-")
+
+    assert set(re.findall(r"\(#([^)]+)\)", PAGE)) <= {anchor(title) for title in SECTIONS}
+
+
+def test_the_failure_reads_as_shown(project):
+    shown = re.search(r"```text\n(.*?)```", PAGE, re.DOTALL)[1].splitlines()
+    project.write(
+        "golden/faq.yaml",
+        "queries:\n"
+        + "".join(f"  - {{id: q{n}, query: text {n}, relevant: [doc-{n}]}}\n" for n in range(60)),
+    )
+    project.write(
+        "conftest.py",
+        """
+        import asyncio, pytest
+
+        async def search(query, k):
+            await asyncio.sleep(3600 if query == "text 7" else 0)
+            return ["doc-" + query.split()[-1]]
+
+        @pytest.fixture
+        def retriever():
+            return search
+        """,
+    )
+    project.write("pytest.ini", "[pytest]\nir_timeout = 1\nir_concurrency = 32\n")
+    result = project.run()
+    result.stdout.fnmatch_lines([line.replace("10 s", "1 s") for line in shown if line])
