@@ -225,6 +225,15 @@ def _draw_mapping(answer: Any, response: Mapping[Any, Any], k: int) -> list[Any]
                 answer,
                 f"{printable(str(failed))} {'shard' if failed == 1 else 'shards'} failed: it is a part of the results. Mend the index.",
             )
+        clusters = response.get(
+            "_clusters"
+        )  # of a search over several; `successful` may count the partial ones
+        if isinstance(clusters, Mapping) and any(map(clusters.get, ("skipped", "partial", "failed"))):
+            bad_answer(
+                answer,
+                "`_clusters` says that not all of them answered in full: it is a part of the results. Mend the "
+                "connection, or set `skip_unavailable` to false so that the search itself fails.",
+            )
         return list(hits["hits"][:k])
     if response is not answer:
         bad_answer(answer, "It is a response without `hits.hits`.")

@@ -202,6 +202,7 @@ class TestShapes:
             (Response(hits("b", "a")), ["b", "a"]),
             (Response(hits()), []),
             (hits("a", _shards={"total": 5, "successful": 5, "failed": 0}), ["a"]),
+            (hits("a", _clusters={"total": 2, "successful": 2, "skipped": 0, "failed": 0}), ["a"]),
             (hits("b", "a")["hits"]["hits"], ["b", "a"]),
             (Dsl(hits("b", "a")), ["b", "a"]),
             (
@@ -290,6 +291,15 @@ class TestShapes:
             (hits("a", timed_out=True), "`timed_out` is true: it is a part of the results."),
             (Response(hits("a", timed_out=True)), "`timed_out` is true"),
             (hits("a", _shards={"total": 5, "failed": 2}), "2 shards failed: it is a part of the results."),
+            (
+                hits("a", _clusters={"total": 3, "successful": 2, "skipped": 1}),
+                "not all of them answered in full: it is a part of the results.",
+            ),
+            (
+                hits("a", _clusters={"total": 2, "successful": 2, "partial": 1}),
+                "it is a part of the results.",
+            ),
+            (hits("a", _clusters={"total": 2, "successful": 1, "failed": 1}), "it is a part of the results."),
             (Dsl(hits("a", timed_out=True)), "`timed_out` is true"),
             (Dsl(hits("a", _shards={"failed": 1})), "1 shard failed: it is a part"),
             ({"ids": [["a"]], "documents": [["text"]]}, "It is not a mapping of id to score"),

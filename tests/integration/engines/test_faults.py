@@ -19,8 +19,9 @@ def one_line(output):
     [
         ({"timed_out": True}, "`timed_out` is true"),
         ({"_shards": {"total": 3, "successful": 2, "skipped": 0, "failed": 1}}, "1 shard failed"),
+        ({"_clusters": {"total": 2, "successful": 1, "skipped": 1}}, "not all of them answered in full"),
     ],
-    ids=["timed_out", "failed_shards"],
+    ids=["timed_out", "failed_shards", "skipped_clusters"],
 )
 def test_a_part_of_the_results_is_no_result(engine, documents, relay, page, change, said):
     needs({"opensearch": "opensearchpy"}.get(page, page), f"{page}-py" if page == "opensearch" else page)
