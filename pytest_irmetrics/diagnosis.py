@@ -101,6 +101,7 @@ def _cause(parts: Causes, change: Change, depth: int | None) -> str:
     exchanged = f"{left} {gone} and {parts.gained_documents} came in"
     moved = f"of those returned on both sides {parts.fallen_documents} fell and {parts.risen_documents} rose"
     if ranked >= _MOST:
+        moved += f" ({signed_text(parts.ranked)} of {change.metric.name})"
         if not parts.lost_documents:
             came_in = f"; {parts.gained_documents} came in" if parts.gained_documents else ""
             return f"Documents are found as before, but ranked lower: {moved}{came_in}."

@@ -408,6 +408,8 @@ class IRMetrics:
             leading = outcome.leading_metric
             if leading is not None:
                 self._notes += notes.hidden_slices(comparison, leading)
+            self._notes += notes.on_noise(comparison, verdicts)
+            self._hints += notes.on_run_noise(comparison, verdicts)
             self._hints += notes.on_tolerance(comparison, limits)
         if not limits and not verdicts and not settings.update:
             self._notes.append(

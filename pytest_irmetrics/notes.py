@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics import significance
 from pytest_irmetrics.comparison import SLACK, Comparison
 from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, read_metrics
-from pytest_irmetrics.gates import allowed_drop, would_pass
+from pytest_irmetrics.gates import SURELY, allowed_drop, would_pass
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.passages import document_of
 from pytest_irmetrics.reports.text import plural, score_text, signed_text
@@ -17,9 +17,9 @@ from pytest_irmetrics.run import Run
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
-    from pytest_irmetrics.comparison import LabelChange
+    from pytest_irmetrics.comparison import LabelChange, RunNoise
     from pytest_irmetrics.evaluation import CustomMetrics, Evaluation
-    from pytest_irmetrics.gates import Limits
+    from pytest_irmetrics.gates import Limits, Verdict
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.metrics import Metric
 
@@ -339,6 +339,45 @@ def _share(part: float) -> str:
         if abs(part * whole - 1) < 0.03:
             return word
     return "less than a hundredth" if part < 0.01 - SLACK else score_text(part, digits=2)
+
+
+def on_noise(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Say where a drop passed, or a tolerance says little, because answers differ from run to run."""
+    for verdict in verdicts:
+        noise = _noise_of(comparison, verdict)
+        if noise is None or verdict.failed or verdict.metric is None or verdict.limit is None:
+            continue
+        surely = SURELY * noise.deviation
+        if verdict.limit < -comparison.change(verdict.metric, verdict.tag).delta - SLACK:
+            yield verdict.text
+        if verdict.limit < surely:
+            yield (
+                f"max_drop {score_text(verdict.limit)} of {verdict.metric} is less than what differs from run to run: a fall "
+                f"fails from {score_text(verdict.limit + surely)} on. Ask more often (--ir-repeat), or allow "
+                f"{score_text(surely)} or more. Least stable: {', '.join(noise.unstable[:_FEW])}."
+            )
+
+
+def on_run_noise(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Say by how much the compared means differ from run to run."""
+    told = [
+        f"{verdict.metric} {score_text(noise.deviation)}"
+        for verdict in verdicts
+        if verdict.tag is None and (noise := _noise_of(comparison, verdict)) is not None
+    ]
+    if told:
+        yield (
+            "From run to run the differences vary by (standard deviation): "
+            f"{', '.join(told)}. A drop fails where it exceeds max_drop by {SURELY} times that."
+        )
+
+
+def _noise_of(comparison: Comparison, verdict: Verdict) -> RunNoise | None:
+    """Give the run noise of a judged ``max_drop``, None where there is none."""
+    if verdict.word != "max_drop" or verdict.metric is None or verdict.limit is None or verdict.single:
+        return None
+    noise = comparison.run_noise(verdict.metric, verdict.tag)
+    return noise if noise is not None and noise.deviation > 0 else None
 
 
 def on_selftest(comparison: Comparison, against: str) -> Iterator[str]:

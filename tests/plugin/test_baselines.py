@@ -253,6 +253,47 @@ def test_significance_narrows_by_the_fall_that_labels_hide(stored, level, outcom
     stored.run("--ir-baseline").assert_outcomes(**outcome)
 
 
+NOISY = """
+    import itertools, pytest
+
+    @pytest.fixture(scope="session")
+    def retriever():
+        turns = itertools.count()
+        places = {places}
+
+        def search(query, k):
+            if query != "refund policy":
+                return ["doc-12", "doc-40", "doc-1"]
+            ranking = [f"other-{{n}}" for n in range(4)]
+            ranking.insert(places[next(turns) % len(places)], "doc-9")
+            return ranking
+
+        return search
+"""
+
+
+def test_a_drop_within_run_noise_passes_and_is_never_silent(project):
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max_drop=0.01)'])
+    project.write("conftest.py", NOISY.format(places=[0, 0, 0, 1]))
+    project.run("--ir-repeat=4", "--ir-baseline-update").assert_outcomes(passed=1)
+    project.write("conftest.py", NOISY.format(places=[0, 1, 0, 1]))
+    result = project.run("--ir-repeat=4", "--ir-baseline", "-v")
+    result.assert_outcomes(passed=1)
+    text = told(result)
+    # 1, 1, 1, 1/2 against 1, 1/2, 1, 1/2: variances of 1/16 and 1/12, each over 4 repeats and 3 queries squared
+    assert "From run to run the differences vary by (standard deviation): mrr 0.0636." in text
+    assert (
+        "note: mrr moved by −0.0417 from the baseline; at most 0.0100 is allowed, and this much more is"
+        in text
+    )
+    assert (
+        "note: max_drop 0.0100 of mrr is less than what differs from run to run: a fall fails from 0.1147 on."
+        in text
+    )
+    project.write("conftest.py", NOISY.format(places=[4, 4, 4, 4]))
+    project.run("--ir-repeat=4", "--ir-baseline").assert_outcomes(failed=1)
+
+
 def test_new_removed_and_reworded_queries_are_named(stored):
     golden = stored.path / "golden/faq.yaml"
     text = golden.read_text().replace("how do I reset my password", "password reset")

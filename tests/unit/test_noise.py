@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import math
+import random
+import statistics
 
 import pytest
 
 from pytest_irmetrics import GoldenSet, Run, compare
+from pytest_irmetrics.comparison import _variance
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import Regression, decide
 from pytest_irmetrics.run import Answer
@@ -61,6 +64,14 @@ def test_repeats_that_agree_leave_the_rule_exact():
     exact = comparison(lambda _: [HIT] * 3, lambda n: [MISS if n == 0 else HIT] * 3)
     assert exact.run_noise("mrr").deviation == 0
     assert verdict(exact).state == "failed"
+
+
+def test_the_variance_is_that_of_the_standard_library():
+    generator = random.Random(2)
+    for size in (2, 3, 10):
+        scores = [generator.random() for _ in range(size)]
+        assert _variance(scores) == pytest.approx(statistics.variance(scores), rel=1e-12)
+    assert _variance([0.1] * 3) == 0
 
 
 def test_the_side_with_repeats_stands_for_the_one_without():
