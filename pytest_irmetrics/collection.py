@@ -75,7 +75,8 @@ def golden_parameters(
             what = "is not among the golden sets of this test any more" if path.exists() else "is gone"
             problem = (
                 f"The golden set {golden_set} {what}, but its baseline is still there: "
-                f"{os.path.relpath(baseline, folder)}. Bring the golden set back, or delete the baseline with it."
+                f"{os.path.relpath(baseline, folder)}. Bring the golden set back; or, if it is "
+                "meant to be gone or was renamed, delete that baseline."
             )
             found[_item_id(path, folder / _fixed_folder(golden_set))].append(
                 GoldenParameter(None, problem=problem)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _MOST = 2 / 3
 """The share of a drop from which one cause is called the cause."""
 
+_FEWER = 0.8
+"""The share of the results before under which there are fewer now."""
+
 _FEW = 3
 """Queries under which a slice, or what was found later, is a single case and no kind of change."""
 
@@ -87,10 +90,22 @@ def kind_of_change(comparison: Comparison) -> Iterator[str]:
     if not change.n or change.delta > -SLACK:
         yield from _sharper_head(measured)
         return
+    yield from _fewer_results(comparison)
     yield from _one_slice(measured, change)
     yield from _sharper_head(measured)
     yield _cause(causes(comparison), change, comparison.depth)
     yield from _later(measured, comparison.depth)
+
+
+def _fewer_results(comparison: Comparison) -> Iterator[str]:
+    """Say that a good part of the results does not come back at all, whatever they were."""
+    queries = [query.id for query in comparison.now.counted if not query.no_answer]
+    before, now = (
+        math.fsum(len(side.rankings(query_id)[0]) for query_id in queries) / len(queries)
+        for side in (comparison.baseline, comparison.now)
+    )
+    if now < _FEWER * before:
+        yield f"Fewer results come back: {now:.1f} a query on average, and {before:.1f} before."
 
 
 def _cause(parts: Causes, change: Change, depth: int | None) -> str:
@@ -146,7 +161,7 @@ def _one_slice(measured: Comparison, change: Change) -> Iterator[str]:
     for tag in measured.now.tags:
         inside = {query.id for query in measured.now.queries(change.metric, tag)} & change.differences.keys()
         outside = change.differences.keys() - inside
-        if len(inside) < _FEW or not outside or len(inside) * 2 > change.n:
+        if len(inside.intersection(change.worse)) < _FEW or not outside or len(inside) * 2 > change.n:
             continue
         of_slice = math.fsum(weights[i] * change.differences[i] for i in inside)
         of_rest = math.fsum(weights[i] * change.differences[i] for i in outside)

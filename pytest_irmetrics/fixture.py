@@ -333,10 +333,7 @@ class IRMetrics:
             if settings.update and not path.exists():
                 return None
             if not path.exists():
-                raise BaselineError(
-                    f"There is no baseline for this test: {self._session.shown(path)}. Store one, and commit it: "
-                    f"{self._command('--ir-baseline-update')}"
-                )
+                raise BaselineError(self._no_baseline(path))
             try:
                 run, name = read_baseline(path, like=now.run), "the baseline"
             except BaselineError as error:
@@ -356,6 +353,18 @@ class IRMetrics:
             now.custom,
             now.only,
         ), name
+
+    def _no_baseline(self, path: Path) -> str:
+        """Say how to make the baseline that is not there, or how to keep it where a test was renamed."""
+        shown = self._session.shown
+        text = f"There is no baseline for this test: {shown(path)}. Store one, and commit it: {self._command('--ir-baseline-update')}"
+        stale = self._session.stale_baselines(Path(self._item.path))
+        if stale:
+            text += (
+                f"\nOr was it renamed? No test has this baseline any more: {shown(stale[0])}. Let it go with its test: "
+                f"{shlex.join(['git', 'mv', shown(stale[0]), shown(path)])}"
+            )
+        return text
 
     @property
     def _baseline_file(self) -> Path:
@@ -405,6 +414,8 @@ class IRMetrics:
                 self._hints += health.on_run_in_detail(now, limits, self._corpus)
         if comparison is not None and self._against is not None:
             self._notes += notes.on_comparison(comparison, self._against)
+            if not outcome.fell:  # else it is part of what kind of change it is
+                self._notes += notes.on_unjudged(comparison)
             leading = outcome.leading_metric
             if leading is not None:
                 self._notes += notes.hidden_slices(comparison, leading)

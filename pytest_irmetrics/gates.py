@@ -352,10 +352,10 @@ def _fallen(gate: _Gate, regression: Regression) -> Verdict:
 def _relabelled(before: Verdict, fell: Change, today: Change, against: str) -> Verdict:
     """Let no gate pass through a change of judgments alone: the baseline knew nothing of what they say now."""
     parts = [_parts(fell.baseline, today.now, fell.delta)] if before.word == "max_drop" else []
+    moved = f"{score_text(today.baseline, today.now)} to {score_text(today.now, today.baseline)}"
     under = (
-        f"Under today's judgments, by which all below is scored, it moved from {score_text(today.baseline, today.now)} to "
-        f"{score_text(today.now, today.baseline)}. But changed judgments alone turn no failure into a pass: if they are right, "
-        "accept today's run; if not, take them back."
+        f"By today's judgments, which all below goes by, the retriever moved it from {moved}. But changed judgments alone turn "
+        "no failure into a pass: if they are right, accept today's run; if not, take them back."
     )
     return replace(
         before,

@@ -151,19 +151,19 @@ def _unmatched_passages(evaluation: Evaluation) -> Iterator[str]:
 
 def on_comparison(comparison: Comparison, against: str) -> Iterator[str]:
     """Say what does not pair with the baseline, and what a change of labels did."""
-    for ids, what in (
-        (comparison.new, "new, and judged on `min` alone"),
-        (comparison.reworded, "reworded (text or params), and judged on `min` alone"),
-        (comparison.removed, "not in the golden set any more"),
+    alone = "With nothing to compare, only `min` and its kind gate"
+    for ids, what, so in (
+        (comparison.new, f"new since {against}", alone),
+        (comparison.reworded, f"reworded (text or params) since {against}", alone),
+        (comparison.removed, f"of {against} not in the golden set any more", ""),
     ):
         if ids:
-            verb = "is" if len(ids) == 1 else "are"
-            yield f"{plural(len(ids), 'query', 'queries')} against {against} {verb} {what}: {listed(ids)}."
+            gated = f" {so} {'it' if len(ids) == 1 else 'them'}." if so else ""
+            yield f"{plural(len(ids), 'query', 'queries')} {what}: {listed(ids)}.{gated}"
     depths = comparison.full.depth, comparison.baseline.run.depth
     if None not in depths and depths[0] != depths[1]:
         yield f"Today's rankings hold {depths[0]} results and those of {against} {depths[1]}; both are cut at {comparison.depth}."
     yield from _on_labels(comparison, against)
-    yield from _on_unjudged(comparison)
 
 
 def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
@@ -181,7 +181,7 @@ def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
     ]
     queries = len({change.query_id for change in changes})
     effect = (
-        f" In all: {'; '.join(moved)}. Only the retriever's part is gated."
+        f" By today's judgments: {'; '.join(moved)}. Only the retriever's part is gated."
         if moved
         else " No mean moves through that."
     )
@@ -207,7 +207,7 @@ def line_of(golden: GoldenSet, query_id: str, judged: str) -> str:
     return place if line is None else f"{place.rpartition(':')[0]}:{line}"
 
 
-def _on_unjudged(comparison: Comparison) -> Iterator[str]:
+def on_unjudged(comparison: Comparison) -> Iterator[str]:
     """Say where a fall may be unjudged documents, and between which scores the truth lies."""
     depth = comparison.depth
     judged = read_metrics(["judged" if depth is None else f"judged@{depth}"])
@@ -226,7 +226,7 @@ def _on_unjudged(comparison: Comparison) -> Iterator[str]:
     yield (
         f"{judged[0].name} is {score_text(measured.now)}, and was {score_text(measured.baseline)}: more of today's results "
         f"were never judged. {metric.name} is {score_text(low)} if none of those is relevant, and {score_text(high)} if each "
-        "is as good as its query's best. Judge them before you decide."
+        "is as good as its query's best. Judge them before you decide: `pytest-irmetrics label` lists them."
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.diagnosis import kind_of_change
-from pytest_irmetrics.evaluation import NoQueryError
+from pytest_irmetrics.evaluation import NoQueryError, read_metrics
+from pytest_irmetrics.notes import on_unjudged
 from pytest_irmetrics.record import Gate, QueryView, Row
 from pytest_irmetrics.reports.text import score_text, signed_text
 
@@ -56,12 +58,31 @@ class Outcome:
         return "failed" if self.failed else "passed"
 
     def rows(self) -> list[Row]:
-        """Return the summary's table: every metric over the set, then what is gated by slice."""
+        """Return the summary's table: every metric over the set, how much of it was judged, then slices with a gate."""
         if self.evaluation.errors:
             return []
         slices = [(self.evaluation.metric(name), tag) for name, tag in self.limits if tag is not None]
         whole = [(metric, None) for metric in self.evaluation.metrics]
-        return [row for metric, tag in [*whole, *slices] if (row := self._row(metric, tag)) is not None]
+        scored = [row for metric, tag in whole if (row := self._row(metric, tag)) is not None]
+        gated = [row for metric, tag in slices if (row := self._row(metric, tag)) is not None]
+        return [*scored, *self._judged(), *gated]
+
+    def _judged(self) -> list[Row]:
+        """Return ``judged@k`` for each cut-off of the metrics: a score is as good as the judgments behind it."""
+        ranked = [metric for metric in self.evaluation.metrics if metric.kind == "ranking"]
+        cutoffs = {metric.cutoff or self.evaluation.depth for metric in ranked if metric.family != "judged"}
+        names = [f"judged@{k}" if k else "judged" for k in sorted(cutoffs, key=lambda k: k or math.inf)]
+        metrics = read_metrics(name for name in names if name not in {metric.name for metric in ranked})
+        if not metrics:
+            return []
+        measured = replace(
+            self,
+            evaluation=self.evaluation.narrowed(metrics=metrics),
+            comparison=self.comparison.by(metrics) if self.comparison is not None else None,
+            limits={},
+            verdicts=(),
+        )
+        return [row for metric in metrics if (row := measured._row(metric, None)) is not None]  # noqa: SLF001 - its own class
 
     def _row(self, metric: Metric, tag: str | None) -> Row | None:
         try:
@@ -104,15 +125,20 @@ class Outcome:
         rows = (self._row(metric, tag) for tag in self.evaluation.tags)
         return [row for row in rows if row is not None and row.baseline is not None]
 
+    @property
+    def fell(self) -> bool:
+        """Whether a gate against the baseline failed."""
+        return any(verdict.failed and verdict.word in ("max_drop", "max_lost") for verdict in self.verdicts)
+
     def kind(self) -> list[str]:
         """Say what kind of change a failed regression gate is about."""
-        fell = any(verdict.failed and verdict.word in ("max_drop", "max_lost") for verdict in self.verdicts)
-        if not fell or self.comparison is None:
+        if not self.fell or self.comparison is None:
             return []
         then = self.comparison.as_labelled_then
         said = list(kind_of_change(self.comparison))
         # What only changed judgments hide shows under those that were stored.
-        return said if said or then is None else list(kind_of_change(then))
+        said = said if said or then is None else list(kind_of_change(then))
+        return [*said, *on_unjudged(self.comparison)]
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         states = {
@@ -180,7 +206,7 @@ class Outcome:
     def lowered(self) -> Iterator[str]:
         """Say what a new baseline lowers, and by how much."""
         for row in self.rows():
-            if row.delta is not None and row.delta < -1e-9:
+            if row.delta is not None and row.delta < -1e-9 and not row.metric.startswith("judged"):
                 name = row.metric if row.tag is None else f"{row.metric} of {row.tag}"
                 yield (
                     f"{name} {score_text(row.baseline, row.now)} → {score_text(row.now, row.baseline)} "

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.comparison import moves
+from pytest_irmetrics.comparison import SLACK, moves
 from pytest_irmetrics.reports.digest import slice_moved
 from pytest_irmetrics.reports.text import (
     display_width,
@@ -83,10 +83,25 @@ def failure(record: Record, screen: Screen) -> str:
         lines += ["", *screen.wrapped(sentence)] if sentence == record.kind[0] else screen.wrapped(sentence)
     lines += _errors(failed, views, screen)
     lines += _explanation(failed, views, screen)
-    lines += ["", screen.cut(f"{record.golden_set}: {plural(record.queries, 'query', 'queries')}")]
+    lines += [
+        "",
+        screen.cut(
+            f"{record.golden_set}: {plural(record.queries, 'query', 'queries')}{_judged_share(record)}"
+        ),
+    ]
     for note in record.notes:
         lines += screen.wrapped(f"note: {note}", hanging="  ")
     return "\n".join([*lines, *_commands(record, failed, screen)])
+
+
+def _judged_share(record: Record) -> str:
+    """Say how many of the results were judged at all, at the deepest cut-off."""
+    rows = [row for row in record.rows if row.metric.startswith("judged") and row.tag is None]
+    if not rows:
+        return ""
+    row = rows[-1]
+    was = f" (was {score_text(row.baseline, row.now)})" if row.delta and abs(row.delta) > SLACK else ""
+    return f", {row.metric} {score_text(row.now)}{was}"
 
 
 def _errors(failed: Sequence[Gate], views: Mapping[str, QueryView], screen: Screen) -> Iterator[str]:
@@ -146,7 +161,9 @@ def _how_much(explained: Sequence[Gate], shown: Sequence[str], total: int) -> st
     if len(shown) == 1 and total == 1:
         lead = "The query that explains it"
     else:
-        lead = f"The {plural(len(shown), 'query', 'queries')} that {'explains' if len(shown) == 1 else 'explain'} most of it"
+        most = " most of" if len(shown) < total else ""
+        verb = "explains" if len(shown) == 1 else "explain"
+        lead = f"The {plural(len(shown), 'query', 'queries')} that {verb}{most} it"
     first = next((gate for gate in explained if gate.shares), None)
     if first is None:
         return f"{lead}:"

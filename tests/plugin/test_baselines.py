@@ -45,6 +45,15 @@ def test_without_a_baseline_the_test_fails_and_names_the_command_that_makes_one(
     )
 
 
+def test_a_renamed_test_is_told_which_baseline_was_its_own(stored):
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'], name="test_renamed")
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    assert "git mv 'ir_baselines/test_search/test_search_quality[faq].json'" in told(result)
+    stored.baseline.rename(stored.baseline.with_name("test_renamed[faq].json"))
+    stored.run("--ir-baseline").assert_outcomes(passed=1)
+
+
 def test_an_unchanged_retriever_passes(stored):
     result = stored.run("--ir-baseline", "-v")
     result.assert_outcomes(passed=1)
@@ -193,9 +202,9 @@ def test_labels_that_turn_a_bad_change_into_a_good_one_do_not_pass_it(stored):
             "  from the baseline to 0.6546; at most 0.0100 is allowed.",
             "  From 0.8502 when it was stored to 0.8502 today: −0.1956 is the retriever's",
             "  doing, +0.1956 that of changed judgments. Only the retriever's part is gated.",
-            "  Under today's judgments, by which all below is scored, it moved from 0.6714 to",
-            "  0.8502. But changed judgments alone turn no failure into a pass: if they are",
-            "  right, accept today's run; if not, take them back.",
+            "  By today's judgments, which all below goes by, the retriever moved it from",
+            "  0.6714 to 0.8502. But changed judgments alone turn no failure into a pass: if",
+            "  they are right, accept today's run; if not, take them back.",
             "Mostly documents ranked lower: *",
             "  doc-9 (grade 1) fell from rank 1 to 3, below doc-5 (grade 3), doc-6 (grade 3).",
             "To accept it: *--ir-baseline-update",
@@ -315,7 +324,10 @@ def test_one_query_added_does_not_shift_the_others(stored):
     result = stored.run("--ir-baseline", "-v")
     result.assert_outcomes(passed=1)
     joined = " ".join(" ".join(result.outlines).split())
-    assert "1 query against the baseline is new, and judged on `min` alone: aaa." in joined
+    assert (
+        "1 query new since the baseline: aaa. With nothing to compare, only `min` and its kind gate it."
+        in joined
+    )
     assert "mrr over all of today's queries, also those without a counterpart: 0.6250" in joined
     worse(stored)
     stored.run("--ir-baseline").assert_outcomes(failed=1)

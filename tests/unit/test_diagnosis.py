@@ -70,6 +70,17 @@ def test_without_a_depth_documents_leave_the_results():
     )
 
 
+def test_fewer_results_are_said_first():
+    def short(n):
+        return good(n)[:1]
+
+    text = said(compared(golden_set(), short, good))
+    assert text.startswith(
+        "Fewer results come back: 1.0 a query on average, and 10.0 before. Documents are no longer"
+    )
+    assert "Fewer" not in said(compared(golden_set(), lambda n: ["x", *good(n)][:9], good))
+
+
 def test_one_or_two_queries_are_no_slice():
     golden = golden_set(tags={"billing": {0, 1}})
     assert "slice" not in said(compared(golden, lambda n: lost(n) if n < 2 else good(n), good))
@@ -153,10 +164,11 @@ def test_results_that_nobody_judged_are_told_with_the_bounds_of_the_score():
         return [f"d{n}", *(f"y{n}-{i}" for i in range(9))]
 
     comparison = compared(golden, half, lambda n: [f"d{n}", f"e{n}"])
-    (sentence,) = [note for note in notes.on_comparison(comparison, "the baseline") if "judged@10" in note]
+    (sentence,) = notes.on_unjudged(comparison)
     assert sentence == (
         "judged@10 is 0.1000, and was 1.0000: more of today's results were never judged. ndcg@10 is 0.7602 if none of "
-        "those is relevant, and 1.0000 if each is as good as its query's best. Judge them before you decide."
+        "those is relevant, and 1.0000 if each is as good as its query's best. Judge them before you "
+        "decide: `pytest-irmetrics label` lists them."
     )
 
 

@@ -1,0 +1,258 @@
+"""docs/messages.md shows what really is printed: each situation is brought about anew and compared, word for word.
+
+After a change of words, `IRMETRICS_WRITE_DOCS=1 pytest tests/plugin/test_docs_messages.py` writes the page's blocks anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "messages.md"
+
+QUESTIONS = {
+    "reset": ("how do I reset my password", {"account-4": 3, "account-9": 1}, "account"),
+    "refund": ("refund policy", {"billing-2": 3, "billing-7": 2}, "billing"),
+    "invoice": ("where is my invoice", {"billing-5": 3}, "billing"),
+    "vat": ("add a VAT number", {"billing-8": 3, "billing-5": 1}, "billing"),
+    "card": ("my card was declined", {"billing-1": 3}, "billing"),
+    "hours": ("opening hours", {"about-1": 3}, "about"),
+    "phone": ("phone number of support", {"about-3": 3, "about-1": 1}, "about"),
+    "ship": ("shipping to Norway", {"shipping-6": 3}, "shipping"),
+    "track": ("track my parcel", {"shipping-2": 3, "shipping-3": 2}, "shipping"),
+    "late": ("parcel is late", {"shipping-3": 3, "shipping-2": 1}, "shipping"),
+    "delete": ("delete my account", {"account-7": 3}, "account"),
+    "name": ("change the name on my account", {"account-2": 3, "account-7": 0}, "account"),
+}
+FILLERS = [
+    f"{topic}-{number}" for topic in ("account", "shipping", "about", "billing") for number in (11, 12, 13)
+]
+
+CONFTEST = """
+import itertools, json, pathlib, pytest
+
+@pytest.fixture(scope="session")
+def retriever():
+    answers = json.loads(pathlib.Path(__file__).with_name("answers.json").read_text(encoding="utf-8"))
+    asked = itertools.count()
+
+    def search(query, k):
+        answer = answers[query]
+        if "raise" in answer:
+            raise ConnectionError("connection refused: localhost:9200")
+        if isinstance(answer, dict):  # other answers by turns
+            turns = list(answer.values())
+            return turns[next(asked) % len(turns)][:k]
+        return answer[:k]
+
+    return search
+"""
+
+
+def golden(questions=QUESTIONS):
+    lines = ["queries:"]
+    for query_id, (text, judgments, tag) in questions.items():
+        judged = ", ".join(f"{doc_id}: {grade}" for doc_id, grade in judgments.items())
+        lines += [
+            f"  - id: {query_id}",
+            f"    query: {text}",
+            f"    relevant: {{{judged}}}",
+            f"    tags: [{tag}]",
+        ]
+    return "\n".join([*lines, ""])
+
+
+def good(query_id):
+    """The relevant documents first, best first, then ten in all."""
+    judgments = QUESTIONS[query_id][1]
+    return [*(doc_id for doc_id, grade in judgments.items() if grade), *FILLERS][:10]
+
+
+class Faq:
+    """A small support site whose search is gated and whose baseline is stored."""
+
+    def __init__(self, project):
+        self.project = project
+        project.write("conftest.py", CONFTEST)
+        project.write("golden/faq.yaml", golden())
+        self.search()
+        self.gate('ir_threshold("ndcg@10", min=0.80, max_drop=0.01)')
+
+    def gate(self, *marks):
+        self.project.test(['ir_golden("golden/*.yaml")', *marks])
+
+    def search(self, **changed):
+        answers = {
+            text: changed.get(query_id, good(query_id)) for query_id, (text, _, _) in QUESTIONS.items()
+        }
+        self.project.answers(answers)
+
+    def store(self, *options):
+        self.project.run("--ir-baseline-update", *options).assert_outcomes(passed=1)
+
+    def questions(self, **changed):
+        """Edit the golden set; None removes a query."""
+        edited = {**QUESTIONS, **changed}
+        self.project.write("golden/faq.yaml", golden({i: q for i, q in edited.items() if q is not None}))
+
+    def answers(self, **more):
+        path = self.project.path / "answers.json"
+        self.project.answers({**json.loads(path.read_text(encoding="utf-8")), **more})
+
+
+SITUATIONS = {}
+
+
+def situation(function):
+    SITUATIONS[function.__name__] = function
+    return function
+
+
+@situation
+def below_a_threshold(faq):
+    faq.gate('ir_threshold("mrr", 0.95)')
+    faq.search(refund=["billing-11", "billing-12", "billing-2"], hours=["about-11", "about-1"])
+    return []
+
+
+@situation
+def a_document_moved(faq):
+    faq.store()
+    faq.search(refund=["billing-11", "billing-12", "billing-13", "billing-2", "about-11", "billing-7"])
+    return ["--ir-baseline"]
+
+
+@situation
+def labels_edited(faq):
+    faq.store()
+    faq.search(refund=["billing-11", "billing-12", "billing-2", "billing-7"])
+    faq.questions(refund=("refund policy", {"billing-2": 3, "billing-7": 2, "billing-12": 1}, "billing"))
+    return ["--ir-baseline"]
+
+
+@situation
+def labels_that_hide_a_drop(faq):
+    faq.store()
+    faq.search(refund=["billing-11", "billing-12", "billing-2", "billing-7"])
+    faq.questions(refund=("refund policy", {"billing-11": 3, "billing-12": 3, "billing-2": 1}, "billing"))
+    return ["--ir-baseline"]
+
+
+@situation
+def queries_edited(faq):
+    faq.store()
+    faq.questions(
+        hours=None,
+        phone=("support hotline", *QUESTIONS["phone"][1:]),
+        coupon=("redeem a coupon", {"billing-9": 3}, "billing"),
+    )
+    faq.answers(**{"support hotline": good("phone"), "redeem a coupon": ["billing-9"]})
+    text = json.loads((faq.project.path / "answers.json").read_text(encoding="utf-8"))
+    text["where is my invoice"] = ["billing-11", "billing-12", "billing-5"]
+    faq.project.answers(text)
+    return ["--ir-baseline"]
+
+
+@situation
+def the_index_returns_fewer(faq):
+    faq.store()
+    faq.search(**{query_id: good(query_id)[:1] for query_id in QUESTIONS})
+    return ["--ir-baseline"]
+
+
+@situation
+def unjudged_documents_push_in(faq):
+    faq.gate('ir_threshold("ndcg@3", max_drop=0.01)')
+    faq.project.write("pytest.ini", "[pytest]\nir_depth = 3\nir_metrics =\n    mrr\n    ndcg@3\n")
+    faq.store()
+    faq.search(**{query_id: ["about-21", good(query_id)[0], "about-22"] for query_id in list(QUESTIONS)[:8]})
+    return ["--ir-baseline"]
+
+
+@situation
+def noise(faq):
+    turns = {"a": good("refund"), "b": ["about-21", *good("refund")[:9]]}
+    faq.gate('ir_threshold("mrr", max_drop=0.01)')
+    faq.search(refund={"0": good("refund"), "1": good("refund"), "2": good("refund"), "3": turns["b"]})
+    faq.store("--ir-repeat=4")
+    faq.search(refund=turns)
+    return ["--ir-repeat=4", "--ir-baseline"]
+
+
+@situation
+def a_slice_that_the_mean_hides(faq):
+    faq.gate('ir_threshold("ndcg@10", max_drop=0.01)')
+    low = ["about-11", "about-12", "about-13", "about-21"]
+    faq.search(**{i: [*low, *good(i)] for i in ("hours", "reset", "delete", "name", "track")})
+    faq.store()
+    faq.search(**{i: [*low, *good(i)] for i in ("refund", "invoice", "vat", "card")})
+    return ["--ir-baseline"]
+
+
+@situation
+def the_retriever_raises(faq):
+    faq.search(refund=["raise"], invoice=["raise"], vat=["raise"])
+    return []
+
+
+@situation
+def ids_of_another_kind(faq):
+    faq.search(
+        **{query_id: [f"support/{doc_id}.html" for doc_id in good(query_id)] for query_id in QUESTIONS}
+    )
+    return []
+
+
+@situation
+def no_baseline(_):
+    return ["--ir-baseline"]
+
+
+@situation
+def a_renamed_test(faq):
+    faq.store()
+    faq.project.test(
+        ['ir_golden("golden/*.yaml")', 'ir_threshold("ndcg@10", min=0.80, max_drop=0.01)'], name="test_faq"
+    )
+    return ["--ir-baseline"]
+
+
+@situation
+def a_renamed_golden_set(faq):
+    faq.store()
+    (faq.project.path / "golden/faq.yaml").rename(faq.project.path / "golden/questions.yaml")
+    return ["--ir-baseline"]
+
+
+def shown(result):
+    """The failures' texts, or of a passing run what it says of retrieval quality."""
+    text = result.stdout.str()
+    found = re.findall(r"^_{3,} [^\n]* _{3,}\n(.*?)(?=^(?:_{3,}|={3,}) )", text, re.DOTALL | re.MULTILINE)
+    if found:
+        return "\n\n".join(part.rstrip() for part in found)
+    return re.search(r"^=+ retrieval quality =+\n(.*?)^=+ ", text, re.DOTALL | re.MULTILINE)[1].strip()
+
+
+def block(page, name):
+    return re.search(rf"(<!-- {name} -->\n+```text\n)(.*?)(\n```)", page, re.DOTALL)
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_the_page_shows_what_is_printed(project, name):
+    options = SITUATIONS[name](Faq(project))
+    printed = shown(project.run(*options))
+    page = PAGE.read_text(encoding="utf-8")
+    documented = block(page, name)
+    assert documented, f"{PAGE.name} has no block for {name}: <!-- {name} -->, then ```text"
+    if os.environ.get("IRMETRICS_WRITE_DOCS"):
+        PAGE.write_text(page[: documented.start(2)] + printed + page[documented.end(2) :], encoding="utf-8")
+        return
+    assert documented[2] == printed
+
+
+def test_the_page_shows_nothing_else():
+    assert set(re.findall(r"<!-- (\w+) -->", PAGE.read_text(encoding="utf-8"))) == set(SITUATIONS)
