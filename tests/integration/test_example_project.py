@@ -1,0 +1,140 @@
+"""The example project, made worse in the ways that its README names: the gate fails, and says right what kind of change it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "example_project"
+
+
+def run(*arguments, **environment):
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:asyncio", *arguments]
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("RULES_", "PYTEST_", "GITHUB_", "CI"))
+    }
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        check=False,
+        cwd=EXAMPLE,
+        encoding="utf-8",
+        env={**kept, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", **environment},
+    )
+    return done.returncode, done.stdout
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """Run the gate on a changed engine and read its report."""
+
+    def read(**environment):
+        path = tmp_path / "report.json"
+        status, output = run("--ir-baseline", f"--ir-report=json:{path}", **environment)
+        (test,) = json.loads(path.read_text(encoding="utf-8"))["tests"]
+        flat = " ".join(output.split())
+        assert all(sentence in flat for sentence in test["kind"])
+        return status, " ".join(test["kind"]), test
+
+    return read
+
+
+def test_as_it_is_it_passes_and_nothing_moved(judged):
+    status, kind, test = judged()
+    assert (status, kind) == (0, "")
+    assert all(row["delta"] == 0 for row in test["rows"])
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (
+            {"RULES_TOKENIZER": "trigram"},
+            (
+                "Documents are no longer found, and others ranked lower: 23 relevant documents dropped out of the first 10 and "
+                "17 came in (−0.0172 of ndcg@10); of those returned on both sides 52 fell and 28 rose (−0.0230)."
+            ),
+        ),
+        (
+            {"RULES_TOKENIZER": "unicode61"},
+            (
+                "Documents are no longer found: 17 relevant documents dropped out of the first 10 and 12 came in; of those "
+                "returned on both sides 31 fell and 30 rose."
+            ),
+        ),
+        (
+            {"RULES_WEIGHTS": "1,1,1"},
+            (
+                "Mostly documents ranked lower: of those returned on both sides 40 fell and 40 rose (−0.0112 of ndcg@10); 6 "
+                "relevant documents dropped out of the first 10 and 6 came in."
+            ),
+        ),
+        (
+            {"RULES_WEIGHTS": "1,1,10"},
+            (
+                "Documents are no longer found: 21 relevant documents dropped out of the first 10 and 7 came in; of those "
+                "returned on both sides 51 fell and 38 rose."
+            ),
+        ),
+        (
+            {"RULES_WITHOUT": "S"},
+            (
+                "One slice alone: the 14 queries tagged security moved by −0.8724 of ndcg@10, the others by +0.0041. Documents "
+                "are no longer found: 34 relevant documents dropped out of the first 10 and 1 came in; of those returned on "
+                "both sides 3 fell and 7 rose."
+            ),
+        ),
+    ],
+    ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else "",
+)
+def test_each_change_is_told_by_its_kind(judged, change, kind):
+    status, said, test = judged(**change)
+    assert status == 1
+    assert said == kind
+    # And the rankings bear it out.
+    lost, came, fell, rose, rules_of_security = 0, 0, 0, 0, 0
+    before = run_of(EXAMPLE / "ir_baselines/test_search/test_search_quality[rules].json")
+    for query in test["run"]["queries"]:
+        (old,), (new,) = before[query["id"]], query["rankings"]
+        for code, grade in query["judgments"].items():
+            if grade <= 0:
+                continue
+            was, is_ = (ranking.index(code) if code in ranking else None for ranking in (old, new))
+            lost += was is not None and is_ is None
+            rules_of_security += was is not None and is_ is None and code.rstrip("0123456789") == "S"
+            came += was is None and is_ is not None
+            fell += None not in (was, is_) and is_ > was
+            rose += None not in (was, is_) and is_ < was
+    for count, word in ((lost, "relevant documents dropped out"), (fell, "fell"), (rose, "rose")):
+        assert f"{count} {word}" in kind
+    assert f"and {came} came in" in kind
+    assert (rules_of_security == lost) is ("RULES_WITHOUT" in change)
+
+
+def run_of(path):
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return {query["id"]: query["rankings"] for query in data["queries"]}
+
+
+def test_the_selftest_prints_its_table():
+    status, output = run("--ir-selftest")
+    assert status == 0
+    lines = output.splitlines()
+    for name, verdict in (
+        ("best hit of every query lost", "caught"),
+        ("rankings shifted by one", "caught"),
+        ("neighbours swapped", "caught"),
+        ("broke 1 % of queries (1/110)", "MISSED"),
+        ("broke 3 % of queries (3/110)", "caught"),
+    ):
+        (line,) = [line for line in lines if line.strip().startswith(name)]
+        assert verdict in line
+    assert "13 more slices lost: caught" in output
+    assert "caught 23 of 24; missed: broke 1 % of queries (1/110)" in output
