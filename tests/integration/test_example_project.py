@@ -118,6 +118,12 @@ def test_each_change_is_told_by_its_kind(judged, change, kind):
     assert (rules_of_security == lost) is ("RULES_WITHOUT" in change)
 
 
+def test_the_readme_shows_these_sentences(judged):
+    readme = (EXAMPLE / "README.md").read_text(encoding="utf-8")
+    for name, value in (("RULES_TOKENIZER", "trigram"), ("RULES_WEIGHTS", "1,1,1"), ("RULES_WITHOUT", "S")):
+        assert f"| `{name}={value}` | {judged(**{name: value})[1]} |" in readme
+
+
 def run_of(path):
     data = json.loads(path.read_text(encoding="utf-8"))
     return {query["id"]: query["rankings"] for query in data["queries"]}
