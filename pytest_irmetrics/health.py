@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.comparison import SLACK
 from pytest_irmetrics.metrics import Scorer, mean
+from pytest_irmetrics.passages import document_of
 from pytest_irmetrics.reports.text import plural, score_text
 from pytest_irmetrics.run import quote
 
@@ -225,7 +226,7 @@ def _leaks(golden: GoldenSet) -> Iterator[Doubt]:
     """
     for query in golden.queries.values():
         text = (query.text or "").casefold()
-        for doc_id, grade in query.judgments.items():
+        for doc_id, grade in query.documents.items():
             folded = doc_id.casefold()
             if (
                 grade > 0
@@ -264,19 +265,21 @@ def _unreturned(evaluation: Evaluation) -> dict[str, Query]:
     returned = _returned(evaluation)
     found: dict[str, Query] = {}
     for query in evaluation.counted:
-        for doc_id, grade in query.judgments.items():
+        for doc_id, grade in query.documents.items():
             if grade > 0 and doc_id not in returned:
                 found.setdefault(doc_id, query)
     return found
 
 
 def _returned(evaluation: Evaluation) -> set[str]:
-    return {
-        doc_id
-        for query in evaluation.counted
-        for ranking in evaluation.rankings(query.id)
-        for doc_id in ranking
-    }
+    returned: set[str] = set()
+    for query in evaluation.counted:
+        entries = {entry for ranking in evaluation.rankings(query.id) for entry in ranking}
+        if query.passages:
+            documents = {passage.key: passage.doc for passage in query.passages}
+            entries = {documents.get(entry) or document_of(entry) for entry in entries}
+        returned |= entries
+    return returned
 
 
 def _misspelt(evaluation: Evaluation, corpus: Container[str] | None) -> Iterator[str]:
@@ -293,7 +296,7 @@ def _misspelt(evaluation: Evaluation, corpus: Container[str] | None) -> Iterator
     pairs = [pair for pair in pairs if corpus is None or pair[0] not in corpus]
     if pairs:
         told = "; ".join(
-            f"{quote(judged)} ({_place(evaluation, query, judged)}) for {quote(returned)}"
+            f"{quote(judged)} ({evaluation.golden.where_judged(query.id, judged)}) for {quote(returned)}"
             for judged, returned, query in pairs[:_NAMED]
         )
         more = f" and {len(pairs) - _NAMED} more" if len(pairs) > _NAMED else ""
@@ -308,21 +311,14 @@ def _spelling(doc_id: str) -> str:
     return _ZEROS.sub("", _SEPARATORS.sub("-", folded))
 
 
-def _place(evaluation: Evaluation, query: Query, doc_id: str) -> str:
-    golden = evaluation.golden
-    line = golden.locate(query.id, doc_id)
-    where = golden.where(query.id)
-    return where if line is None else f"{where.rpartition(':')[0]}:{line}"
-
-
 def _never_returned(evaluation: Evaluation) -> Iterator[str]:
     if evaluation.only is not None:
         return
     unreturned = _unreturned(evaluation)
-    relevant = {d for query in evaluation.counted for d, grade in query.judgments.items() if grade > 0}
+    relevant = {d for query in evaluation.counted for d, grade in query.documents.items() if grade > 0}
     if unreturned and len(unreturned) < len(relevant):
         told = ", ".join(
-            f"{doc_id} ({_place(evaluation, query, doc_id)})"
+            f"{doc_id} ({evaluation.golden.where_judged(query.id, doc_id)})"
             for doc_id, query in list(unreturned.items())[:_NAMED]
         )
         more = f" and {len(unreturned) - _NAMED} more" if len(unreturned) > _NAMED else ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.comparison import SLACK, compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.metrics import Scorer
+from pytest_irmetrics.passages import document_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -60,8 +61,9 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
     average over a run's repeats, and the largest of the runs. Not M(J + d) − M(J): under that a document directly below
     the only relevant one has no influence on NDCG, and one at the last rank a great deal, through the ideal ranking.
 
-    Documents below the metric's cut-off, forbidden ones, and those of queries that are in no mean (`no_answer`,
-    `xfail`) are left out, and so is what has no influence. Equals are in the order of the ranks and of the file.
+    Documents below the metric's cut-off, forbidden ones, chunks of documents that are judged by passage, and those of
+    queries that are in no mean (`no_answer`, `xfail`) are left out, and so is what has no influence. Equals are in the
+    order of the ranks and of the file.
     """
     found: dict[tuple[str, str], list[float]] = {}
     ranks: dict[tuple[str, str], list[int | None]] = {}
@@ -126,5 +128,7 @@ class _Asked:
 def _asked(query: Query, ranking: Sequence[str], repeats: int, level: Grade) -> Iterator[_Asked]:
     best = max(level, *query.judgments.values())
     for rank, doc_id in enumerate(ranking, 1):
-        if doc_id not in query.judgments and doc_id not in query.forbidden:
+        # A chunk is no document: what it says is judged by passage.
+        is_chunk = bool(query.passages) and document_of(doc_id) != doc_id
+        if not is_chunk and doc_id not in query.judgments and doc_id not in query.forbidden:
             yield _Asked(query, best, ranking, rank, repeats)

@@ -139,7 +139,7 @@ def _unmatched_passages(evaluation: Evaluation) -> Iterator[str]:
                 missed.setdefault(key, query.id)
     if missed:
         named = [
-            f"{line_of(golden, query_id, key)} {key}" for key, query_id in list(missed.items())[:_LABELS]
+            f"{golden.where_judged(query_id, key)} {key}" for key, query_id in list(missed.items())[:_LABELS]
         ]
         more = f" and {len(missed) - _LABELS} more" if len(missed) > _LABELS else ""
         yield (
@@ -194,17 +194,10 @@ def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
 
 
 def _label_change(comparison: Comparison, change: LabelChange) -> str:
-    place = line_of(comparison.now.golden, change.query_id, change.doc_id)
+    place = comparison.now.golden.where_judged(change.query_id, change.doc_id)
     before = "unjudged" if change.before is None else f"{change.before:g}"
     after = "removed" if change.after is None else f"{change.after:g}"
     return f"{place} {change.query_id}: {change.doc_id} {before} → {after}"
-
-
-def line_of(golden: GoldenSet, query_id: str, judged: str) -> str:
-    """Say where a document or passage is judged, `file:line`; of one that is not, where its query stands."""
-    line = golden.locate(query_id, judged)
-    place = golden.where(query_id)
-    return place if line is None else f"{place.rpartition(':')[0]}:{line}"
 
 
 def on_unjudged(comparison: Comparison) -> Iterator[str]:

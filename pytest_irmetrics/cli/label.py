@@ -305,7 +305,7 @@ def _append(
             raise RefusedError(str(error)) from None
     for query_id, documents in new.items():
         for doc_id, grade in documents.items():
-            tell(f"{sheet.place_of(after, query_id, doc_id)}: {query_id}: {doc_id} {grade:g}")
+            tell(f"{after.where_judged(query_id, doc_id)}: {query_id}: {doc_id} {grade:g}")
     count = sum(map(len, new.values()))
     there = f", {known} there already" if known else ""
     tell(f"{options.file}: {plural(count, 'judgment')} appended{there}.")

@@ -130,13 +130,13 @@ def by_query(judgments: Iterable[Judgment], golden: GoldenSet) -> tuple[dict[str
             )
         elif doc_id in query.forbidden and grade > 0:
             problems.append(
-                f"{where}: {quote(doc_id)} is forbidden for {quote(query_id)} ({place_of(golden, query_id, doc_id)}), so that "
+                f"{where}: {quote(doc_id)} is forbidden for {quote(query_id)} ({golden.where_judged(query_id, doc_id)}), so that "
                 "it cannot be relevant. Remove it there first."
             )
         elif before.get(doc_id, grade) != grade:
             problems.append(
                 f"{where}: {quote(query_id)} grades {quote(doc_id)} {before[doc_id]:g} already "
-                f"({place_of(golden, query_id, doc_id)}), and here it is {grade:g}. Change it there, or leave it out here."
+                f"({golden.where_judged(query_id, doc_id)}), and here it is {grade:g}. Change it there, or leave it out here."
             )
         elif doc_id in before:
             known += 1
@@ -145,10 +145,3 @@ def by_query(judgments: Iterable[Judgment], golden: GoldenSet) -> tuple[dict[str
     if problems:
         raise RefusedError("\n".join(problems))
     return new, known
-
-
-def place_of(golden: GoldenSet, query_id: str, doc_id: str) -> str:
-    """Return where a golden set judges a document, as ``path:line``."""
-    line = golden.locate(query_id, doc_id)
-    where = golden.where(query_id)
-    return where if line is None else f"{where.rpartition(':')[0]}:{line}"

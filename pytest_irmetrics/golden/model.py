@@ -261,6 +261,12 @@ class GoldenSet:
         """Return where a query stands, as ``path:line``; the set's name if it did not come from a file."""
         return place(self._shown, self.queries[query_id].line, None)
 
+    def where_judged(self, query_id: str, doc_id: str) -> str:
+        """Return where a document or passage is judged, as ``path:line``; where its query stands if that is unknown."""
+        line = self.locate(query_id, doc_id)
+        where = self.where(query_id)
+        return where if line is None else f"{where.rpartition(':')[0]}:{line}"
+
     def locate(self, query_id: str, doc_id: str) -> int | None:
         """Find the line on which a query judges or forbids a document, or judges the passage of that key.
 

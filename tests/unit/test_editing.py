@@ -191,6 +191,25 @@ def test_ids_are_written_as_those_beside_them_and_quoted_where_they_must_be(besi
     assert appended(f"- query: a\n  relevant: {{{beside}: 1}}\n", {added: 1}).endswith(f", {written}: 1}}\n")
 
 
+PASSAGES = """\
+- query: a
+  relevant:
+    - {doc: handbook, text: thirty days, grade: 2}  # by text
+    - doc: terms
+      text: after purchase   # too
+    - faq
+"""
+
+
+@pytest.mark.usefixtures("parser")
+def test_passages_stay_as_they_are():
+    assert appended(PASSAGES, {"c": 1}) == PASSAGES + "    - c\n"
+    last = PASSAGES.replace("    - faq\n", "")
+    assert appended(last, {"c": 1}) == last + "    - c\n"
+    assert "golden.yaml:6:5: This list holds passages" in refusal(PASSAGES, {"c": 2})
+    assert "'handbook' is judged as a whole" in refusal(PASSAGES, {"handbook": 1})
+
+
 @pytest.mark.usefixtures("parser")
 @pytest.mark.parametrize(
     ("text", "query", "words"),

@@ -229,3 +229,13 @@ class TestRuns:
         assert noted(golden, run) == []
         (text,) = noted(golden, run, detail=True)
         assert text.startswith("faq.yaml:3: 'Refund policy' is 'refund policy' on line 2 but for case")
+
+    def test_a_document_comes_back_with_its_passages_and_chunks(self, golden_set):
+        golden = golden_set(
+            "- query: q\n  relevant: [{doc: handbook, text: thirty days}, {doc: terms, text: x}, a, b]\n"
+        )
+        key = golden.queries["q"].passages[0].key
+        (text,) = noted(golden, {"q": [key, "terms (chunk 1)", "a"]}, detail=True)
+        assert text.startswith(
+            "1 of 4 documents judged relevant were returned for no query at all: b (faq.yaml:3)."
+        )
