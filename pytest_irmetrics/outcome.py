@@ -174,7 +174,8 @@ class Outcome:
     def views(self, *, everything: bool) -> list[QueryView]:
         """Return the queries that explain the failed gates, or all of them."""
         if everything:
-            queries: Iterable[Query] = self.evaluation.golden.queries.values()
+            only, known = self.evaluation.only, self.evaluation.golden.queries
+            queries: Iterable[Query] = [query for query in known.values() if only is None or query.id in only]
         else:
             ids = dict.fromkeys(i for gate in self.gates() if gate.state == "failed" for i in gate.queries)
             queries = (self.evaluation.golden.queries[query_id] for query_id in ids)

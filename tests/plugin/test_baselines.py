@@ -426,6 +426,7 @@ def test_only_the_query_asked_for_is_shown_and_nothing_is_stored(stored):
     result.stdout.fnmatch_lines(
         ["*Only single queries were judged*", "*rank*was*grade*document", "*3*1*3*doc-9", "*-*2*1*doc-4"]
     )
+    assert "hours" not in result.stdout.str()
     assert stored.baseline.read_bytes() == before
     result = stored.run("--ir-query", "refnud")
     result.assert_outcomes(failed=1)
