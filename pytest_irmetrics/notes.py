@@ -201,7 +201,12 @@ def _label_change(comparison: Comparison, change: LabelChange) -> str:
 
 
 def on_unjudged(comparison: Comparison) -> Iterator[str]:
-    """Say where a fall may be unjudged documents, and between which scores the truth lies."""
+    """Say where a fall may be unjudged documents, and between which scores the truth lies.
+
+    Not where passages are judged: there most entries are chunks that were looked into and hold none.
+    """
+    if any(query.passages for query in comparison.now.counted):
+        return
     depth = comparison.depth
     judged = read_metrics(["judged" if depth is None else f"judged@{depth}"])
     if not _may_have_fallen(comparison, judged):

@@ -1,4 +1,4 @@
-"""The commands of docs/labelling.md, run from top to bottom in one folder: they print what the page shows."""
+"""The commands of a page, run from top to bottom in one folder: they print what the page shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "labelling.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = {"labelling.md": 10, "passages.md": 4}  # and how many commands it has at least
 BLOCK = re.compile(r"^```(console|\w+ \S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -60,16 +61,19 @@ def shell(tmp_path):
     return run
 
 
+@pytest.mark.parametrize("page", PAGES)
 @pytest.mark.skipif(sys.platform == "win32", reason="the page's commands are for a POSIX shell")
-def test_every_command_prints_what_the_page_shows(shell):
+def test_every_command_prints_what_the_page_shows(shell, page):
     checker = doctest.OutputChecker()
     ran = 0
-    for kind, text in BLOCK.findall(PAGE.read_text(encoding="utf-8")):
+    for kind, text in BLOCK.findall((DOCS / page).read_text(encoding="utf-8")):
         if kind != "console":
-            (shell.folder / kind.split()[1]).write_text(text, encoding="utf-8")
+            path = shell.folder / kind.split()[1]
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
             continue
         for command, shown in commands(text):
             printed = shell(command)
             assert checker.check_output(shown, printed, doctest.ELLIPSIS), f"$ {command}\n{printed}"
             ran += 1
-    assert ran >= 10
+    assert ran >= PAGES[page]
