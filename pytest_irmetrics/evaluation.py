@@ -110,6 +110,11 @@ class Evaluation:
         )
 
     @cached_property
+    def by_passage(self) -> bool:
+        """Whether queries are judged by passage: then most of what is unjudged was looked into, and holds none."""
+        return any(query.passages for query in self.counted)
+
+    @cached_property
     def _answerable(self) -> tuple[Query, ...]:
         return tuple([query for query in self.counted if not query.no_answer])
 

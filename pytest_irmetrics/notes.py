@@ -205,7 +205,7 @@ def on_unjudged(comparison: Comparison) -> Iterator[str]:
 
     Not where passages are judged: there most entries are chunks that were looked into and hold none.
     """
-    if any(query.passages for query in comparison.now.counted):
+    if comparison.now.by_passage:
         return
     depth = comparison.depth
     judged = read_metrics(["judged" if depth is None else f"judged@{depth}"])

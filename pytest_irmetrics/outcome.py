@@ -68,12 +68,15 @@ class Outcome:
         return [*scored, *self._judged(), *gated]
 
     def _judged(self) -> list[Row]:
-        """Return ``judged@k`` for each cut-off of the metrics: a score is as good as the judgments behind it."""
+        """Return ``judged@k`` for each cut-off of the metrics: a score is as good as the judgments behind it.
+
+        Not where passages are judged, of which most chunks hold none.
+        """
         ranked = [metric for metric in self.evaluation.metrics if metric.kind == "ranking"]
         cutoffs = {metric.cutoff or self.evaluation.depth for metric in ranked if metric.family != "judged"}
         names = [f"judged@{k}" if k else "judged" for k in sorted(cutoffs, key=lambda k: k or math.inf)]
         metrics = read_metrics(name for name in names if name not in {metric.name for metric in ranked})
-        if not metrics:
+        if not metrics or self.evaluation.by_passage:
             return []
         measured = replace(
             self,
