@@ -8,11 +8,15 @@ VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(subst /,_,$(PYTHON)))
 PY = $(VENV)/bin/python
 PIP = $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: test example lint types bench clean
+.PHONY: test integration example lint types bench clean
 
 # Reruns of a set-up are quick: a stamp says for which pyproject.toml it was done.
 test: $(VENV)/.ready-test
 	$(PY) -m pytest -n auto --maxprocesses 8 $(ARGS)
+
+# Against the frameworks and engines themselves, which are much to install: hundreds of megabytes.
+integration: $(VENV)/.ready-integration
+	$(PY) -m pytest -n auto --maxprocesses 8 tests/integration $(ARGS)
 
 # pytest-asyncio is here for the tests, and would only warn about a setting of its own.
 example: $(VENV)/.ready-test

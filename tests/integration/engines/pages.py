@@ -24,7 +24,7 @@ BLOCK = re.compile(r"^```python\n# (?P<name>[^\n]+)\n(?P<code>.*?)^```$", re.DOT
 def needs(module, package):
     """Skip the test where a package is not installed, and say how to install it."""
     if importlib.util.find_spec(module) is None:
-        pytest.skip(f"{module} is not installed: pip install {package}")
+        pytest.skip(f"{module} is not installed: make integration, or pip install {package}")
 
 
 def blocks(page):
