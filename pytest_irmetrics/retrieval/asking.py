@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 _OUTCOMES = frozenset((("_pytest.outcomes", "Exit"), ("unittest.case", "SkipTest")))
-_HOW_CALLED = "It is called with the query's text, the depth, and the query's params as keyword arguments"
+_HOW_CALLED = (
+    "It is called with the query's text, the depth if it takes one, and the query's params as keyword arguments: "
+    "give a function that takes them"
+)
 _RETRIEVERS = (
     "Give a callable of (query, k) that returns ids, best first; a retriever of LangChain (with `invoke`), LlamaIndex "
     "(`retrieve`) or Haystack (`run`); what `batched` returns; or a Run."

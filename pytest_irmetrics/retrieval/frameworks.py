@@ -170,9 +170,8 @@ def _of_haystack(retriever: object, function: Callable[..., Any], *, awaited: bo
         if parameter.kind not in {_VAR_KEYWORD, parameter.VAR_POSITIONAL}
     }
     mapping = _attribute(retriever, "input_mapping")
-    if keywords and isinstance(
-        mapping, Mapping
-    ):  # a SuperComponent, whose run(**kwargs) drops all other names
+    if keywords and isinstance(mapping, Mapping):
+        # A SuperComponent, whose run(**kwargs) drops all other names.
         named = {name: inspect.Parameter(name, _KEYWORD_ONLY, default=None) for name in mapping}
         keywords = []
     elif keywords:

@@ -212,6 +212,9 @@ class TestLlamaIndex:
             "retrieve(str_or_query_bundle) cannot be called: got an unexpected keyword argument 'lang'"
             in problem
         )
+        assert problem.endswith(
+            "and the query's params as keyword arguments: give a function that takes them."
+        )
 
 
 class TestHaystack:
