@@ -137,6 +137,76 @@ class TestLineByLine:
         assert again["refund"] is read["refund"]
 
 
+FIELDS = st.sampled_from(["q1", "q2", "q3"]), st.sampled_from(["d1", "d_2", "é", "d\x1c3", "d\xa04"])
+SCORES = st.sampled_from(
+    ["1", "2.5", "2.50", "-1e3", "inf", "0x1", "1_0", "nan", "-inf", "\u0663", "infinity"]
+)
+
+
+class TestTrecInColumns:
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+    @given(
+        st.lists(
+            st.tuples(
+                *FIELDS,
+                st.sampled_from(["1", "2.5", "2.50", "-1e3", "inf", "7", "8", "9"]) | SCORES,
+                st.sampled_from([" ", " ", " ", "\t", "  "]),
+                st.sampled_from(["\n"] * 9 + ["\r\n", "\n\n", "\r", " x\n", " x", "\0\n", "\n \n"]),
+            ),
+            max_size=9,
+        ),
+        st.sampled_from(["", "", "\ufeff", "\n"]),
+        st.integers(1, 60),
+    )
+    def test_is_what_reading_line_by_line_gives(self, tmp_path, rows, start, chunk):
+        lines = [
+            blank.join((query, "Q0", doc, "1", score, "tag")) + end for query, doc, score, blank, end in rows
+        ]
+        path = tmp_path / "run.trec"
+        path.write_text(start + "".join(lines), encoding="utf-8", newline="")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(run_module, "_CHUNK", chunk)
+            read = outcome(path)
+            patch.setattr(run_module, "_read_trec_in_columns", lambda _: None)
+            assert read == outcome(path)
+
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(
+        st.dictionaries(st.tuples(*FIELDS), st.sampled_from(["1", "2", "2.0", "-3", "inf"]), min_size=1),
+        st.integers(1, 60),
+        st.randoms(),
+    )
+    def test_orders_what_is_well_formed_as_trec_eval_does(self, tmp_path, scores, chunk, rng):
+        path = tmp_path / "run.trec"
+        rows = list(scores.items())
+        rng.shuffle(rows)
+        path.write_text("".join(f"{query} Q0 {doc} 0 {score} t\n" for (query, doc), score in rows), "utf-8")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(run_module, "_CHUNK", chunk)
+            read = run_module._read_trec_in_columns(path)
+        for query in {query for query, _ in scores}:
+            docs = sorted(((float(score), doc) for (of, doc), score in rows if of == query), reverse=True)
+            assert read[query] == tuple(doc for _, doc in docs)
+
+    def test_a_field_too_few_is_not_made_up_for_by_the_next_line(self, tmp_path):
+        path = tmp_path / "run.trec"
+        path.write_text("q1 Q0 a 1 2\nq1 Q0 b 2 1 t x\n")
+        with pytest.raises(RunError, match=r":1: 5 fields, not 6"):
+            Run.load(path)
+
+    def test_reads_what_is_well_formed_in_columns(self, tmp_path):
+        path = tmp_path / "run.trec"
+        path.write_bytes(b"q1 Q0 a 1 2 t\r\nq1\tQ0 b_1 2 2 t\n\nq2 Q0 \xc3\xa9 1 1 t\nq1 Q0 c 3 9 t")
+        read = run_module._read_trec_in_columns(path)
+        assert {query: read[query] for query in read} == {"q1": ("c", "b_1", "a"), "q2": ("é",)}
+
+    def test_not_utf8(self, tmp_path):
+        path = tmp_path / "run.trec"
+        path.write_bytes(b"q1 Q0 a 1 2 t\nq1 Q0 \xe9 1 1 t\n")
+        with pytest.raises(RunError, match=r":2: is not UTF-8"):
+            Run.load(path)
+
+
 class TestRun:
     def test_is_a_mapping_from_query_to_ids(self):
         run = Run({"q1": ["d1", "d2"], "q2": []})
