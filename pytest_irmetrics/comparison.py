@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import compress
+from itertools import compress, islice
 from operator import sub
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
@@ -373,25 +373,48 @@ class Comparison:
         metric = self.now.metric(metric)
         today = self.change(metric).baseline
         answers = self.baseline.run.answers
-        if (
-            metric.kind != "ranking"
-            or today is None
-            or any(answers[i].judgments is None for i in self.paired)
-        ):
+        if metric.kind != "ranking" or today is None or not self._judgments_stored:
             return None
+        if self._judged_as_stored:
+            return 0.0
         level = self.baseline.run.relevance_level
         scorer = Scorer([metric], relevance_level=self.now.golden.relevance_level if level is None else level)
+        stored = [answers[query.id] for query in self.now.queries(metric)]
+        # Under the labels of then, passages are named as they were then.
+        asked = [self.baseline.stored_rankings(query.id) for query in self.now.queries(metric)]
+        (column,) = scorer.columns(
+            [
+                answer.judgments or {}
+                for answer, rankings in zip(stored, asked, strict=True)
+                for _ in rankings
+            ],
+            [ranking for rankings in asked for ranking in rankings],
+        )
+        rows = iter(column)
         values, weights = [], []
-        for query in self.now.queries(metric):
-            stored = answers[query.id]
-            # Under the labels of then, passages are named as they were then.
-            rankings = self.baseline.stored_rankings(query.id)
-            rows = (scorer.row(stored.judgments or {}, ranking)[0] for ranking in rankings)
-            scores = [score for score in rows if score is not None]
+        for answer, rankings in zip(stored, asked, strict=True):
+            scores = [score for score in islice(rows, len(rankings)) if score is not None]
             if scores:
                 values.append(mean(scores))
-                weights.append(_weight(stored))
+                weights.append(_weight(answer))
         return today - mean(values, weights) if values else None
+
+    @cached_property
+    def _judgments_stored(self) -> bool:
+        answers = self.baseline.run.answers
+        return all(answers[query_id].judgments is not None for query_id in self.paired)
+
+    @cached_property
+    def _judged_as_stored(self) -> bool:
+        """Whether nothing that scores depend on, other than the rankings, differs from when the baseline was stored."""
+        level = self.baseline.run.relevance_level
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
+        return (
+            level in (None, self.now.golden.relevance_level)
+            and self.baseline.golden is self.now.golden
+            and not self.label_changes
+            and all(_weight(answers[query_id]) == queries[query_id].weight for query_id in self.paired)
+        )
 
     def moves(self, query_id: str) -> tuple[Move, ...]:
         """Return where a query's relevant documents moved: losses first, the largest grade and fall first."""

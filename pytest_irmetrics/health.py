@@ -30,6 +30,8 @@ _MOST = 10
 """How many doubts of one kind are told; what there are more of is counted."""
 _NAMED = 5
 """How many documents a sentence names."""
+_LOOKED_AT = 100_000
+"""Results among which misspelt ids are looked for."""
 _CROWD = 30
 """Queries that share half of their text; among more, made by a template, misspelt ones are not looked for."""
 _LONG_ENOUGH = 10
@@ -260,20 +262,20 @@ def on_run_in_detail(evaluation: Evaluation, limits: Limits, corpus: Container[s
     yield from (f"{doubt.where}: {doubt.message}" for doubt in doubts(evaluation.golden))
 
 
-def _unreturned(evaluation: Evaluation) -> dict[str, Query]:
-    """Return the documents judged relevant that no query returned, each with the first query that judges it."""
-    returned = _returned(evaluation)
+def _unreturned(evaluation: Evaluation, queries: Sequence[Query]) -> dict[str, Query]:
+    """Return the documents judged relevant that none of the queries returned, each with the first that judges it."""
+    returned = _returned(evaluation, queries)
     found: dict[str, Query] = {}
-    for query in evaluation.counted:
+    for query in queries:
         for doc_id, grade in query.documents.items():
             if grade > 0 and doc_id not in returned:
                 found.setdefault(doc_id, query)
     return found
 
 
-def _returned(evaluation: Evaluation) -> set[str]:
+def _returned(evaluation: Evaluation, queries: Sequence[Query]) -> set[str]:
     returned: set[str] = set()
-    for query in evaluation.counted:
+    for query in queries:
         entries = {entry for ranking in evaluation.rankings(query.id) for entry in ranking}
         if query.passages:
             documents = {passage.key: passage.doc for passage in query.passages}
@@ -282,18 +284,35 @@ def _returned(evaluation: Evaluation) -> set[str]:
     return returned
 
 
+def _first_results(evaluation: Evaluation, most: int) -> Sequence[Query]:
+    """Return the first queries that together have about as many results."""
+    left = most
+    for place, query in enumerate(evaluation.counted):
+        left -= sum(map(len, evaluation.rankings(query.id)))
+        if left <= 0:
+            return evaluation.counted[: place + 1]
+    return evaluation.counted
+
+
 def _misspelt(evaluation: Evaluation, corpus: Container[str] | None) -> Iterator[str]:
-    """Tell ids that are returned in another spelling alone: case, separators, leading zeros, Unicode forms."""
-    unreturned = _unreturned(evaluation)
+    """Tell ids that are returned in another spelling alone: case, separators, leading zeros, Unicode forms.
+
+    Of a large run its first queries show that: ids that are misspelt are so by habit.
+    """
+    queries = _first_results(evaluation, _LOOKED_AT)
+    unreturned = _unreturned(evaluation, queries)
     if not unreturned or evaluation.only is not None:
         return
-    spelt = {_spelling(doc_id): doc_id for doc_id in _returned(evaluation)}
+    spelt = {_spelling(doc_id): doc_id for doc_id in _returned(evaluation, queries)}
     pairs = [
         (doc_id, spelt[_spelling(doc_id)], query)
         for doc_id, query in unreturned.items()
         if _spelling(doc_id) in spelt
     ]
     pairs = [pair for pair in pairs if corpus is None or pair[0] not in corpus]
+    if pairs and len(queries) < len(evaluation.counted):
+        returned = _returned(evaluation, evaluation.counted)
+        pairs = [pair for pair in pairs if pair[0] not in returned]
     if pairs:
         told = "; ".join(
             f"{quote(judged)} ({evaluation.golden.where_judged(query.id, judged)}) for {quote(returned)}"
@@ -314,7 +333,7 @@ def _spelling(doc_id: str) -> str:
 def _never_returned(evaluation: Evaluation) -> Iterator[str]:
     if evaluation.only is not None:
         return
-    unreturned = _unreturned(evaluation)
+    unreturned = _unreturned(evaluation, evaluation.counted)
     relevant = {d for query in evaluation.counted for d, grade in query.documents.items() if grade > 0}
     if unreturned and len(unreturned) < len(relevant):
         told = ", ".join(

@@ -117,6 +117,28 @@ def test_a_comparison_is_what_its_queries_are_one_by_one(both):
     }
 
 
+@given(sides(), st.sampled_from(["nothing", "weights", "labels"]))
+def test_what_the_labels_did_is_the_baseline_scored_under_both(both, changed):
+    now, then = both
+    if changed != "nothing":
+        other = {"weight": None} if changed == "weights" else {"judgments": {"a": 3, "b": 0}}
+        answers = {query_id: replace(answer, **other) for query_id, answer in then.run.answers.items()}
+        then = replace(then, retrieved=replace(then.retrieved, run=Run.of(answers)))
+    comparison = Comparison(now, then)
+    metric = METRICS[2]
+    queries = comparison.now.queries(metric)
+    if not queries:
+        assert comparison.labels_delta(metric) is None
+        return
+    answers = then.run.answers
+    before = [
+        expected(then, metric, replace(query, judgments=answers[query.id].judgments), comparison.depth)
+        for query in queries
+    ]
+    weights = [answers[query.id].weight or 1.0 for query in queries]
+    assert comparison.labels_delta(metric) == comparison.change(metric).baseline - mean(before, weights)
+
+
 @given(sides())
 def test_other_labels_are_not_taken_for_the_same(both):
     now, then = both

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_irmetrics import health
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.health import doubts, on_run, on_run_in_detail
@@ -172,6 +173,17 @@ class TestRuns:
             f"The golden set seems to misspell 1 id that no query returned: {spelt!r} (faq.yaml:3) for {returned!r}. Write "
             "them as the index does."
         )
+
+    def test_of_a_large_run_the_first_results_show_it(self, golden_set, monkeypatch):
+        golden = golden_set(
+            "- {query: q, relevant: [DOC, x]}\n- {query: r, relevant: [E, x]}\n- {query: s, relevant: [F, x]}\n"
+        )
+        answers = {"q": ["doc", "x"], "r": ["e", "x"], "s": ["f", "E"]}
+        monkeypatch.setattr(health, "_LOOKED_AT", 3)
+        (text,) = noted(golden, answers)
+        assert "seems to misspell 1 id that no query returned: 'DOC'" in text  # not E, which s returns, nor F
+        monkeypatch.setattr(health, "_LOOKED_AT", 2)
+        assert noted(golden, {**answers, "s": ["DOC"]}) == []
 
     def test_what_is_only_like_it_is_not(self, golden_set):
         golden = golden_set("- {query: q, relevant: [doc-1, doc-10, a]}\n- {query: r, relevant: [b]}\n")

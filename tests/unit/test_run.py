@@ -190,7 +190,7 @@ class TestTrecInColumns:
 
     def test_a_field_too_few_is_not_made_up_for_by_the_next_line(self, tmp_path):
         path = tmp_path / "run.trec"
-        path.write_text("q1 Q0 a 1 2\nq1 Q0 b 2 1 t x\n")
+        path.write_text("q1 Q0 a 1 2\nq1 Q0 b 2 1 7 x\n")
         with pytest.raises(RunError, match=r":1: 5 fields, not 6"):
             Run.load(path)
 
