@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 
@@ -131,7 +131,7 @@ class Record:
 
     def dumps(self) -> str:
         """Return the record as ASCII text, so that any transport takes it."""
-        return json.dumps(asdict(self), separators=(",", ":"))
+        return json.dumps(self, default=_fields, separators=(",", ":"))
 
     @classmethod
     def loads(cls, text: str) -> Record:
@@ -147,3 +147,8 @@ class Record:
         if data["selftest"] is not None:
             data["selftest"] = [Degradation(**degradation) for degradation in data["selftest"]]
         return cls(**data)
+
+
+def _fields(part: Any) -> dict[str, Any]:
+    """Give a record, or a part of one, as what JSON holds; `asdict` would copy every ranking first."""
+    return {one.name: getattr(part, one.name) for one in fields(part)}
