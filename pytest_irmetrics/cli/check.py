@@ -16,6 +16,7 @@ from pytest_irmetrics.cli.screen import (
     tell,
 )
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from pytest_irmetrics.golden.records import as_record
 from pytest_irmetrics.health import doubts
 from pytest_irmetrics.reports.text import plural
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.cli.screen import Commands
     from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.thresholds import Threshold
 
 
 def add(commands: Commands) -> None:
@@ -92,35 +92,4 @@ def _summary(file: str, golden: GoldenSet) -> str:
 
 def _json_line(file: str, query: Query) -> str:
     """Write one query as JSON."""
-    record: dict[str, object] = {"id": query.id, "query": query.text, "relevant": _relevant(query)}
-    others: dict[str, object] = {
-        "forbidden": query.forbidden,
-        "tags": query.tags,
-        "weight": None if query.weight == 1 else query.weight,
-        "params": query.params,
-        "thresholds": {threshold.metric.name: _words(threshold) for threshold in query.thresholds},
-        "no_answer": query.no_answer,
-        "xfail": query.xfail,
-        "note": query.note,
-    }
-    record |= {key: value for key, value in others.items() if value}
-    record |= {"file": file, "line": query.line}
-    return json_line(record)
-
-
-def _relevant(query: Query) -> object:
-    """Return the judgments as a golden set has them: grades by document, or a list of documents and passages."""
-    if not query.passages:
-        return query.judgments
-    keys = {passage.key for passage in query.passages}
-    passages = [
-        {"doc": passage.doc, "text": passage.text, "grade": passage.grade} for passage in query.passages
-    ]
-    return [*(doc_id for doc_id in query.judgments if doc_id not in keys), *passages]
-
-
-def _words(threshold: Threshold) -> dict[str, object]:
-    words: dict[str, object] = {}
-    for word, limit in threshold.limits.items():
-        words[word] = "off" if limit is None else str(limit) if limit.percent else limit.value
-    return words
+    return json_line(as_record(query) | {"file": file, "line": query.line})

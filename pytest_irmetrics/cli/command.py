@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.baseline import BaselineError
-from pytest_irmetrics.cli import baselines, check, diff, init, label, report, schema, show
+from pytest_irmetrics.cli import baselines, check, convert, diff, init, label, report, schema, show
 from pytest_irmetrics.cli.screen import FAILED, Parser, RefusedError, tell
 from pytest_irmetrics.evaluation import EvaluationError
 from pytest_irmetrics.golden import GoldenSetError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-_COMMANDS = (init, check, show, diff, label, report, baselines, schema)
+_COMMANDS = (init, check, show, diff, label, convert, report, baselines, schema)
 
 _TOLD = (BaselineError, EvaluationError, GoldenSetError, MetricError, RefusedError, RunError)
 """What a user can mend; the message says where it is and how."""

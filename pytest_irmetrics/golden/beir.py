@@ -56,7 +56,7 @@ def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
         with suppress(Stop):
             judged = _quick(data)
             if judged is None:
-                drafts = read_rows(data, problems, tabs=True)
+                drafts = read_rows(data, problems, tabs=True, for_spreadsheets=False)
                 judged = (
                     {query_id: draft.judgments for query_id, draft in drafts.items() if draft.judgments},
                     {query_id: draft.line for query_id, draft in drafts.items()},

@@ -12,7 +12,6 @@ entries that they are about.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -31,6 +30,7 @@ from pytest_irmetrics.golden.files import UTF8_BOM
 from pytest_irmetrics.golden.model import GoldenSetError, Problem, Query
 from pytest_irmetrics.golden.nodes import PARSER
 from pytest_irmetrics.golden.yaml_reader import parse_yaml
+from pytest_irmetrics.golden.yaml_writer import double_quoted, is_ambiguous
 from pytest_irmetrics.thresholds import quoted
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ class _Editor:
         """Make one id a list, or a mapping."""
         first = self._key(node)
         if node.style is None and _FLOW_SIGNS.search(node.value):
-            first = _double_quoted(node.value)
+            first = double_quoted(node.value)
         begin, end, one = ("{", "}", ": 1") if graded else ("[", "]", "")
         entries = [first + one, *self._entries(documents, [node], graded=graded)]
         self._changes.append((node.start, node.end, begin + ", ".join(entries) + end))
@@ -287,7 +287,7 @@ class _Editor:
     def _key(self, node: _Node) -> str:
         """Return an id as it is written, unless it could not be a key that way."""
         if node.line != node.last_line or (node.style is None and node.value == "<<"):
-            return _double_quoted(node.value)
+            return double_quoted(node.value)
         return self._text[node.start : node.end]
 
     def _grade_all(self, query: Query, node: _Node) -> bool:
@@ -377,18 +377,6 @@ def _written(doc_id: str, beside: Sequence[_Node]) -> str:
         and not (styles and None not in styles)
     )
     if not plain:
-        return _double_quoted(doc_id)
-    usual = any(node.style is None and _is_ambiguous(node.value) for node in beside if node.items is None)
-    return doc_id if usual or not _is_ambiguous(doc_id) else _double_quoted(doc_id)
-
-
-def _is_ambiguous(text: str) -> bool:
-    """Whether YAML readers in general take a plain text for a number, a truth value, a date or nothing at all."""
-    resolvers = yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], [])
-    return any(pattern.match(text) for _, pattern in resolvers)
-
-
-def _double_quoted(text: str) -> str:
-    """Write a text in double quotes; what JSON escapes, YAML reads."""
-    escaped = json.dumps(text, ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda sign: f"\\u{ord(sign[0]):04x}", escaped)
+        return double_quoted(doc_id)
+    usual = any(node.style is None and is_ambiguous(node.value) for node in beside if node.items is None)
+    return doc_id if usual or not is_ambiguous(doc_id) else double_quoted(doc_id)

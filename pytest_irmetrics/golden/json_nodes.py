@@ -9,21 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from yaml.events import MappingStartEvent, ScalarEvent, SequenceStartEvent
 
-from pytest_irmetrics.golden.nodes import MAX_DEPTH
+from pytest_irmetrics.golden.nodes import CONSTANTS, JSON_NUMBER, MAX_DEPTH
 from pytest_irmetrics.thresholds import quoted
 
 if TYPE_CHECKING:
     from pytest_irmetrics.golden.nodes import Node
 
-__all__ = ["CONSTANTS", "JsonError", "compose", "is_plain", "strict_json"]
-
-CONSTANTS = frozenset(("true", "false", "null"))
+__all__ = ["JsonError", "compose", "is_plain", "strict_json"]
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _LEXEME = re.compile(
     r'(?P<sign>[{}\[\]:,])|(?P<text>"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*")|(?P<word>[^\s{}\[\]:,"]+)'
 )
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INSIDE = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*')
 
@@ -171,7 +168,7 @@ class _Composer:
             if _SURROGATE.search(value):
                 self._fail(at, "An escape in this text is half of a character. Write the character itself.")
             return ScalarEvent(None, None, (False, True), value, mark, None, '"')
-        if lexeme not in CONSTANTS and _NUMBER.fullmatch(lexeme) is None:
+        if lexeme not in CONSTANTS and JSON_NUMBER.fullmatch(lexeme) is None:
             close = {"true": "true", "false": "false", "none": "null", "null": "null"}.get(lexeme.lower())
             if close:
                 self._fail(at, f"{quoted(lexeme)} is no JSON. Write {close}.")

@@ -118,6 +118,10 @@ class _LineReader(SetReader):
         for part in value[1:] if is_list else [value]:
             if is_plain(part):
                 self._problem(part, f"`{key}` has {part.value} here, without quotes. Write a text.")
+            elif is_list and part.__class__ is list and part[0].__class__ is MappingStartEvent:
+                for name, inner in zip(part[1::2], part[2::2], strict=True):  # of a passage
+                    if name.value in ("doc", "text"):
+                        self._check_names(name.value, inner)
 
     def _check_texts(self) -> None:
         if self._textless and any(query.text is not None for query in self._queries.values()):

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.problems import Report
 
 __all__ = [
+    "CONSTANTS",
+    "JSON_NUMBER",
     "PARSER",
     "MappingEndEvent",
     "MappingStartEvent",
@@ -45,6 +47,9 @@ __all__ = [
 # A scalar is its event. A list or mapping is a Python list: of the event that begins it, then of its items or, by
 # turns, its keys and values. Objects of our own would take as long to make as the C parser takes for an event.
 Node = Any
+
+JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+CONSTANTS = {"true": True, "false": False, "null": None}
 
 MAX_DEPTH = 30
 MAX_ALIASED = 1_000_000  # characters and nodes that all the aliases of a file may stand for

@@ -11,6 +11,7 @@ from pytest_irmetrics.golden.model import GoldenSet, Query
 from pytest_irmetrics.golden.nodes import MappingStartEvent, Node, ScalarEvent, SequenceStartEvent, place_of
 from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
 from pytest_irmetrics.golden.rows import bad_grade, judged_twice, read_grade
+from pytest_irmetrics.golden.tables import read_table
 from pytest_irmetrics.thresholds import quoted
 
 if TYPE_CHECKING:
@@ -24,8 +25,13 @@ __all__ = ["read_quepid"]
 MAX_BYTES = 50_000_000
 
 
-def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - no thresholds here
-    """Read what Quepid exports as JSON: queries with their ratings. Raises GoldenSetError."""
+def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
+    """Read what Quepid exports: queries with their ratings, as JSON or, in a file without its suffix, a table.
+
+    Raises GoldenSetError.
+    """
+    if path.suffix.lower() != ".json":
+        return read_table(path, shown, custom_metrics)
     data = read_plain_bytes(path, shown, MAX_BYTES)
     problems = Problems(shown)
     golden = None

@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.metrics import Grade
 
-__all__ = ["Draft", "guarded", "param_text", "read_param", "read_rows", "read_table", "unguarded"]
+__all__ = [
+    "Draft",
+    "guarded",
+    "param_text",
+    "read_param",
+    "read_rows",
+    "read_table",
+    "tags_text",
+    "unguarded",
+]
 
 COLUMNS = ("query", "docid", "rating", "id", "tags", "weight")
 
@@ -83,6 +92,10 @@ def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
 
         return read_split(path, shown, custom_metrics)
     problems = Problems(shown)
+    if path.name.lower().endswith(".topics.tsv"):
+        qrels = f"{path.name[: -len('.topics.tsv')]}.qrels"
+        problems.report(1, 1, f"These are the texts of a TREC golden set. Name its judgments, {qrels}.")
+        raise_any(problems)
     drafts: dict[str, Draft] = {}
     with nothing_is_garbage(), suppress(Stop):
         drafts = read_rows(data, problems, tabs=tabs)
@@ -114,9 +127,14 @@ def is_beir(data: bytes) -> bool:
     return bool(header) and header[0].lower().split(b"\t") == [b"query-id", b"corpus-id", b"score"]
 
 
-def read_rows(data: bytes, problems: Problems, *, tabs: bool) -> dict[str, Draft]:
-    """Read the rows of a table by query; what is wrong is reported. Raises Stop where nothing more can be read."""
-    return _Table(data.decode(), problems, tabs=tabs).read()
+def read_rows(
+    data: bytes, problems: Problems, *, tabs: bool, for_spreadsheets: bool = True
+) -> dict[str, Draft]:
+    """Read the rows of a table by query; what is wrong is reported. Raises Stop where nothing more can be read.
+
+    Tables that are not `for_spreadsheets` have no guards against formulas.
+    """
+    return _Table(data.decode(), problems, tabs=tabs, for_spreadsheets=for_spreadsheets).read()
 
 
 def guarded(cell: str) -> str:
@@ -152,8 +170,8 @@ def param_text(value: object) -> str:
 
 def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key is there twice")
+    if len(found) != len(pairs) or "" in found:
+        raise ValueError("a key is there twice, or is empty")
     return found
 
 
@@ -196,9 +214,10 @@ def _check_texts(drafts: dict[str, Draft], problems: Problems) -> None:
 class _Table:
     """Reads one table; a place is only looked for where something is wrong with it."""
 
-    def __init__(self, text: str, problems: Problems, *, tabs: bool) -> None:
+    def __init__(self, text: str, problems: Problems, *, tabs: bool, for_spreadsheets: bool) -> None:
         self._text = text
         self._problems = problems
+        self._for_spreadsheets = for_spreadsheets
         first = _BREAK.split(text, maxsplit=1)[0]
         counts = {sign: first.count(sign) for sign in ",;\t"}
         self._delimiter = "\t" if tabs else max(counts, key=lambda sign: counts[sign])
@@ -329,7 +348,7 @@ class _Table:
         at: dict[str, int] = {}
         for place, (column, cell) in enumerate(zip(columns, cells, strict=False)):
             if column is not None and cell:
-                row[column] = unguarded(cell)
+                row[column] = unguarded(cell) if self._for_spreadsheets else cell
                 at[column] = place
         text = row.pop("query", None)
         if text is not None and text.isspace():

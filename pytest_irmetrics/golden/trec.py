@@ -77,8 +77,8 @@ def read_topics(path: Path, problems: Problems) -> dict[str, str]:
         if not line.strip():
             continue
         query_id, tab, text = line.decode().partition("\t")
-        query_id, text = query_id.strip(" "), text.strip()
-        if not (tab and query_id and text):
+        query_id = query_id.strip(" ")
+        if not (tab and query_id and text.strip()):
             problems.report(number, 1, "This is no query and its text. Write `query`, a tab, and the text.")
         elif query_id in texts:
             message = (

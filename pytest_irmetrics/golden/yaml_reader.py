@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from difflib import get_close_matches
 from itertools import islice
@@ -20,6 +19,8 @@ from pytest_irmetrics.golden.model import (
     place,
 )
 from pytest_irmetrics.golden.nodes import (
+    CONSTANTS,
+    JSON_NUMBER,
     MappingEndEvent,
     MappingStartEvent,
     Node,
@@ -83,8 +84,6 @@ _OTHER_NAMES = {
     "comment": "note",
 }
 _GRADES: dict[str, Grade] = {str(grade): grade for grade in range(MAX_GRADE + 1)}
-_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_CONSTANTS = {"true": True, "false": False, "null": None}
 
 
 def read_yaml(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
@@ -575,11 +574,11 @@ class SetReader:
         text: str = node.value
         if node.style:
             return text
-        if text in _CONSTANTS:
-            return _CONSTANTS[text]
+        if text in CONSTANTS:
+            return CONSTANTS[text]
         if not text:
             self._problem(node, 'A parameter has no value. Write null, "" or another value.')
-        if _JSON_NUMBER.fullmatch(text) is None:
+        if JSON_NUMBER.fullmatch(text) is None:
             return text
         number = read_number(text)
         if number is None:

@@ -33,6 +33,11 @@ def formats(project):
     return project
 
 
+def flat(result) -> str:
+    """What was printed, wherever its lines end."""
+    return " ".join(result.stdout.str().split())
+
+
 def items(result) -> list[str]:
     return [line.split("::")[1] for line in result.outlines if line.startswith("test_search.py::")]
 
@@ -87,8 +92,9 @@ def test_a_set_without_texts_is_checked_against_a_run(formats):
     formats.test(['ir_golden("golden/a.qrels")', 'ir_threshold("mrr", 0.9)'])
     result = formats.run()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        ["*there is no text to ask with. A golden set without texts can only be*", "  checked against a Run."]
+    assert (
+        "there is no text to ask with. A golden set without texts can only be checked against a Run."
+        in flat(result)
     )
     lines = [
         f"{query} Q0 {doc} {rank} {-rank} x" for query, docs in RUN.items() for rank, doc in enumerate(docs)
@@ -139,4 +145,4 @@ def test_a_changed_judgment_is_named_with_its_line(formats):
     formats.write("golden/a.qrels", f"{QRELS}reset 0 doc-3 2\n")
     result = formats.run("--ir-baseline", "-v")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["*Changed: golden/a.qrels:5 reset: doc-3 unjudged*2."])
+    assert "Changed: golden/a.qrels:5 reset: doc-3 unjudged → 2." in flat(result)

@@ -197,7 +197,17 @@ class TestCheck:
             assert any(f"pytest-irmetrics {command}" in line for line in examples)
         else:
             listed = re.findall(r"^    (\w+)", out, re.MULTILINE)
-            assert listed == ["init", "check", "show", "diff", "label", "report", "baselines", "schema"]
+            assert listed == [
+                "init",
+                "check",
+                "show",
+                "diff",
+                "label",
+                "convert",
+                "report",
+                "baselines",
+                "schema",
+            ]
 
     def test_an_interrupt_has_its_own_status(self, monkeypatch):
         def interrupt(*_, **__):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = {"labelling.md": 10, "passages.md": 4}  # and how many commands it has at least
+PAGES = {"formats.md": 9, "labelling.md": 10, "passages.md": 4}  # and how many commands it has at least
 BLOCK = re.compile(r"^```(console|\w+ \S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

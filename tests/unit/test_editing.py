@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.golden import GoldenSetError, editing, nodes
+from pytest_irmetrics.golden import GoldenSetError, editing, nodes, yaml_writer
 from pytest_irmetrics.golden.editing import append_judgments
 from pytest_irmetrics.golden.yaml_reader import parse_yaml
 
@@ -278,7 +278,7 @@ GRADES = st.sampled_from([0, 1, 2, 3, 0.5, 1000])
 )
 def test_any_ids_are_appended_and_nothing_else_changes(judged, added, listed, block):
     added = {doc_id: grade for doc_id, grade in added.items() if doc_id not in judged}
-    written = {doc_id: editing._double_quoted(doc_id) for doc_id in judged}
+    written = {doc_id: yaml_writer.double_quoted(doc_id) for doc_id in judged}
     sign = "  # why, [x]: {y}\n"
     if listed:
         judged = dict.fromkeys(judged, 1)

@@ -1,0 +1,247 @@
+"""``convert``: golden sets and runs from one format into another."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, tell
+from pytest_irmetrics.golden import GoldenSetError
+from pytest_irmetrics.golden.fitting import FORMATS, UnfitError, fit
+from pytest_irmetrics.golden.model import SUFFIXES, is_golden_folder, read_as
+from pytest_irmetrics.golden.trec import topics_beside
+from pytest_irmetrics.golden.writing import files_of
+from pytest_irmetrics.reports.text import plural
+from pytest_irmetrics.run import Run, quote
+from pytest_irmetrics.writing import WriteError, write_whole
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from pytest_irmetrics.cli.screen import Commands
+    from pytest_irmetrics.golden import GoldenSet, Query
+
+_RUN = "run"
+_NAMES = (*FORMATS, _RUN)
+_RUN_SUFFIXES = (".run", ".trec", ".res")
+_STORED = re.compile(rb'"format":\s*"pytest-irmetrics ')
+_FOR_PEOPLE = re.compile(r"(?m)(?:^|[ \t])#|(?:^|[\s{,-])x-[^\s:]+:")
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "convert",
+        _convert,
+        short="turn golden sets and runs from one format into another",
+        description=(
+            "Write a golden set in another format: YAML (.yaml), JSONL (.jsonl), CSV or TSV (.csv, .tsv), TREC qrels "
+            "with the texts in NAME.topics.tsv beside them (.qrels), a BEIR folder, or Quepid's rated queries (--to "
+            "quepid); or a run, TREC (.run, .trec) to JSON (.json) and back. Suffixes say which; --from and --to say it "
+            "where they do not. What OUT cannot hold is said on standard error; all else is in it."
+        ),
+        examples="""
+pytest-irmetrics convert msmarco.qrels golden/msmarco.yaml
+pytest-irmetrics convert golden/faq.yaml faq.csv
+pytest-irmetrics convert case_judgements.csv golden/movies.yaml --force
+pytest-irmetrics convert golden/faq.yaml ratings.csv --to quepid
+pytest-irmetrics convert nfcorpus/ golden/nfcorpus.jsonl
+pytest-irmetrics convert bm25.run bm25.json
+""",
+    )
+    parser.add_argument("source", metavar="IN", help="a golden set or a run")
+    parser.add_argument("target", metavar="OUT", help="the file, or for BEIR the folder, to write")
+    parser.add_argument(
+        "--from", dest="form", choices=_NAMES, help="the format of IN, where its suffix does not say it"
+    )
+    parser.add_argument("--to", choices=_NAMES, help="the format of OUT, where its suffix does not say it")
+    parser.add_argument("--force", action="store_true", help="write over what is there")
+    add_own_metrics(parser)
+
+
+def _convert(options: argparse.Namespace) -> int:
+    form = options.form or _form_of(options.source)
+    to = options.to or _to(options.target, form)
+    if _RUN in (form, to):
+        if form != to:
+            raise RefusedError(
+                f"{options.source}: A run holds rankings and a golden set judgments, and neither becomes the other. "
+                "`pytest-irmetrics label` judges what a run returned."
+            )
+        _convert_run(options)
+        return OK
+    golden = read_as(form, Path(options.source), options.source, options.metric)
+    try:
+        kept, said = fit(golden, FORMATS[to])
+        files = files_of(kept, to, options.target) if kept.queries else {}
+    except UnfitError as error:
+        raise RefusedError(f"{options.source}: {error}") from None
+    if form == "yaml" and _FOR_PEOPLE.search(Path(options.source).read_text(encoding="utf-8-sig")):
+        said.append("Comments and keys that begin with x- are for people, and are not carried over.")
+    if not files:
+        _say(said)
+        raise RefusedError(
+            f"{options.source}: Nothing of it can be held as {FORMATS[to].title}. Convert it to YAML or JSONL."
+        )
+    if to == "trec" and len(files) == 1 and os.path.lexists(topics_beside(options.target)):
+        raise RefusedError(
+            f"{topics_beside(options.target)}: These topics would be read with {options.target}, and the set has no texts. "
+            "Remove them, or name another OUT."
+        )
+    _refuse_existing(files, force=options.force)
+    _prove(files, to, options, kept)
+    for path, text in files.items():
+        _write(path, text.encode())
+    _say(said)
+    judgments = sum(len(query.judgments) for query in kept.queries.values())
+    count = f"{plural(len(kept.queries), 'query', 'queries')}, {plural(judgments, 'judgment')}"
+    tell(f"{' and '.join(files)}: {count}")
+    return OK
+
+
+def _form_of(source: str) -> str:
+    """Return the format of a file that is there; one that is not is for its reader to complain of."""
+    path = Path(source)
+    if is_golden_folder(path) or os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where it may not look
+        return "beir"
+    suffix = path.suffix.lower()
+    if suffix in _RUN_SUFFIXES:
+        return _RUN
+    if suffix == ".json":
+        try:
+            with path.open("rb") as file:
+                return _RUN if _STORED.search(file.read(4096)) else "quepid"
+        except (OSError, ValueError):
+            return "quepid"
+    form = SUFFIXES.get(suffix)
+    if form is None:
+        raise RefusedError(
+            f"{source}: Its suffix does not say what it is. Say it: --from {_spelled(_NAMES)}."
+        )
+    return form
+
+
+def _to(target: str, form: str) -> str:
+    """Return the format of a file that is to be written."""
+    suffix = Path(target).suffix.lower()
+    if suffix in _RUN_SUFFIXES or (suffix == ".json" and form == _RUN):
+        return _RUN
+    if suffix == ".json":
+        raise RefusedError(
+            f"{target}: Quepid's JSON is read and not written. Write its rated queries, which it imports: OUT.csv --to quepid."
+        )
+    if target.endswith(("/", os.sep)) or os.path.isdir(target):  # noqa: PTH112 - as above
+        return "beir"
+    to = SUFFIXES.get(suffix)
+    if to is None:
+        raise RefusedError(
+            f"{target}: Its suffix does not say what to write. Say it: --to {_spelled(_NAMES)}."
+        )
+    return to
+
+
+def _spelled(names: tuple[str, ...]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _convert_run(options: argparse.Namespace) -> None:
+    run = Run.load(options.source)
+    said = list(_lost(run)) if Path(options.target).suffix.lower() != ".json" else []
+    _refuse_existing([options.target], force=options.force)
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / f"run{Path(options.target).suffix}"
+        run.save(written)
+        data = written.read_bytes()
+    _write(options.target, data)
+    if said:
+        _say([f"A TREC run holds no {', '.join(said)}."])
+    tell(f"{options.target}: {plural(len(run), 'query', 'queries')}")
+
+
+def _lost(run: Run) -> list[str]:
+    answers = run.answers.values()
+    counts = {
+        "texts": sum(answer.text is not None for answer in answers),
+        "params": sum(bool(answer.params) for answer in answers),
+        "judgments": sum(bool(answer.judgments) for answer in answers),
+        "weights": sum(answer.weight not in (None, 1) for answer in answers),
+        "tags": sum(bool(answer.tags) for answer in answers),
+        "rankings but the first": sum(len(answer.rankings) > 1 for answer in answers),
+        "empty results": sum(not answer.rankings[0] for answer in answers),
+    }
+    lost = [f"{what} ({plural(count, 'query', 'queries')})" for what, count in counts.items() if count]
+    header = {
+        "depth": run.depth,
+        "golden set": run.golden_set,
+        "relevance level": run.relevance_level,
+        "means": run.means,
+    }
+    return lost + [what for what, value in header.items() if value]
+
+
+def _refuse_existing(paths: Mapping[str, str] | list[str], *, force: bool) -> None:
+    there = [path for path in paths if os.path.lexists(path)]
+    if there and not force:
+        raise RefusedError(
+            f"{there[0]}: It is there already. Write over it with --force, or name another OUT."
+        )
+
+
+def _prove(files: Mapping[str, str], to: str, options: argparse.Namespace, kept: GoldenSet) -> None:
+    """Read what is to be written, and make sure that it says what it should. Raises RefusedError."""
+    target = options.target.rstrip("/" + os.sep) or options.target
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in files.items():
+            copy = Path(folder) / ("out" + path.removeprefix(target) if to == "beir" else Path(path).name)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(text.encode())
+        read_from = Path(folder) / ("out" if to == "beir" else Path(target).name)
+        try:
+            again = read_as(to, read_from, options.target, options.metric)
+        except GoldenSetError as error:
+            raise RefusedError(
+                f"{options.source}: As {FORMATS[to].title} this could not be read back ({error.problems[0]}). Nothing was written."
+            ) from None
+    different = next(
+        (
+            query_id
+            for query_id in {**kept.queries, **again.queries}
+            if _said(kept.queries.get(query_id)) != _said(again.queries.get(query_id))
+        ),
+        None,
+    )
+    if different is not None:
+        raise RefusedError(
+            f"{options.source}: As {FORMATS[to].title} the query {quote(different)} would say something else. Nothing was written."
+        )
+
+
+def _said(query: Query | None) -> object:
+    """Return what a query says, wherever it stands."""
+    if query is None:
+        return None
+    limits = [(threshold.metric, dict(threshold.limits)) for threshold in query.thresholds]
+    return (
+        replace(query, thresholds=(), note=query.note or None, line=None, column=None),
+        limits,
+        list(query.judgments),
+    )
+
+
+def _write(path: str, data: bytes) -> None:
+    try:
+        write_whole(Path(path), data, again="convert again")
+    except WriteError as error:
+        raise RefusedError(str(error)) from None
+
+
+def _say(said: list[str]) -> None:
+    for line in said:
+        tell(f"note: {line}", sys.stderr)

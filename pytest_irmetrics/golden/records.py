@@ -1,0 +1,68 @@
+"""A query as plain data under the keys of a golden set, for whoever writes one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pytest_irmetrics.golden.model import Query
+    from pytest_irmetrics.thresholds import Threshold
+
+__all__ = ["as_record", "limits_of", "short_limits", "whole"]
+
+
+def as_record(query: Query) -> dict[str, object]:
+    """Return what a golden set says of a query, by key; of the keys that it can do without, those that say something."""
+    record: dict[str, object] = {"id": query.id, "query": query.text, "relevant": _relevant(query)}
+    others: dict[str, object] = {
+        "forbidden": list(query.forbidden),
+        "tags": list(query.tags),
+        "weight": None if query.weight == 1 else whole(query.weight),
+        "params": query.params,
+        "thresholds": limits_of(query.thresholds),
+        "no_answer": query.no_answer,
+        "xfail": query.xfail,
+        "note": query.note,
+    }
+    return record | {key: value for key, value in others.items() if value}
+
+
+def limits_of(thresholds: Iterable[Threshold]) -> dict[str, dict[str, object]]:
+    """Return limits by word and metric, as one would write them."""
+    return {
+        threshold.metric.name: {
+            word: "off" if limit is None else str(limit) if limit.percent else limit.value
+            for word, limit in threshold.limits.items()
+        }
+        for threshold in thresholds
+    }
+
+
+def short_limits(limits: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
+    """Shorten what `limits_of` returned as one would: a metric that has `min` alone to that number."""
+    short: dict[str, object] = {}
+    for metric, words in limits.items():
+        plain = {word: whole(value) if isinstance(value, float) else value for word, value in words.items()}
+        short[metric] = plain["min"] if plain.keys() == {"min"} else plain
+    return short
+
+
+def whole(number: float) -> int | float:
+    """Return a number that is whole as an integer, which is written without its ``.0``."""
+    return int(number) if number == int(number) else number
+
+
+def _relevant(query: Query) -> object:
+    """Return grades by document; where there are passages, a list of documents and passages."""
+    if not query.passages:
+        return {doc_id: whole(grade) for doc_id, grade in query.judgments.items()}
+    keys = {passage.key for passage in query.passages}
+    return [
+        *(doc_id for doc_id in query.judgments if doc_id not in keys),
+        *(
+            {"doc": passage.doc, "text": passage.text, "grade": whole(passage.grade)}
+            for passage in query.passages
+        ),
+    ]
