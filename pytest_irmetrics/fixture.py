@@ -54,6 +54,8 @@ _TOLD = (
 )
 """What a user can mend, told without a traceback."""
 
+_HEADLINE = "irmetrics_headline"
+
 
 class MissingRetriever:
     """What the plugin's own ``retriever`` fixture returns: it only says what to write."""
@@ -605,7 +607,17 @@ class IRMetrics:
 def _fail(message: str) -> NoReturn:
     """Fail the test with nothing but a message: what it was made of in our code helps nobody."""
     __tracebackhide__ = True
-    raise pytest.fail.Exception(message, pytrace=False) from None
+    failed = pytest.fail.Exception(message, pytrace=False)
+    setattr(failed, _HEADLINE, message.partition("\n")[0])
+    raise failed from None
+
+
+def tell_once(report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
+    """Leave its first line to what repeats a failure of ours: the short summary where CI is set, JUnit's `message`."""
+    headline = call.excinfo and getattr(call.excinfo.value, _HEADLINE, None)
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if headline is not None and crash is not None:
+        crash.message = f"Failed: {headline}"
 
 
 def _fail_retrieval(evaluation: Evaluation, fixture: IRMetrics) -> NoReturn:

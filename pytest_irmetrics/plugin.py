@@ -203,7 +203,10 @@ def pytest_runtest_makereport(
     if call.when == "call" or (call.when == "setup" and report.failed):
         irmetrics = item.stash.get(_irmetrics_key, None)
         if irmetrics is not None:
+            from pytest_irmetrics.fixture import tell_once  # noqa: PLC0415 - loaded: it made the fixture
+
             setattr(report, RECORD, irmetrics.record())
+            tell_once(report, call)
             del item.stash[_irmetrics_key]
     return report
 

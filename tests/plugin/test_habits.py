@@ -210,6 +210,20 @@ def test_hostile_ids_are_inert_everywhere(project):
         ET.parse(project.path / "out.xml")
 
 
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_failure_is_told_once_in_ci_too(project, monkeypatch, workers):
+    monkeypatch.setenv("CI", "true")  # where pytest's short summary has whole messages
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.9)'])
+    result = project.run_apart("-n", workers, "--junitxml=out.xml")
+    first = "mrr is 0.8333, 0.0667 below the threshold: at least 0.9000 is required."
+    assert result.outlines.count(first) == 1
+    assert result.outlines[-2].endswith(f" - Failed: {first}")
+    (failure,) = ET.parse(project.path / "out.xml").iter("failure")
+    assert failure.get("message") == f"Failed: {first}"
+    assert failure.text.startswith(f"{first}\n")
+    assert "golden/faq.yaml:9: hours" in failure.text
+
+
 def test_an_unrelated_run_loads_nothing_and_leaves_nothing(pytester):
     pytester.makepyfile(
         """
