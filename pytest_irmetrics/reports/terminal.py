@@ -158,12 +158,11 @@ def _explanation(failed: Sequence[Gate], views: Mapping[str, QueryView], screen:
 
 
 def _how_much(explained: Sequence[Gate], shown: Sequence[str], total: int) -> str:
-    if len(shown) == 1 and total == 1:
-        lead = "The query that explains it"
+    if len(shown) < total:
+        lead = f"The {len(shown)} of {total} queries that matter most"
+        lead = f"Of {total} queries the one that matters most" if len(shown) == 1 else lead
     else:
-        most = " most of" if len(shown) < total else ""
-        verb = "explains" if len(shown) == 1 else "explain"
-        lead = f"The {plural(len(shown), 'query', 'queries')} that {verb}{most} it"
+        lead = "The query that explains it" if total == 1 else f"The {total} queries that explain it"
     first = next((gate for gate in explained if gate.shares), None)
     if first is None:
         return f"{lead}:"
