@@ -219,12 +219,15 @@ class Comparison:
 
     def __init__(self, now: Evaluation, baseline: Evaluation) -> None:
         stored = baseline.run.answers
-        queries = now.golden.queries
-        self.removed: tuple[str, ...] = tuple(sorted([i for i in stored if i not in queries]))
+        queries, asked = now.golden.queries, now.only
+        gone = [query_id for query_id in stored if query_id not in queries] if asked is None else ()
+        self.removed: tuple[str, ...] = tuple(sorted(gone))
         """Ids of the queries that only the baseline has."""
         new, reworded, paired = [], [], []
         for query_id, query in queries.items():
             answer = stored.get(query_id)
+            if asked is not None and query_id not in asked:
+                continue
             if answer is None:
                 new.append(query_id)
             elif _same_question(query, answer):

@@ -136,8 +136,8 @@ def decide(
     """
     if evaluation.errors:
         return (_errors(evaluation),)
-    if foreign := _foreign_ids(evaluation):
-        return (foreign,)
+    if not single_queries_only and (foreign := _foreign_ids(evaluation)):
+        return (foreign,)  # of single queries that may be just what is wrong with them
     verdicts = [*_forbidden(evaluation), *_wrongly_answered(evaluation, limits)]
     if regression is not None and not single_queries_only:
         verdicts += _pairing(regression)

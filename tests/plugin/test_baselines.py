@@ -428,6 +428,13 @@ def test_only_the_query_asked_for_is_shown_and_nothing_is_stored(stored):
     )
     assert "hours" not in result.stdout.str()
     assert stored.baseline.read_bytes() == before
+    stored.answers(ANSWERS | {"refund policy": ["doc-76", "doc-77"]})
+    result = stored.run("--ir-baseline", "--ir-query", "refund", "-v")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["*: passes, 1 query; mrr 0.0000 (*1.0000)", "*metric * n *", "*mrr * 1 *0.0000 *1.0000 *1.0000 *"]
+    )
+    result.stdout.no_fnmatch_line("*counterpart*")
     result = stored.run("--ir-query", "refnud")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*refnud*refund*"])
