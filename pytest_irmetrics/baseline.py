@@ -8,7 +8,8 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.run import Run, RunError, printable
+from pytest_irmetrics.run import Run, RunError
+from pytest_irmetrics.words import printable
 from pytest_irmetrics.writing import WriteError, write_whole
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.collector import without_collection
+from pytest_irmetrics.garbage import without_collection
 from pytest_irmetrics.metrics import Metric, Scorer, mean, parse_metric
 from pytest_irmetrics.passages import reread
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve

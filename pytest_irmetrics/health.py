@@ -15,7 +15,7 @@ from pytest_irmetrics.comparison import SLACK
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.passages import document_of
 from pytest_irmetrics.reports.text import plural, score_text
-from pytest_irmetrics.run import quote
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Container, Hashable, Iterator, Sequence

@@ -16,7 +16,7 @@ import stat
 import time
 from pathlib import Path
 
-from pytest_irmetrics.run import printable
+from pytest_irmetrics.words import printable
 
 try:
     import fcntl

@@ -16,7 +16,10 @@ PACKAGE = Path(pytest_irmetrics.__file__).parent
 
 # A room may import those before it, and none after it.
 LIBRARY = [
-    "collector",
+    "garbage",
+    "words",
+    "ids",
+    "writing",
     "metrics",
     "significance",
     "reports.text",
@@ -25,7 +28,6 @@ LIBRARY = [
     "passages",
     "run",
     "golden",
-    "writing",
     "baseline",
     "retrieval",
     "evaluation",

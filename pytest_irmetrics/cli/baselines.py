@@ -11,7 +11,7 @@ from pytest_irmetrics.baseline import BaselineError, baseline_path, stale
 from pytest_irmetrics.cli.screen import FAILED, OK, RefusedError, add_command, screen, show, tell
 from pytest_irmetrics.cli.stores import add_directory, below, exists, shown
 from pytest_irmetrics.reports.text import plural, score_text
-from pytest_irmetrics.run import printable
+from pytest_irmetrics.words import printable
 
 if TYPE_CHECKING:
     import argparse

@@ -17,7 +17,8 @@ from pytest_irmetrics.golden.model import SUFFIXES, is_golden_folder, read_as
 from pytest_irmetrics.golden.trec import topics_beside
 from pytest_irmetrics.golden.writing import files_of
 from pytest_irmetrics.reports.text import plural
-from pytest_irmetrics.run import Run, quote
+from pytest_irmetrics.run import Run
+from pytest_irmetrics.words import quote
 from pytest_irmetrics.writing import WriteError, write_whole
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.notes import listed
 from pytest_irmetrics.passages import Passage
 from pytest_irmetrics.reports.text import plural, score_text, signed_text, table
-from pytest_irmetrics.run import Answer, Run, quote
+from pytest_irmetrics.run import Answer, Run
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

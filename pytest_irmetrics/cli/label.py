@@ -26,7 +26,7 @@ from pytest_irmetrics.golden.model import MAX_GRADE
 from pytest_irmetrics.labelling import pool
 from pytest_irmetrics.notes import listed
 from pytest_irmetrics.reports.text import plural, score_text, table
-from pytest_irmetrics.run import quote
+from pytest_irmetrics.words import quote
 from pytest_irmetrics.writing import WriteError, write_whole
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.cli.screen import FAILED, OK, RefusedError, add_command, show, tell
 from pytest_irmetrics.reports import files, json, markdown
 from pytest_irmetrics.reports.text import to_stream
-from pytest_irmetrics.run import printable
+from pytest_irmetrics.words import printable
 
 if TYPE_CHECKING:
     import argparse

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.cli.screen import RefusedError
 from pytest_irmetrics.golden.model import MAX_GRADE
-from pytest_irmetrics.run import printable, quote
 from pytest_irmetrics.thresholds import read_number
+from pytest_irmetrics.words import printable, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -27,7 +27,7 @@ from pytest_irmetrics.outcome import Outcome
 from pytest_irmetrics.record import Record
 from pytest_irmetrics.reports.terminal import details
 from pytest_irmetrics.reports.text import plural, table
-from pytest_irmetrics.run import quote
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     import argparse

@@ -26,7 +26,8 @@ from itertools import islice
 from operator import countOf
 from typing import Any, NoReturn, SupportsFloat, SupportsIndex
 
-from pytest_irmetrics.run import as_id, first_repeat, printable, quote
+from pytest_irmetrics.ids import as_id, first_repeat
+from pytest_irmetrics.words import printable, quote
 
 ACCEPTED = (
     "Accepted, best first: ids (text, integers, UUIDs), (id,) rows, (id, score) pairs, items with a key or attribute "

@@ -31,7 +31,7 @@ from pytest_irmetrics.retrieval.answers import (
 )
 from pytest_irmetrics.retrieval.chunks import identify_chunks
 from pytest_irmetrics.retrieval.frameworks import DEPTH_NAMES, hint, method_of
-from pytest_irmetrics.run import printable, quote
+from pytest_irmetrics.words import printable, quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

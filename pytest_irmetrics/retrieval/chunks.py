@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pytest_irmetrics.ids import as_id
 from pytest_irmetrics.passages import Chunk, fold, rank
 from pytest_irmetrics.retrieval.answers import AnswerError, part, read_ids, read_item, show
-from pytest_irmetrics.run import as_id, quote
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

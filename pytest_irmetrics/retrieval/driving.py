@@ -33,7 +33,8 @@ from pytest_irmetrics.retrieval.conversation import (
 )
 from pytest_irmetrics.retrieval.elsewhere import DaemonThreads, Elsewhere, Library, too_late
 from pytest_irmetrics.retrieval.session_loop import ALREADY_RUNNING, SessionLoop
-from pytest_irmetrics.run import Answer, Run, quote
+from pytest_irmetrics.run import Answer, Run
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Sequence

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics import run as run_module
-from pytest_irmetrics.run import Answer, Run, RunError
+from pytest_irmetrics.run import Answer, Run, RunError, json_form, trec_columns
 
 ANSWER = Answer(
     rankings=(("d1", "d2"), ("d2",)),
@@ -59,7 +58,7 @@ def outcome(path, **keywords):
 def with_care(path):
     """Read a file at once, whatever its layout."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_module, "_read_line_by_line", lambda *_: None)
+        patch.setattr(json_form, "read_line_by_line", lambda *_: None)
         return outcome(path)
 
 
@@ -69,7 +68,8 @@ class TestLineByLine:
     def test_reads_what_was_written(self, tmp_path, answers, others):
         run = Run.of(answers, 10, "golden/faq.yaml", 1, {"mrr": 0.5})
         run.save(tmp_path / "run.json")
-        assert run_module._read_line_by_line(tmp_path / "run.json", None) == run
+        answers, header = json_form.read_line_by_line(tmp_path / "run.json", {})
+        assert Run.of(answers, *header) == run
         like = Run.of({**others, **dict(list(answers.items())[:1])})
         assert outcome(tmp_path / "run.json", like=like) == run
 
@@ -165,9 +165,9 @@ class TestTrecInColumns:
         path = tmp_path / "run.trec"
         path.write_text(start + "".join(lines), encoding="utf-8", newline="")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(run_module, "_CHUNK", chunk)
+            patch.setattr(trec_columns, "_CHUNK", chunk)
             read = outcome(path)
-            patch.setattr(run_module, "_read_trec_in_columns", lambda _: None)
+            patch.setattr(trec_columns, "read", lambda _: None)
             assert read == outcome(path)
 
     @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -182,8 +182,8 @@ class TestTrecInColumns:
         rng.shuffle(rows)
         path.write_text("".join(f"{query} Q0 {doc} 0 {score} t\n" for (query, doc), score in rows), "utf-8")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(run_module, "_CHUNK", chunk)
-            read = run_module._read_trec_in_columns(path)
+            patch.setattr(trec_columns, "_CHUNK", chunk)
+            read = Run.of(trec_columns.read(path))
         for query in {query for query, _ in scores}:
             docs = sorted(((float(score), doc) for (of, doc), score in rows if of == query), reverse=True)
             assert read[query] == tuple(doc for _, doc in docs)
@@ -197,7 +197,7 @@ class TestTrecInColumns:
     def test_reads_what_is_well_formed_in_columns(self, tmp_path):
         path = tmp_path / "run.trec"
         path.write_bytes(b"q1 Q0 a 1 2 t\r\nq1\tQ0 b_1 2 2 t\n\nq2 Q0 \xc3\xa9 1 1 t\nq1 Q0 c 3 9 t")
-        read = run_module._read_trec_in_columns(path)
+        read = Run.of(trec_columns.read(path))
         assert {query: read[query] for query in read} == {"q1": ("c", "b_1", "a"), "q2": ("é",)}
 
     def test_not_utf8(self, tmp_path):

@@ -1,0 +1,20 @@
+"""A run: what a retriever answered, by query. Written as JSON, which keeps everything, or as a TREC run.
+
+The JSON has one query a line, sorted by id, and nothing that differs between two equal runs: it is made to be
+committed, compared with ``git diff`` and merged.
+"""
+
+from __future__ import annotations
+
+from pytest_irmetrics.run.answer import Answer, make_answer
+from pytest_irmetrics.run.faults import RunError
+from pytest_irmetrics.run.model import Run
+
+__all__ = ["Answer", "Run", "RunError", "make_answer"]
+
+for _public in (
+    Answer,
+    Run,
+    RunError,
+):  # so that pickles and tracebacks name what is public, wherever it is made
+    _public.__module__ = __name__

@@ -1,0 +1,186 @@
+"""Run: what a retriever answered, by query."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.ids import as_id, first_repeat, ranked
+from pytest_irmetrics.run import json_form, trec, trec_columns
+from pytest_irmetrics.run.answer import Answer, Header
+from pytest_irmetrics.run.faults import RunError, decode
+from pytest_irmetrics.words import printable, quote
+
+if TYPE_CHECKING:
+    from pytest_irmetrics.metrics import Grade
+    from pytest_irmetrics.run.answer import Answers
+
+
+class Run:
+    """What a retriever answered, by query: `run["refund"]` is a ranking, best first.
+
+    Made of a mapping from query id to ids, best first, or to a mapping from id to score, which is then ordered
+    as trec_eval orders it. Also a retriever itself, which gates without an engine.
+    """
+
+    __slots__ = ("answers", "depth", "golden_set", "means", "relevance_level")
+
+    answers: Answers
+    depth: int | None
+    golden_set: str | None
+    relevance_level: Grade | None
+    means: Mapping[str, float]
+
+    def __init__(self, rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> None:
+        answers: dict[str, Answer] = {}
+        for given, ranking in rankings.items():
+            query_id = as_id(given)
+            if query_id is None:
+                raise RunError(
+                    f"a query's id is text, not {type(given).__name__}. Give a mapping of query id to ids."
+                )
+            if query_id in answers:
+                raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
+            answers[query_id] = Answer((_ranking(query_id, ranking),))
+        self._fill(answers)
+
+    def _fill(
+        self,
+        answers: Answers,
+        depth: int | None = None,
+        golden_set: str | None = None,
+        relevance_level: Grade | None = None,
+        means: Mapping[str, float] | None = None,
+    ) -> None:
+        self.answers = answers
+        self.depth = depth
+        self.golden_set = golden_set
+        self.relevance_level = relevance_level
+        self.means = dict(means or {})
+
+    @classmethod
+    def of(
+        cls,
+        answers: Answers,
+        depth: int | None = None,
+        golden_set: str | None = None,
+        relevance_level: Grade | None = None,
+        means: Mapping[str, float] | None = None,
+    ) -> Run:
+        """Make a run of answers that were read with care already. `golden_set` is a path, and not absolute."""
+        run = cls.__new__(cls)
+        run._fill(answers, depth, golden_set, relevance_level, means)  # noqa: SLF001 - its own
+        return run
+
+    def __getitem__(self, query_id: str) -> tuple[str, ...]:
+        return self.answers[query_id].rankings[0]
+
+    def __contains__(self, query_id: object) -> bool:
+        return query_id in self.answers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.answers)
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Run):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]  # it holds mappings
+
+    def __repr__(self) -> str:
+        depth = "" if self.depth is None else f", depth {self.depth}"
+        return f"<Run: {len(self)} {'query' if len(self) == 1 else 'queries'}{depth}>"
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, like: Run | None = None) -> Run:
+        """Read a stored run: JSON where the name ends in ``.json``, a TREC run otherwise.
+
+        Rankings and ids that `like` has for the same query are taken from there, and so are in memory once.
+        """
+        where = printable(os.fspath(path))
+        file = Path(path)
+        try:
+            if file.suffix.lower() != ".json":
+                return cls.of(trec_columns.read(file) or trec.read(file.read_bytes(), where))
+            stored = json_form.read_line_by_line(file, {} if like is None else like.answers)
+            data = b"" if stored else file.read_bytes()
+        except OSError as error:
+            raise RunError(
+                f"{where}: cannot be read: {error.strerror or error}. Give the path of a stored run."
+            ) from None
+        answers, header = stored or json_form.read(decode(data, where), where)
+        return cls.of(answers, *header)
+
+    @classmethod
+    def loads(cls, text: str, path: str | os.PathLike[str] | None = None) -> Run:
+        """Read the JSON that `dumps` wrote; `path` only words the errors."""
+        answers, header = json_form.read(text, "run" if path is None else printable(os.fspath(path)))
+        return cls.of(answers, *header)
+
+    def dumps(self) -> str:
+        """Write as JSON. Equal runs give equal text, of printable, valid UTF-8; a query is one line."""
+        return "".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        return json_form.lines(
+            self.answers, Header(self.depth, self.golden_set, self.relevance_level, self.means)
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to `path`: JSON where the name ends in ``.json``; otherwise a TREC run, of the first repeat alone.
+
+        A TREC run cannot hold ids with white space (an error), texts, params, nor that a query had an empty result.
+        """
+        lines = self._lines() if Path(path).suffix.lower() == ".json" else trec.lines(self.answers)
+        # As bytes by the thousand lines, and whole before the file is touched: an id may yet turn out to be unfit.
+        data = bytearray()
+        while some := "".join(islice(lines, 1000)):
+            data += some.encode("utf-8")
+        try:
+            Path(path).write_bytes(data)
+        except OSError as error:
+            raise RunError(
+                f"{printable(os.fspath(path))}: cannot be written: {error.strerror or error}."
+            ) from None
+
+
+def _ranking(query_id: str, given: object) -> tuple[str, ...]:
+    wrong = f"the ranking of query {quote(query_id)}"
+    if isinstance(given, Mapping):
+        try:
+            scores = [(as_id(doc), float(score)) for doc, score in given.items()]
+        except (TypeError, ValueError):
+            raise RunError(
+                f"{wrong}: a score is not a number. Give ids, best first, or a mapping of id to score."
+            ) from None
+        if any(math.isnan(score) for _, score in scores):
+            raise RunError(f"{wrong}: a score is NaN. Give ids, best first, or a mapping of id to score.")
+        ids: Iterable[object] = ranked([(doc, score) for doc, score in scores if doc is not None])
+        if len(given) != sum(doc is not None for doc, _ in scores):
+            raise RunError(f"{wrong}: an id is text. Give ids, best first, or a mapping of id to score.")
+    elif isinstance(given, (str, bytes, AbstractSet)) or not isinstance(given, Iterable):
+        raise RunError(f"{wrong} is a {type(given).__name__}. Give a list of ids, best first.")
+    else:
+        ids = given
+    ranking = tuple(ids)
+    if set(map(type, ranking)) - {str}:
+        texts = tuple(as_id(doc) for doc in ranking)
+        for doc, text in zip(ranking, texts, strict=True):
+            if text is None:
+                raise RunError(
+                    f"{wrong}: an id is text, not {type(doc).__name__}. Give a list of ids, best first."
+                )
+        ranking = texts
+    repeated = first_repeat(ranking)  # type: ignore[arg-type]  # what is not text has just been turned away
+    if repeated:
+        raise RunError(f"{wrong}: {quote(repeated[0])} is in it twice. Give each document once.")
+    return ranking  # type: ignore[return-value]  # the same
