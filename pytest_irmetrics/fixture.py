@@ -412,7 +412,7 @@ class IRMetrics:
             self._notes += notes.on_evaluation(now, limits, self._corpus)
             self._notes += health.on_run(now, limits, self._corpus)
             self._hints += notes.on_known_bad(now, limits)
-            if self._item.config.get_verbosity() >= 1:  # it reads each query's words
+            if self._item.config.getoption("verbose", 0) >= 1:  # it reads each query's words
                 self._hints += health.on_run_in_detail(now, limits, self._corpus)
         if comparison is not None and self._against is not None:
             self._notes += notes.on_comparison(comparison, self._against)

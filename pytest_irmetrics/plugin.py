@@ -166,7 +166,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
     session = config.stash.get(_session_key, None)
-    verbosity = config.get_verbosity()
+    verbosity = config.getoption("verbose", 0)
     # With -v the summary says it, and more: what the baseline shows of it.
     if session is None or verbosity < 0 or (verbosity > 0 and not config.option.collectonly):
         return []

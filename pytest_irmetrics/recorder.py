@@ -126,7 +126,7 @@ class Recorder:
         """Print one line for each golden set, its table with ``-v`` or where a gate failed, and what was stored."""
         records = self._records()
         screen = Screen(max(reporter._tw.fullwidth, 40), getattr(reporter._tw._file, "encoding", None))  # noqa: SLF001 - no public way to its width and stream
-        verbosity = self._config.get_verbosity()
+        verbosity = self._config.getoption("verbose", 0)
         lines = list(self._summary(records, screen, verbosity))
         if not lines:
             return

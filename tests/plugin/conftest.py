@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from importlib.metadata import version
 
 import pytest
 
@@ -10,6 +11,12 @@ import pytest_irmetrics.fixture
 import pytest_irmetrics.golden.yaml_reader
 import pytest_irmetrics.recorder
 import pytest_irmetrics.session  # noqa: F401 - see above
+
+OLD_ASYNCIO = tuple(map(int, version("pytest-asyncio").split(".")[:2])) < (0, 24)
+"""Whether pytest-asyncio is one that leaves event loops behind."""
+
+# It says what is so anyhow, and without it the plugin warns; the old one does not know it.
+ASYNCIO_SETTING = "" if OLD_ASYNCIO else "asyncio_default_fixture_loop_scope = function\n"
 
 RETRIEVER = """
     import json, pathlib, pytest

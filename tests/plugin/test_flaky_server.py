@@ -10,6 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from tests.plugin.conftest import ASYNCIO_SETTING
+
 SIZE = 48
 # What goes wrong with which query, and how its error begins; a client of each kind words it in its own way.
 FAULTS = {
@@ -163,7 +165,7 @@ def test_every_failure_is_named_and_the_rest_of_the_session_is_intact(project, m
     project.write("golden/faq.yaml", golden("text"))
     project.write("golden/sound.yaml", golden("other"))
     concurrency = 1 if mode == "one by one" else 12
-    more = "asyncio_default_fixture_loop_scope = function\n" if in_async_test else ""
+    more = ASYNCIO_SETTING if in_async_test else ""
     project.write("pytest.ini", f"[pytest]\nir_timeout = 1.5\nir_concurrency = {concurrency}\n{more}")
 
     result = project.run("--ir-baseline-update", "--ir-report=report.json")
