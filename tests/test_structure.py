@@ -62,10 +62,11 @@ def modules():
 
 
 MODULES = modules()
+NAMES = {f"pytest_irmetrics.{module}" for module in MODULES}
 
 
 def imports(path, module):
-    """Line → module, of all imports anywhere in a file, those for types alone included."""
+    """Line → module, of all imports anywhere in a file: within functions, for types alone and by name, too."""
     package = ["pytest_irmetrics", *module.split(".")]
     if path.name != "__init__.py":
         package.pop()
@@ -80,6 +81,8 @@ def imports(path, module):
             for name in node.names:
                 inner = f"{base}.{name.name}"
                 yield node.lineno, inner if inner.removeprefix("pytest_irmetrics.") in MODULES else base
+        elif isinstance(node, ast.Constant) and node.value in NAMES:  # for importlib
+            yield node.lineno, node.value
 
 
 def own_imports(path, module):
@@ -115,6 +118,21 @@ def test_imports_point_one_way(module):
         if room_of(name) != room and (not name or ROOMS.index(room_of(name)) > ROOMS.index(room))
     ]
     assert not wrong
+
+
+def test_no_files_import_each_other_in_a_circle():
+    uses = {
+        module: {name for _, name in own_imports(path, module)} - {module} for module, path in MODULES.items()
+    }
+    assert {"golden.trec", "golden.beir"} <= uses["golden.formats"], "what importlib imports is seen"
+    left = set(uses)
+    while free := {
+        module
+        for module in left
+        if not uses[module] & left or not any(module in uses[other] for other in left)
+    }:
+        left -= free
+    assert not {module: sorted(uses[module] & left) for module in sorted(left)}
 
 
 @pytest.mark.parametrize("module", [module for module in MODULES if room_of(module) in LIBRARY])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_irmetrics.golden.model import GoldenSet, GoldenSetError, Problem, Query
+from pytest_irmetrics.golden.golden_set import GoldenSet
+from pytest_irmetrics.golden.model import Query
+from pytest_irmetrics.golden.problems import GoldenSetError, Problem
 
 __all__ = ["GoldenSet", "GoldenSetError", "Problem", "Query"]

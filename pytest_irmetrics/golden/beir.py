@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_irmetrics.golden.beir_folder import split_of, splits_of
 from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, strict_json
-from pytest_irmetrics.golden.model import GoldenSetError, Problem
-from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
-from pytest_irmetrics.golden.rows import MAX_BYTES, blocks, grouped, to_set
-from pytest_irmetrics.golden.tables import read_rows
+from pytest_irmetrics.golden.problems import GoldenSetError, Problem, Problems, Stop, raise_any
+from pytest_irmetrics.golden.rows import MAX_BYTES, blocks, contents_of, grouped
+from pytest_irmetrics.golden.table import read_rows
 from pytest_irmetrics.thresholds import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from pytest_irmetrics.golden.model import GoldenSet
+    from pytest_irmetrics.golden.model import Contents
     from pytest_irmetrics.golden.rows import Judged
 
-__all__ = ["read_folder", "read_split", "split_of"]
+__all__ = ["is_split", "read_folder", "read_split"]
 
 
-def read_folder(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
+def read_folder(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
     """Read the split `test` of a BEIR folder, or its only one. Raises GoldenSetError."""
-    splits = _splits(path)
+    splits = splits_of(path)
     chosen = split_of(path)
     if chosen is None:
         base = shown.rstrip("/\\")
@@ -38,18 +39,16 @@ def read_folder(path: Path, shown: str, custom_metrics: Collection[str] = ()) ->
                 "There are no qrels/*.tsv in this folder. Add the judgments of a split as qrels/test.tsv."
             )
         raise GoldenSetError([Problem(shown, 1, 1, message)])
-    golden = read_split(chosen, f"{shown.rstrip('/')}/qrels/{chosen.name}", custom_metrics)
-    golden.path = path
-    golden.name = path.absolute().name
-    return golden
+    contents = read_split(chosen, f"{shown.rstrip('/')}/qrels/{chosen.name}", custom_metrics)
+    return replace(contents, name=path.absolute().name)
 
 
-def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - no thresholds here
+def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:  # noqa: ARG001 - no thresholds here
     """Read the qrels of one split, with the texts in ``queries.jsonl`` in the folder above. Raises GoldenSetError."""
     folder = path.absolute().parent.parent
     texts_in = os.path.normpath(Path(shown).parent / ".." / "queries.jsonl").replace(os.sep, "/")
     problems, in_queries = Problems(shown), Problems(texts_in)
-    golden = None
+    contents = None
     with nothing_is_garbage():
         data = read_plain_bytes(path, shown, MAX_BYTES)
         judged: Judged | None = None
@@ -68,24 +67,16 @@ def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
         if judged is not None and not len(problems) and not len(in_queries):
             with suppress(Stop):
                 name = f"{folder.name}-{path.stem}"
-                golden = to_set(judged, texts, problems, path=path, shown=shown, name=name, texts_in=texts_in)
+                contents = contents_of(judged, texts, problems, name=name, texts_in=texts_in)
     raise_any(problems, in_queries)
-    assert golden is not None  # noqa: S101 - or there was a problem
-    return golden
+    assert contents is not None  # noqa: S101 - or there was a problem
+    return contents
 
 
-def split_of(folder: Path) -> Path | None:
-    """Return the file that a folder's judgments are read from; None where that is not clear."""
-    splits = _splits(folder)
-    tests = [split for split in splits if split.stem == "test"]
-    return tests[0] if tests else splits[0] if len(splits) == 1 else None
-
-
-def _splits(folder: Path) -> list[Path]:
-    try:
-        return sorted((folder / "qrels").glob("*.tsv"))
-    except OSError:
-        return []
+def is_split(data: bytes) -> bool:
+    """Say whether a table is the qrels of a BEIR folder, by its header."""
+    header = data[:200].splitlines()[:1]
+    return bool(header) and header[0].lower().split(b"\t") == [b"query-id", b"corpus-id", b"score"]
 
 
 def _quick(data: bytes) -> Judged | None:

@@ -27,8 +27,10 @@ from yaml.events import (
 )
 
 from pytest_irmetrics.golden.files import UTF8_BOM
-from pytest_irmetrics.golden.model import GoldenSetError, Problem, Query
+from pytest_irmetrics.golden.golden_set import GoldenSet, made_of
+from pytest_irmetrics.golden.model import Query
 from pytest_irmetrics.golden.nodes import PARSER
+from pytest_irmetrics.golden.problems import GoldenSetError, Problem
 from pytest_irmetrics.golden.yaml_reader import parse_yaml
 from pytest_irmetrics.golden.yaml_writer import double_quoted, is_ambiguous
 from pytest_irmetrics.thresholds import quoted
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_irmetrics.golden.model import GoldenSet
+    from pytest_irmetrics.golden.model import Contents
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["append_judgments"]
@@ -81,12 +83,10 @@ def append_judgments(
             "them by hand."
         )
         raise GoldenSetError([Problem(shown, *((query.line, query.column) if query else (1, 1)), message)])
-    return bom + edited.encode("utf-8"), after
+    return bom + edited.encode("utf-8"), made_of(after, path)
 
 
-def _unintended(
-    before: GoldenSet, after: GoldenSet, added: Mapping[str, Mapping[str, Grade]]
-) -> Iterator[str]:
+def _unintended(before: Contents, after: Contents, added: Mapping[str, Mapping[str, Grade]]) -> Iterator[str]:
     """Yield what is not as it was and was not meant to change: queries' ids, or what of the whole set."""
     for name in ("name", "relevance_level", "left_out"):
         if getattr(before, name) != getattr(after, name):

@@ -8,7 +8,7 @@ import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.golden.model import GoldenSetError, Problem
+from pytest_irmetrics.golden.problems import GoldenSetError, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,11 +6,13 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.golden.model import GoldenSet, Query
+from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.thresholds import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+    from pytest_irmetrics.golden.model import Query
 
 __all__ = ["FORMATS", "Format", "UnfitError", "fit", "own_name", "refuse"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_plain, strict_json
-from pytest_irmetrics.golden.model import MAX_GRADE, GoldenSet, make_query
+from pytest_irmetrics.golden.model import MAX_GRADE, Contents, make_query
 from pytest_irmetrics.golden.nodes import MappingStartEvent, SequenceStartEvent, place_of
 from pytest_irmetrics.golden.problems import Stop, raise_any
 from pytest_irmetrics.golden.yaml_reader import USUAL_KEYS, SetReader
@@ -28,7 +28,7 @@ MAX_LINE = 10_000_000
 _NAMES = ("id", "query", "relevant", "forbidden", "tags", "xfail")
 
 
-def read_jsonl(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
+def read_jsonl(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
     """Read a golden set of one query a line. Raises GoldenSetError."""
     data = read_plain_bytes(path, shown, MAX_BYTES)
     with nothing_is_garbage():
@@ -40,7 +40,7 @@ class _LineReader(SetReader):
 
     _demanding = False
 
-    def read(self, data: bytes) -> GoldenSet:
+    def read(self, data: bytes) -> Contents:
         with suppress(Stop):
             for number, line in enumerate(data.splitlines(), 1):
                 if line and not line.isspace():
@@ -58,9 +58,7 @@ class _LineReader(SetReader):
             with suppress(Stop):
                 self._report(1, 1, 'No query has a judgment. Write "relevant" with the documents of each.')
             raise_any(self._problems)
-        return GoldenSet(
-            queries.values(), path=self._path, shown=self._shown, name=self._path.stem, left_out=left_out
-        )
+        return Contents(queries, self._shown, self._path.stem, left_out=tuple(left_out))
 
     def _read_line(self, line: bytes, number: int) -> None:
         if len(line) > MAX_LINE:

@@ -1,4 +1,4 @@
-"""Judgments from Python → GoldenSet, by trec_eval's conventions rather than a YAML file's."""
+"""Judgments from Python → Contents, by trec_eval's conventions rather than a YAML file's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.golden.model import MAX_GRADE, GoldenSet, GoldenSetError, Problem, Query, make_query
+from pytest_irmetrics.golden.model import MAX_GRADE, Contents, Query, make_query
+from pytest_irmetrics.golden.problems import GoldenSetError, Problem
 from pytest_irmetrics.thresholds import finite, quoted
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ def read_judgments(
     texts: Mapping[str, str] | None = None,
     name: str = "judgments",
     relevance_level: Grade = 1,
-) -> GoldenSet:
-    """Make a golden set of judgments: query id → document id → grade. Raises GoldenSetError."""
+) -> Contents:
+    """Read judgments, query id → document id → grade. Raises GoldenSetError."""
     problems: list[str] = []
     level = _grade(relevance_level)
     if level is None or not 0 < level <= MAX_GRADE:
@@ -65,7 +66,7 @@ def read_judgments(
         problems.append("There is no query with a judgment. Give {query id: {document id: grade}}.")
     if problems or level is None:
         raise GoldenSetError([Problem(name, None, None, message) for message in problems])
-    return GoldenSet(queries.values(), name=name, relevance_level=level, left_out=left_out)
+    return Contents(queries, name, name, relevance_level=level, left_out=tuple(left_out))
 
 
 def _texts(texts: Mapping[str, str], problems: list[str]) -> dict[str, str]:

@@ -6,7 +6,8 @@ import csv
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden import files
-from pytest_irmetrics.golden.model import SUFFIXES
+from pytest_irmetrics.golden.beir_folder import split_of
+from pytest_irmetrics.golden.formats import SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +21,6 @@ __all__ = ["lines_of", "place_in"]
 def lines_of(path: Path) -> list[str]:
     """Return the lines of the file that holds a golden set's judgments; none if it can no longer be read."""
     if SUFFIXES.get(path.suffix.lower()) is None or path.is_dir():
-        from pytest_irmetrics.golden.beir import split_of  # noqa: PLC0415 - for such a folder alone
-
         path = split_of(path) or path
     return files.lines_of(path)
 

@@ -1,20 +1,50 @@
-"""All that is wrong with one file, in one go."""
+"""What is wrong with a golden set: one problem with its place, and all those of a file in one go."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.golden.model import GoldenSetError, Problem
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     Report = Callable[[int, int, str], None]
     """Takes a line and a column, both from 1, and what is wrong there."""
 
-__all__ = ["MAX_PROBLEMS", "Problems", "Stop", "raise_any"]
+__all__ = ["MAX_PROBLEMS", "GoldenSetError", "Problem", "Problems", "Stop", "place", "raise_any"]
 
 MAX_PROBLEMS = 1000  # nobody reads more, and a hostile file could have millions
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a golden set, where, and what to do about it."""
+
+    file: str
+    """As the user named it; of a set that came from Python, its name."""
+    line: int | None
+    """Counted from 1; None where there is no file."""
+    column: int | None
+    """Counted from 1, in characters."""
+    message: str
+
+    def __str__(self) -> str:
+        """Write ``file:line:column: what is wrong. What to do.``."""
+        return f"{place(self.file, self.line, self.column)}: {self.message}"
+
+
+class GoldenSetError(ValueError):
+    """A golden set that cannot be read; `problems` holds all that was found, in the order of the file."""
+
+    problems: tuple[Problem, ...]
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        """One problem a line."""
+        return "\n".join(map(str, self.problems))
 
 
 class Stop(Exception):  # noqa: N818 - what ends the reading has been reported before
@@ -42,6 +72,11 @@ class Problems:
     def __iter__(self) -> Iterator[Problem]:
         """In the order of the file."""
         return iter(sorted(self._found, key=_by_place))
+
+
+def place(file: str, line: int | None, column: int | None) -> str:
+    """Write a place as editors and CI logs read it: ``file:line:column``, without what is None."""
+    return ":".join([file, *(str(number) for number in (line, column) if number is not None)])
 
 
 def raise_any(*files: Problems) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_plain
-from pytest_irmetrics.golden.model import GoldenSet, Query
+from pytest_irmetrics.golden.model import Contents, Query
 from pytest_irmetrics.golden.nodes import MappingStartEvent, Node, ScalarEvent, SequenceStartEvent, place_of
 from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
 from pytest_irmetrics.golden.rows import bad_grade, judged_twice, read_grade
@@ -25,7 +25,7 @@ __all__ = ["read_quepid"]
 MAX_BYTES = 50_000_000
 
 
-def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
+def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
     """Read what Quepid exports: queries with their ratings, as JSON or, in a file without its suffix, a table.
 
     Raises GoldenSetError.
@@ -34,15 +34,15 @@ def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) ->
         return read_table(path, shown, custom_metrics)
     data = read_plain_bytes(path, shown, MAX_BYTES)
     problems = Problems(shown)
-    golden = None
+    contents = None
     with nothing_is_garbage(), suppress(Stop):
-        golden = _read(data.decode(), path, problems)
+        contents = _read(data.decode(), path, problems)
     raise_any(problems)
-    assert golden is not None  # noqa: S101 - or there was a problem
-    return golden
+    assert contents is not None  # noqa: S101 - or there was a problem
+    return contents
 
 
-def _read(text: str, path: Path, problems: Problems) -> GoldenSet:
+def _read(text: str, path: Path, problems: Problems) -> Contents:
     try:
         root = compose(text)
     except JsonError as error:
@@ -82,12 +82,11 @@ def _read(text: str, path: Path, problems: Problems) -> GoldenSet:
             1, 1, "No query has a rating. Rate some results in Quepid, and export the case again."
         )
     name = fields.get("case_name")
-    return GoldenSet(
-        queries.values(),
-        path=path,
-        shown=problems.shown,
-        name=name.value if name.__class__ is ScalarEvent and name.value else path.stem,
-        left_out=left_out,
+    return Contents(
+        queries,
+        problems.shown,
+        name.value if name.__class__ is ScalarEvent and name.value else path.stem,
+        left_out=tuple(left_out),
     )
 
 

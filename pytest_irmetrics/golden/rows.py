@@ -1,20 +1,19 @@
-"""Formats of one judgment a row: what their readers share, from rows to a golden set."""
+"""Formats of one judgment a row: what their readers share, from rows to contents."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.golden.model import MAX_GRADE, GoldenSet, Query, make_query
+from pytest_irmetrics.golden.model import MAX_GRADE, Contents, Query, make_query
 from pytest_irmetrics.thresholds import quoted, read_number
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from pytest_irmetrics.golden.problems import Problems
     from pytest_irmetrics.metrics import Grade
 
-__all__ = ["MAX_BYTES", "Judged", "blocks", "grouped", "read_grade", "to_set"]
+__all__ = ["MAX_BYTES", "Judged", "blocks", "contents_of", "grouped", "read_grade"]
 
 MAX_BYTES = 1_000_000_000
 """Rows are read block by block, and a great many are usual here."""
@@ -82,24 +81,22 @@ def judged_twice(query_id: str, doc_id: str, line: int) -> str:
     return f"The query {quoted(query_id)} judges {quoted(doc_id)} twice, first on line {line}. Keep one."
 
 
-def to_set(
+def contents_of(
     judged: Judged,
     texts: Mapping[str, str] | None,
     problems: Problems,
     *,
-    path: Path,
-    shown: str,
     name: str,
     texts_in: str = "",
     ignored: Container[str] = (),
-) -> GoldenSet:
-    """Make a golden set of judgments and texts, which are None where the set has none.
+) -> Contents:
+    """Make contents of judgments and texts, which are None where the set has none.
 
     A query without a text, where there are texts, is reported: `texts_in` names the file that lacks it. One with a
     text and no judgment is left out, unless it is `ignored`.
     """
     grades, lines = judged
-    queries: list[Query] = []
+    queries: dict[str, Query] = {}
     no_params: dict[str, object] = {}  # one for all, as nothing changes a query
     for query_id, documents in grades.items():
         if texts is None:
@@ -109,10 +106,10 @@ def to_set(
             if text is None:
                 message = f"The query {quoted(query_id)} has no text in {texts_in}. Add it, or remove its judgments."
                 problems.report(lines[query_id], 1, message)
-        queries.append(
-            make_query(query_id, text, documents, (), (), 1.0, no_params, (), False, None, None, lines[query_id], 1)  # noqa: FBT003 - as its fields
+        queries[query_id] = make_query(
+            query_id, text, documents, (), (), 1.0, no_params, (), False, None, None, lines[query_id], 1  # noqa: FBT003 - as its fields
         )  # fmt: skip
     left_out = [query_id for query_id in texts or () if query_id not in grades and query_id not in ignored]
     if not queries and not len(problems):
         problems.report(1, 1, "There is no judgment. Write one a line.")
-    return GoldenSet(queries, path=path, shown=shown, name=name, left_out=left_out)
+    return Contents(queries, problems.shown, name, left_out=tuple(left_out))

@@ -12,10 +12,10 @@ from pytest_irmetrics.golden.rows import (
     MAX_BYTES,
     bad_grade,
     blocks,
+    contents_of,
     grouped,
     judged_twice,
     read_grade,
-    to_set,
 )
 from pytest_irmetrics.thresholds import quoted
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_irmetrics.golden.model import GoldenSet
+    from pytest_irmetrics.golden.model import Contents
     from pytest_irmetrics.golden.rows import Judged
     from pytest_irmetrics.metrics import Grade
 
@@ -40,7 +40,7 @@ def topics_beside(qrels: str) -> str:
     return f"{folder}{slash}{stem if stem and dot else suffix}.topics.tsv"
 
 
-def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - no thresholds here
+def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:  # noqa: ARG001 - no thresholds here
     """Read qrels; the texts are in ``NAME.topics.tsv`` beside them, and a set without has none.
 
     As trec_eval has it, fields stand between ASCII white space and the second is not read. Raises GoldenSetError.
@@ -51,7 +51,7 @@ def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
     shown_topics = topics_beside(shown.replace("\\", "/"))
     in_topics = Problems(shown_topics)
     texts = None
-    golden = None
+    contents = None
     with nothing_is_garbage():
         if topics.exists():
             with suppress(Stop):
@@ -60,12 +60,10 @@ def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
             judged = _quick(data) or _careful(data, problems)
             del data
             if texts is None or not (len(problems) or len(in_topics)):
-                golden = to_set(
-                    judged, texts, problems, path=path, shown=shown, name=path.stem, texts_in=shown_topics
-                )
+                contents = contents_of(judged, texts, problems, name=path.stem, texts_in=shown_topics)
     raise_any(problems, in_topics)
-    assert golden is not None  # noqa: S101 - or there was a problem
-    return golden
+    assert contents is not None  # noqa: S101 - or there was a problem
+    return contents
 
 
 def read_topics(path: Path, problems: Problems) -> dict[str, str]:

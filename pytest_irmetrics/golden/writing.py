@@ -7,16 +7,17 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.golden.cells import guarded, param_text, tags_text
 from pytest_irmetrics.golden.fitting import UnfitError, own_name, refuse
 from pytest_irmetrics.golden.records import as_record, limits_of, short_limits, whole
-from pytest_irmetrics.golden.tables import guarded, param_text, tags_text
 from pytest_irmetrics.golden.trec import topics_beside
 from pytest_irmetrics.golden.yaml_writer import write_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_irmetrics.golden.model import GoldenSet, Query
+    from pytest_irmetrics.golden.golden_set import GoldenSet
+    from pytest_irmetrics.golden.model import Query
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["files_of"]

@@ -1,4 +1,4 @@
-"""Nodes → GoldenSet: what the keys of a YAML file mean, and every complaint about them."""
+"""Nodes → Contents: what the keys of a YAML file mean, and every complaint about them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from pytest_irmetrics.golden.files import nothing_is_garbage, read_text_bytes
 from pytest_irmetrics.golden.model import (
     MAX_GRADE,
     MAX_WEIGHT,
-    GoldenSet,
+    Contents,
     Query,
     make_query,
-    place,
 )
 from pytest_irmetrics.golden.nodes import (
     CONSTANTS,
@@ -30,7 +29,7 @@ from pytest_irmetrics.golden.nodes import (
     SequenceStartEvent,
     place_of,
 )
-from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
+from pytest_irmetrics.golden.problems import Problems, Stop, place, raise_any
 from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.passages import Passage
 from pytest_irmetrics.thresholds import (
@@ -86,12 +85,12 @@ _OTHER_NAMES = {
 _GRADES: dict[str, Grade] = {str(grade): grade for grade in range(MAX_GRADE + 1)}
 
 
-def read_yaml(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
+def read_yaml(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
     """Read a golden set; messages call the file `shown`. Raises GoldenSetError."""
     return parse_yaml(read_text_bytes(path, shown), path, shown, custom_metrics)
 
 
-def parse_yaml(data: bytes, path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
+def parse_yaml(data: bytes, path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
     """Read a golden set from a file's content, without a BOM. Raises GoldenSetError."""
     with nothing_is_garbage():
         return SetReader(path, shown, custom_metrics).read(data)
@@ -120,15 +119,15 @@ class SetReader:
         self._slices: dict[str, Node] = {}
         self._top: list[Node] = []  # the file's keys and values so far, after the event that begins them
 
-    def read(self, data: bytes) -> GoldenSet:
+    def read(self, data: bytes) -> Contents:
         """Return what the file holds. Raises GoldenSetError."""
-        golden = None
+        contents = None
         with suppress(Stop):
-            golden = self._read(data)
+            contents = self._read(data)
         raise_any(self._problems)
-        return cast("GoldenSet", golden)  # whatever stops the reading is reported
+        return cast("Contents", contents)  # whatever stops the reading is reported
 
-    def _read(self, data: bytes) -> GoldenSet:
+    def _read(self, data: bytes) -> Contents:
         nodes = NodeReader(data, self._report)
         complete = False
         try:
@@ -141,10 +140,10 @@ class SetReader:
         if len(self._top) % 2 == 0:  # broken off between a key and its value
             self._top.pop()
         fields = self._fields(self._top, _SET_KEYS, "a golden set")
-        golden = self._read_set(fields)
+        contents = self._read_set(fields)
         if complete:
-            self._check_whole(fields, golden)
-        return golden
+            self._check_whole(fields, contents)
+        return contents
 
     # Problems --------------------------------------------------------------------------------------------------
 
@@ -684,7 +683,7 @@ class SetReader:
 
     # The set ---------------------------------------------------------------------------------------------------
 
-    def _read_set(self, fields: Mapping[str | None, Node]) -> GoldenSet:
+    def _read_set(self, fields: Mapping[str | None, Node]) -> Contents:
         version = fields.get("version")
         if version is not None and not (version.__class__ is ScalarEvent and version.value == "1"):
             self._problem(
@@ -707,13 +706,12 @@ class SetReader:
                 self._problem(
                     queries, f"`queries` is {_shown_value(queries)}. Write a list, each query after a `- `."
                 )
-        return GoldenSet(
-            self._queries.values(),
-            path=self._path,
-            shown=self._shown,
-            name=self._path.stem if name is None else name,
-            relevance_level=level,
-            thresholds=[threshold for _, threshold in self._limited],
+        return Contents(
+            self._queries,
+            self._shown,
+            self._path.stem if name is None else name,
+            level,
+            tuple(threshold for _, threshold in self._limited),
         )
 
     def _level(self, node: Node) -> Grade:
@@ -735,32 +733,29 @@ class SetReader:
             self._slices[key.value] = key
             self._limited += self._thresholds(value, key.value, tag=key.value)
 
-    def _check_whole(self, fields: Mapping[str | None, Node], golden: GoldenSet) -> None:
+    def _check_whole(self, fields: Mapping[str | None, Node], contents: Contents) -> None:
         """Report what shows only once every query is known."""
         queries = fields.get("queries")
         if queries is None:
             self._report(1, 1, "There are no `queries`. Write the key and, below it, a list of queries.")
         elif not self._some and queries.__class__ is list and queries[0].__class__ is SequenceStartEvent:
             self._problem(queries, "There is no query. Write `- query: …` with `relevant: …`.")
-        if self._textless and any(query.text is not None for query in golden.queries.values()):
+        if self._textless and any(query.text is not None for query in contents.queries.values()):
             for node in self._textless:
                 self._problem(node, "This query has no `query`, and others do. Write the text to search for.")
-        if golden.relevance_level > self._least:
-            self._check_level(golden)
+        if contents.relevance_level > self._least:
+            self._check_level(contents)
+        tags = {tag for query in contents.queries.values() for tag in query.tags} if self._slices else set()
         for tag, key in self._slices.items():
-            if tag not in golden.tags:
-                close = (
-                    get_close_matches(tag, golden.tags, n=1)
-                    if len(tag) <= 60 and len(golden.tags) <= 200
-                    else []
-                )
+            if tag not in tags:
+                close = get_close_matches(tag, tags, n=1) if len(tag) <= 60 and len(tags) <= 200 else []
                 advice = f"Did you mean {quoted(close[0])}?" if close else "Tag some, or remove the slice."
                 self._problem(key, f"No query carries the tag {quoted(tag)}. {advice}")
-        self._check_gates(golden)
+        self._check_gates(contents)
 
-    def _check_level(self, golden: GoldenSet) -> None:
-        level = golden.relevance_level
-        for query in golden.queries.values():
+    def _check_level(self, contents: Contents) -> None:
+        level = contents.relevance_level
+        for query in contents.queries.values():
             best = max(query.judgments.values(), default=0)
             if 0 < best < level and query.line is not None and query.column is not None:
                 advice = f"Grade one {level} or higher, or lower `relevance_level`."
@@ -769,15 +764,15 @@ class SetReader:
                 )
                 self._report(query.line, query.column, message)
 
-    def _check_gates(self, golden: GoldenSet) -> None:
+    def _check_gates(self, contents: Contents) -> None:
         """Report thresholds on metrics that are computed for none of their queries."""
-        if not self._limited or not golden.queries:
+        if not self._limited or not contents.queries:
             return
         with_metric: dict[bool, set[str | None]] = {
             False: set(),
             True: set(),
         }  # tags, by whether a query has no answer
-        for query in golden.queries.values():
+        for query in contents.queries.values():
             with_metric[query.no_answer].add(None)
             with_metric[query.no_answer].update(query.tags)
         for key, threshold in self._limited:

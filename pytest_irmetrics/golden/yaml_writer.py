@@ -14,7 +14,8 @@ from pytest_irmetrics.golden.records import as_record, limits_of, short_limits, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from pytest_irmetrics.golden.model import GoldenSet, Query
+    from pytest_irmetrics.golden.golden_set import GoldenSet
+    from pytest_irmetrics.golden.model import Query
     from pytest_irmetrics.thresholds import Threshold
 
 __all__ = ["double_quoted", "is_ambiguous", "scalar", "write_yaml"]

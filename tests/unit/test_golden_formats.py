@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Query
+from pytest_irmetrics.golden.cells import guarded, param_text, read_param, unguarded
 from pytest_irmetrics.golden.problems import MAX_PROBLEMS
-from pytest_irmetrics.golden.tables import guarded, param_text, read_param, unguarded
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 FUZZ = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -8,8 +8,7 @@ import pytest
 
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, read_metrics
-from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.golden.model import Query
+from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.record import Degradation, Record
 from pytest_irmetrics.reports import selftest as report
 from pytest_irmetrics.reports.terminal import Screen

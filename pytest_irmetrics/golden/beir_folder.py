@@ -1,0 +1,31 @@
+"""A BEIR folder by the names of its files: ``queries.jsonl``, and ``qrels/test.tsv`` or another split."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["is_golden_folder", "split_of", "splits_of"]
+
+
+def is_golden_folder(path: Path) -> bool:
+    """Say whether a folder is a golden set itself: one of BEIR, with ``queries.jsonl`` and ``qrels``."""
+    return os.path.isfile(path / "queries.jsonl") and os.path.isdir(path / "qrels")  # noqa: PTH112, PTH113 - Path.is_dir raises where it may not look
+
+
+def split_of(folder: Path) -> Path | None:
+    """Return the file that a folder's judgments are read from; None where that is not clear."""
+    splits = splits_of(folder)
+    tests = [split for split in splits if split.stem == "test"]
+    return tests[0] if tests else splits[0] if len(splits) == 1 else None
+
+
+def splits_of(folder: Path) -> list[Path]:
+    """Return the files of its judgments, by name."""
+    try:
+        return sorted((folder / "qrels").glob("*.tsv"))
+    except OSError:
+        return []
