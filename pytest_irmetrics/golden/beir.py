@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.golden.beir_folder import split_of, splits_of
 from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
-from pytest_irmetrics.golden.json_nodes import JsonError, compose, strict_json
+from pytest_irmetrics.golden.nodes.json_nodes import JsonError, compose, strict_json
 from pytest_irmetrics.golden.problems import GoldenSetError, Problem, Problems, Stop, raise_any
 from pytest_irmetrics.golden.rows import MAX_BYTES, blocks, contents_of, grouped
 from pytest_irmetrics.golden.table import read_rows

@@ -28,10 +28,10 @@ from yaml.events import (
 
 from pytest_irmetrics.golden.files import UTF8_BOM
 from pytest_irmetrics.golden.golden_set import GoldenSet, made_of
+from pytest_irmetrics.golden.keyed.yaml_reader import parse_yaml
 from pytest_irmetrics.golden.model import Query
-from pytest_irmetrics.golden.nodes import PARSER
+from pytest_irmetrics.golden.nodes.yaml_nodes import PARSER
 from pytest_irmetrics.golden.problems import GoldenSetError, Problem
-from pytest_irmetrics.golden.yaml_reader import parse_yaml
 from pytest_irmetrics.golden.yaml_writer import double_quoted, is_ambiguous
 from pytest_irmetrics.thresholds import quoted
 

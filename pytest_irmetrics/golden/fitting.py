@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden.golden_set import GoldenSet
+from pytest_irmetrics.golden.keyed.keys import QUERY_KEYS
 from pytest_irmetrics.thresholds import quoted
 
 if TYPE_CHECKING:
@@ -16,18 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "Format", "UnfitError", "fit", "own_name", "refuse"]
 
-_QUERY_KEYS = (
-    "id",
-    "forbidden",
-    "tags",
-    "weight",
-    "params",
-    "thresholds",
-    "no_answer",
-    "xfail",
-    "note",
-    "passages",
-)
 _NAMED = 5
 
 
@@ -42,7 +31,7 @@ class Format:
     title: str
     """As a sentence begins with it."""
     holds: frozenset[str]
-    """Keys of a query; `set` for what is said of the whole set."""
+    """Keys of a query; `passages` among its judgments; `set` for what is said of the whole set."""
     whole_grades: bool = False
     """Whether other readers take grades for integers."""
     unjudged: bool = True
@@ -50,8 +39,8 @@ class Format:
 
 
 FORMATS = {
-    "yaml": Format("YAML", frozenset((*_QUERY_KEYS, "set")), unjudged=False),
-    "jsonl": Format("JSONL", frozenset(_QUERY_KEYS)),
+    "yaml": Format("YAML", QUERY_KEYS | {"passages", "set"}, unjudged=False),
+    "jsonl": Format("JSONL", QUERY_KEYS | {"passages"}),
     "csv": Format("CSV", frozenset(("id", "tags", "weight", "params"))),
     "tsv": Format("TSV", frozenset(("id", "tags", "weight", "params"))),
     "trec": Format("TREC qrels", frozenset(("id",)), whole_grades=True),

@@ -32,9 +32,9 @@ SUFFIXES = {
 """Suffix → format."""
 
 _READERS = {
-    "yaml": ("pytest_irmetrics.golden.yaml_reader", "read_yaml"),
+    "yaml": ("pytest_irmetrics.golden.keyed.yaml_reader", "read_yaml"),
     "trec": ("pytest_irmetrics.golden.trec", "read_qrels"),
-    "jsonl": ("pytest_irmetrics.golden.jsonl", "read_jsonl"),
+    "jsonl": ("pytest_irmetrics.golden.keyed.jsonl", "read_jsonl"),
     "csv": ("pytest_irmetrics.golden.tables", "read_table"),
     "tsv": ("pytest_irmetrics.golden.tables", "read_table"),
     "beir": ("pytest_irmetrics.golden.beir", "read_folder"),

@@ -34,7 +34,7 @@ def place_in(path: Path, lines: Sequence[str], query: Query, doc_id: str, last: 
         return None
     form = SUFFIXES.get(path.suffix.lower(), "beir")
     if form == "yaml":
-        from pytest_irmetrics.golden.yaml_reader import line_of  # noqa: PLC0415 - loads yaml
+        from pytest_irmetrics.golden.keyed.places import line_of  # noqa: PLC0415 - loads yaml
 
         return line_of(doc_id, query, lines[query.line - 1 : last])
     if form == "jsonl":

@@ -6,10 +6,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
-from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_plain
 from pytest_irmetrics.golden.model import Contents, Query
-from pytest_irmetrics.golden.nodes import MappingStartEvent, Node, ScalarEvent, SequenceStartEvent, place_of
-from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
+from pytest_irmetrics.golden.nodes.json_nodes import JsonError, compose, is_plain
+from pytest_irmetrics.golden.nodes.node import NodeProblems, ScalarEvent, is_mapping, is_sequence, place_of
+from pytest_irmetrics.golden.problems import Stop, raise_any
 from pytest_irmetrics.golden.rows import bad_grade, judged_twice, read_grade
 from pytest_irmetrics.golden.tables import read_table
 from pytest_irmetrics.thresholds import quoted
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
+    from pytest_irmetrics.golden.nodes.node import Node
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["read_quepid"]
@@ -33,7 +34,7 @@ def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) ->
     if path.suffix.lower() != ".json":
         return read_table(path, shown, custom_metrics)
     data = read_plain_bytes(path, shown, MAX_BYTES)
-    problems = Problems(shown)
+    problems = NodeProblems(shown)
     contents = None
     with nothing_is_garbage(), suppress(Stop):
         contents = _read(data.decode(), path, problems)
@@ -42,7 +43,7 @@ def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) ->
     return contents
 
 
-def _read(text: str, path: Path, problems: Problems) -> Contents:
+def _read(text: str, path: Path, problems: NodeProblems) -> Contents:
     try:
         root = compose(text)
     except JsonError as error:
@@ -56,7 +57,7 @@ def _read(text: str, path: Path, problems: Problems) -> Contents:
         )
         raise Stop
     listed = fields.get("queries")
-    if listed is None or listed.__class__ is not list or listed[0].__class__ is not SequenceStartEvent:
+    if listed is None or not is_sequence(listed):
         problems.report(
             1,
             1,
@@ -91,13 +92,12 @@ def _read(text: str, path: Path, problems: Problems) -> Contents:
 
 
 def _fields(node: Node) -> dict[str, Node]:
-    if node.__class__ is not list or node[0].__class__ is not MappingStartEvent:
+    if not is_mapping(node):
         return {}
     return {key.value: value for key, value in zip(node[1::2], node[2::2], strict=True)}
 
 
-def _query(node: Node, problems: Problems) -> Query | None:
-    line, column = place_of(node)
+def _query(node: Node, problems: NodeProblems) -> Query | None:
     fields = _fields(node)
     text = _text(fields.get("query_text") or fields.get("query"))
     if text is None or "ratings" not in fields:
@@ -105,10 +105,11 @@ def _query(node: Node, problems: Problems) -> Query | None:
             advice = "Name a golden set with these keys .yaml, which JSON is, too."
         else:
             advice = 'An export has "query_text" or "query", and "ratings".'
-        problems.report(line, column, f"This is no query of an export of Quepid. {advice}")
+        problems.at(node, f"This is no query of an export of Quepid. {advice}")
         return None
     note = _text(fields.get("notes")) or _text(fields.get("information_need"))
     judgments = _ratings(text, fields["ratings"], problems)
+    line, column = place_of(node)
     return Query(text, text, judgments, note=note, line=line, column=column)
 
 
@@ -118,28 +119,24 @@ def _text(node: Node | None) -> str | None:
     return str(node.value)
 
 
-def _ratings(query_id: str, node: Node, problems: Problems) -> dict[str, Grade]:
+def _ratings(query_id: str, node: Node, problems: NodeProblems) -> dict[str, Grade]:
     judgments: dict[str, Grade] = {}
     lines: dict[str, int] = {}
-    if node.__class__ is not list or node[0].__class__ is not MappingStartEvent:
+    if not is_mapping(node):
         if not is_plain(node):
-            line, column = place_of(node)
-            problems.report(line, column, 'The "ratings" are no object. Write {"document": rating}.')
+            problems.at(node, 'The "ratings" are no object. Write {"document": rating}.')
         return judgments
     for key, value in zip(node[1::2], node[2::2], strict=True):
-        line, column = place_of(key)
         if value.__class__ is ScalarEvent and is_plain(value) and value.value == "null":  # not rated
             continue
         grade = read_grade(value.value) if value.__class__ is ScalarEvent else None
         if not key.value:
-            problems.report(line, column, "Here is a rating without a document. Write its id.")
+            problems.at(key, "Here is a rating without a document. Write its id.")
         elif grade is None:
-            problems.report(
-                *place_of(value), bad_grade(key.value, value.value if value.__class__ is ScalarEvent else "…")
-            )
+            problems.at(value, bad_grade(key.value, value.value if value.__class__ is ScalarEvent else "…"))
         elif key.value in judgments:
-            problems.report(line, column, judged_twice(query_id, key.value, lines[key.value]))
+            problems.at(key, judged_twice(query_id, key.value, lines[key.value]))
         else:
             judgments[key.value] = grade
-            lines[key.value] = line
+            lines[key.value], _ = place_of(key)
     return judgments

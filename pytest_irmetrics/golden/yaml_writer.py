@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from pytest_irmetrics.golden.nodes import CONSTANTS, JSON_NUMBER
+from pytest_irmetrics.golden.nodes.node import CONSTANTS, JSON_NUMBER
 from pytest_irmetrics.golden.records import as_record, limits_of, short_limits, whole
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 # In-process runs forget what they import; what is loaded here is loaded once for all of them.
 import pytest_irmetrics.fixture
-import pytest_irmetrics.golden.yaml_reader
+import pytest_irmetrics.golden.keyed.yaml_reader
 import pytest_irmetrics.recorder
 import pytest_irmetrics.session  # noqa: F401 - see above
 from pytest_irmetrics import cli

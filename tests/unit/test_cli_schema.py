@@ -11,7 +11,8 @@ import yaml
 
 from pytest_irmetrics import cli
 from pytest_irmetrics.cli.schema import schema
-from pytest_irmetrics.golden import GoldenSet, GoldenSetError, yaml_reader
+from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from pytest_irmetrics.golden.keyed.keys import QUERY_KEYS, SET_KEYS
 from pytest_irmetrics.thresholds import QUERY_WORDS, WORDS
 
 EXAMPLE = Path(__file__).parents[2] / "example_project" / "golden" / "rules.yaml"
@@ -184,8 +185,8 @@ def test_refuses_what_check_refuses(validator, tmp_path, name):
 def test_knows_every_key_and_word():
     described = schema()
     definitions = described["$defs"]
-    assert set(described["properties"]) == yaml_reader._SET_KEYS
-    assert set(definitions["query"]["properties"]) == yaml_reader._QUERY_KEYS
+    assert set(described["properties"]) == SET_KEYS
+    assert set(definitions["query"]["properties"]) == QUERY_KEYS
     for name, words in (("limits", WORDS), ("query_limits", QUERY_WORDS)):
         assert list(definitions[name]["anyOf"][-1]["properties"]) == list(words)
 

@@ -7,9 +7,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.golden import GoldenSetError, editing, nodes, yaml_writer
+from pytest_irmetrics.golden import GoldenSetError, editing, yaml_writer
 from pytest_irmetrics.golden.editing import append_judgments
-from pytest_irmetrics.golden.yaml_reader import parse_yaml
+from pytest_irmetrics.golden.keyed.yaml_reader import parse_yaml
+from pytest_irmetrics.golden.nodes import yaml_nodes
 
 HEAD = "# top\n\nqueries:\n"
 PATH = Path("golden.yaml")
@@ -31,7 +32,7 @@ def refusal(text: str, documents: dict[str, float], query: str = "a") -> str:
 @pytest.fixture(params=["CBaseLoader", "BaseLoader"])
 def parser(request, monkeypatch):
     """Both of PyYAML's parsers: the second is what there is without libyaml."""
-    for room in (nodes, editing):
+    for room in (yaml_nodes, editing):
         monkeypatch.setattr(room, "PARSER", getattr(yaml, request.param))
 
 

@@ -18,8 +18,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Problem, Query, files, nodes
+from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Problem, Query, files
 from pytest_irmetrics.golden.model import make_query
+from pytest_irmetrics.golden.nodes import node, yaml_nodes
 from pytest_irmetrics.golden.problems import MAX_PROBLEMS
 from pytest_irmetrics.passages import Passage
 from pytest_irmetrics.thresholds import Limit
@@ -61,7 +62,7 @@ queries:
 @pytest.fixture(params=[name for name, parser in PARSERS.items() if parser])
 def parser(request, monkeypatch):
     """Both of PyYAML's parsers: the one written in Python stands in where there is no libyaml."""
-    monkeypatch.setattr(nodes, "PARSER", PARSERS[request.param])
+    monkeypatch.setattr(yaml_nodes, "PARSER", PARSERS[request.param])
     return request.param
 
 
@@ -311,7 +312,7 @@ class TestReading:
                 gc.enable()
 
     def test_the_two_parsers_agree(self, load, monkeypatch):
-        monkeypatch.setattr(nodes, "PARSER", yaml.BaseLoader)
+        monkeypatch.setattr(yaml_nodes, "PARSER", yaml.BaseLoader)
         slow = load(FULL)
         monkeypatch.undo()
         assert load(FULL).queries == slow.queries
@@ -779,7 +780,7 @@ class TestYaml:
 
     @pytest.mark.usefixtures("parser")
     def test_the_greatest_depth_is_read(self, load, problems):
-        depth = nodes.MAX_DEPTH
+        depth = node.MAX_DEPTH
         load(query("relevant: b") + "x-deep: " + "[" * depth + "]" * depth)
         assert "deep here" in problems(query("relevant: b") + "x-deep: " + "[" * (depth + 1))[0]
         lines = f"x-a: &a {'[' * (depth - 1)}1{']' * (depth - 1)}\nx-b: [*a]\n"

@@ -345,7 +345,7 @@ class TestJsonl:
         ]
 
     def test_a_line_that_nobody_writes(self, monkeypatch):
-        from pytest_irmetrics.golden import jsonl as room
+        from pytest_irmetrics.golden.keyed import jsonl as room
 
         monkeypatch.setattr(room, "MAX_LINE", 1_000_000)
         (found,) = problems("a.jsonl", '{"query": "' + "a" * 1_000_000 + '", "relevant": ["b"]}')
@@ -372,8 +372,8 @@ class TestJsonl:
         style=st.sampled_from([{}, {"ensure_ascii": False}, {"indent": 1}, {"separators": (",", ":")}]),
     )
     def test_nodes_are_what_the_standard_reader_reads(self, value, style):
-        from pytest_irmetrics.golden.json_nodes import JsonError, compose
-        from pytest_irmetrics.golden.nodes import MappingStartEvent
+        from pytest_irmetrics.golden.nodes.json_nodes import JsonError, compose
+        from pytest_irmetrics.golden.nodes.node import MappingStartEvent
 
         def plain(node):
             if node.__class__ is list:

@@ -10,49 +10,32 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from yaml.events import (
-    DocumentStartEvent,
+from yaml.events import DocumentStartEvent, StreamEndEvent
+from yaml.reader import ReaderError
+
+from pytest_irmetrics.golden.files import places
+from pytest_irmetrics.golden.nodes.node import (
+    MAX_DEPTH,
     MappingEndEvent,
     MappingStartEvent,
     ScalarEvent,
     SequenceEndEvent,
     SequenceStartEvent,
-    StreamEndEvent,
+    cut,
+    place_of,
 )
-from yaml.reader import ReaderError
-
-from pytest_irmetrics.golden.files import places
+from pytest_irmetrics.golden.nodes.yaml_errors import explained
 from pytest_irmetrics.golden.problems import Stop
-from pytest_irmetrics.thresholds import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from pytest_irmetrics.golden.problems import Report
+    from pytest_irmetrics.golden.nodes.node import Node, NodeProblems
 
-__all__ = [
-    "CONSTANTS",
-    "JSON_NUMBER",
-    "PARSER",
-    "MappingEndEvent",
-    "MappingStartEvent",
-    "Node",
-    "NodeReader",
-    "ScalarEvent",
-    "SequenceEndEvent",
-    "SequenceStartEvent",
-    "place_of",
-]
+__all__ = ["PARSER", "NodeReader"]
 
-# A scalar is its event. A list or mapping is a Python list: of the event that begins it, then of its items or, by
-# turns, its keys and values. Objects of our own would take as long to make as the C parser takes for an event.
-Node = Any
-
-JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-CONSTANTS = {"true": True, "false": False, "null": None}
-
-MAX_DEPTH = 30
 MAX_ALIASED = 1_000_000  # characters and nodes that all the aliases of a file may stand for
+_LONGEST = 60  # characters of a name in a message
 
 PARSER: Any = getattr(
     yaml, "CBaseLoader", yaml.BaseLoader
@@ -76,21 +59,15 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _TAG_DIRECTIVE = re.compile(rb"^%TAG", re.MULTILINE)
 
 
-def place_of(node: Node) -> tuple[int, int]:
-    """Return a node's line and column, both from 1."""
-    mark = (node[0] if node.__class__ is list else node).start_mark
-    return mark.line + 1, mark.column + 1
-
-
 class NodeReader:
     """Reads the nodes of one document, in the order of the file.
 
     Call `begin`, then `compose` for each event that begins a node, then `end`; `next` gives the events in between.
-    What is wrong goes to `report`. Stop and yaml.YAMLError, which `explain` words, leave nothing more to read.
+    What is wrong goes to `problems`. Stop and yaml.YAMLError, which `explain` words, leave nothing more to read.
     """
 
-    def __init__(self, data: bytes, report: Report) -> None:
-        self._report = report
+    def __init__(self, data: bytes, problems: NodeProblems) -> None:
+        self._problems = problems
         self._data = self._without_strange_signs(data)
         self._cautious = any(
             sign in self._data and pattern.search(self._data) for sign, pattern in _PROPERTIES
@@ -107,7 +84,9 @@ class NodeReader:
             for line, column in places(
                 self._data, (found.start() for found in _TAG_DIRECTIVE.finditer(self._data))
             ):
-                self._report(line, column, "A `%TAG` line has no meaning in a golden set. Remove it.")
+                self._problems.report(
+                    line, column, "A `%TAG` line has no meaning in a golden set. Remove it."
+                )
                 raise Stop
         parser = PARSER(self._data)
         self.next = parser.get_event if hasattr(parser, "raw_parse") else _careful(parser)
@@ -182,25 +161,23 @@ class NodeReader:
         self.next()
         event = self.next()
         if event.__class__ is DocumentStartEvent:
-            line, column = place_of(event)
-            self._report(line, column, "A second YAML document begins here. Keep one document in a file.")
+            self._problems.at(event, "A second YAML document begins here. Keep one document in a file.")
             raise Stop
         for name, node in self._unused.items():
-            line, column = place_of(node)
             text = "Put a text that begins with `&` in quotes, and remove an anchor that nothing uses."
-            self._report(
-                line, column, f"`&{_cut(name)}` is read as an anchor, and nothing refers to it. {text}"
+            self._problems.at(
+                node, f"`&{cut(name, _LONGEST)}` is read as an anchor, and nothing refers to it. {text}"
             )
 
     def explain(self, error: yaml.YAMLError) -> None:
         """Report in plain words what the parser stumbled over."""
         if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-            line, column, message = _explained(error, self._sign_at)
+            line, column, message = explained(error, self._sign_at)
         else:
             position = error.position if isinstance(error, ReaderError) else 0
             line, column = next(places(self._data, [position]))
             message = "YAML does not allow this character. Remove it."
-        self._report(line, column, message)
+        self._problems.report(line, column, message)
 
     def _without_strange_signs(self, data: bytes) -> bytes:
         """Report each sign that YAML refuses, or takes for a line's end where no editor does; put blanks there."""
@@ -219,7 +196,7 @@ class NodeReader:
                 or f"U+{code:04X} ({'no character' if code > 0xFFF0 else 'control character'})"
             )
             advice = f'Remove it, or write "\\u{code:04x}" within double quotes.'
-            self._report(line, column, f"Here is the invisible sign {name}. {advice}")
+            self._problems.report(line, column, f"Here is the invisible sign {name}. {advice}")
         return _STRANGE.sub(b" ", data)
 
     def _sign_at(self, line: int, column: int) -> str:
@@ -229,12 +206,10 @@ class NodeReader:
     def _check_properties(self, event: Any, node: Node) -> None:
         """Register the anchor of a node that is complete, and refuse its tag."""
         if event.tag is not None:
-            line, column = place_of(event)
             tag = event.tag.replace("tag:yaml.org,2002:", "!!", 1)
-            self._report(
-                line,
-                column,
-                f"`{_cut(tag)}` is read as a tag, which has no meaning in a golden set. "
+            self._problems.at(
+                event,
+                f"`{cut(tag, _LONGEST)}` is read as a tag, which has no meaning in a golden set. "
                 "Put a text that begins with `!` in quotes, and remove a tag.",
             )
         name = event.anchor
@@ -242,8 +217,9 @@ class NodeReader:
             return
         if name in self._anchors:
             first, _ = place_of(self._anchors[name])
-            line, column = place_of(event)
-            self._report(line, column, f"The anchor `&{_cut(name)}` is already on line {first}. Rename one.")
+            self._problems.at(
+                event, f"The anchor `&{cut(name, _LONGEST)}` is already on line {first}. Rename one."
+            )
             return
         self._anchors[name] = self._unused[name] = node
         self._sizes[id(node)] = self._measure(node)
@@ -263,19 +239,17 @@ class NodeReader:
         """Return the node that an alias names; for one that names none, the text as it was written."""
         name = event.anchor
         node = self._anchors.get(name)
-        line, column = place_of(event)
         if node is None:
             advice = "Put a text that begins with `*` in quotes."
-            self._report(line, column, f"`*{_cut(name)}` refers to no anchor before it. {advice}")
+            self._problems.at(event, f"`*{cut(name, _LONGEST)}` refers to no anchor before it. {advice}")
             return ScalarEvent(None, None, (False, True), f"*{name}", event.start_mark, event.end_mark, '"')
         self._unused.pop(name, None)
         size, inner = self._sizes[id(node)]
         self._aliased += size
         if self._aliased > MAX_ALIASED:
-            self._report(
-                line,
-                column,
-                f"The aliases up to here, at `*{_cut(name)}`, stand for too much text. Write out what they stand for.",
+            self._problems.at(
+                event,
+                f"The aliases up to here, at `*{cut(name, _LONGEST)}`, stand for too much text. Write out what they stand for.",
             )
             raise Stop
         if depth + inner > MAX_DEPTH:
@@ -283,15 +257,10 @@ class NodeReader:
         return node
 
     def _refuse_depth(self, event: Any) -> None:
-        line, column = place_of(event)
-        self._report(
-            line, column, f"Lists and mappings are more than {MAX_DEPTH} deep here. Write them less deep."
+        self._problems.at(
+            event, f"Lists and mappings are more than {MAX_DEPTH} deep here. Write them less deep."
         )
         raise Stop
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= 60 else f"{name[:59]}…"
 
 
 def _careful(parser: Any) -> Callable[[], Any]:
@@ -309,59 +278,3 @@ def _careful(parser: Any) -> Callable[[], Any]:
         return event
 
     return following
-
-
-# Part of what libyaml or PyYAML says, whether of the problem or of its context; whether the place to show is the
-# context's; and what to say instead. {line} is the context's line.
-_WORDS: Sequence[tuple[str, bool, str]] = (
-    ("tab character", False, "A tab cannot indent. Use spaces."),
-    ("mapping values are not allowed", False, "A `: ` makes no sense here. Put a text that contains it in quotes, or check the indentation."),
-    ("could not find expected ':'", True, "This is neither `key: value` nor part of the text above. Check the indentation."),
-    ("unknown escape character", False, "A backslash in double quotes begins an escape, and this is none. Use single quotes, or double the backslash."),
-    ("found invalid Unicode", False, "This escape stands for no character (half of a surrogate pair, or beyond Unicode). Write the character itself."),
-    ("expected hexdecimal number", False, "This escape is cut short. Write all its digits, or use single quotes."),
-    ("expected escape sequence of", False, "This escape is cut short. Write all its digits, or use single quotes."),
-    ("scanning a quoted scalar", True, "The quote that opens here is never closed. Close it, or put the whole text in quotes."),
-    ("expected ',' or ']'", False, "The list that opens on line {line} wants a `,` or its `]` before this. Put a text that contains `[`, `]`, `,` or quotes in quotes."),
-    ("expected ',' or '}'", False, "The mapping that opens on line {line} wants a `,` or its `}}` before this. Put a text that contains `{{`, `}}`, `,` or quotes in quotes."),
-    ("sequence entries are not allowed", False, "A list cannot begin here. Begin it on a line of its own."),
-    ("mapping keys are not allowed", False, "A key cannot stand here. Write `key: value`, a line each."),
-    ("expected node content", False, "A value is missing here. Write one, or remove the sign that announces it."),
-    ("expected the node content", False, "A value is missing here. Write one, or remove the sign that announces it."),
-    ("<document start>", False, "The document has ended before this. Check the indentation, and keep one document in a file."),
-    ("scanning an alias", True, "A text that begins with `*` must be in quotes."),
-    ("scanning an anchor", True, "A text that begins with `&` must be in quotes."),
-    ("a tag", True, "A text that begins with `!` must be in quotes."),
-    ("tag handle", False, "A text that begins with `!` must be in quotes."),
-    ("scanning a block scalar", True, "A text that begins with `|` or `>` must be in quotes; after a `|` or `>` that begins a block of text, the line ends."),
-    ("directive", False, "A line that begins with `%` is a YAML directive. Remove it, or put the text in quotes."),
-    ("incompatible YAML document", False, "This asks for another version of YAML. Remove the line."),
-    ("expected key", False, "This does not continue the mapping that begins on line {line}. Check its indentation; put a text that contains quotes in quotes."),
-    ("expected '-' indicator", False, "This does not continue the list that begins on line {line}. Check its indentation."),
-    ("expected <block end>", False, "This does not continue what begins on line {line}. Check its indentation; put a text that contains quotes in quotes."),
-)  # fmt: skip
-
-
-def _explained(error: yaml.MarkedYAMLError, sign_at: Callable[[int, int], str]) -> tuple[int, int, str]:
-    mark: Any = error.problem_mark
-    context_mark: Any = error.context_mark or mark
-    line, column = mark.line + 1, mark.column + 1
-    said = f"{error.context or ''}; {error.problem or ''}"
-    if "cannot start any token" in said:
-        sign = sign_at(line, column)
-        if sign == "\t":
-            return line, column, "A tab cannot indent. Use spaces."
-        return (
-            line,
-            column,
-            f"No text can begin with {quoted(sign)} unless it is in quotes. Put it in quotes.",
-        )
-    for part, at_context, words in _WORDS:
-        if part in said:
-            message = words.format(line=context_mark.line + 1)
-            return (
-                (context_mark.line + 1, context_mark.column + 1, message)
-                if at_context
-                else (line, column, message)
-            )
-    return line, column, f"This is not YAML ({_cut(said.strip('; '))}). Check the indentation and the quotes."

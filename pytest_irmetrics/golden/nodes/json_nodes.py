@@ -7,13 +7,18 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from yaml.events import MappingStartEvent, ScalarEvent, SequenceStartEvent
-
-from pytest_irmetrics.golden.nodes import CONSTANTS, JSON_NUMBER, MAX_DEPTH
+from pytest_irmetrics.golden.nodes.node import (
+    CONSTANTS,
+    JSON_NUMBER,
+    MAX_DEPTH,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceStartEvent,
+)
 from pytest_irmetrics.thresholds import quoted
 
 if TYPE_CHECKING:
-    from pytest_irmetrics.golden.nodes import Node
+    from pytest_irmetrics.golden.nodes.node import Node
 
 __all__ = ["JsonError", "compose", "is_plain", "strict_json"]
 

@@ -6,18 +6,21 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
-from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_plain, strict_json
+from pytest_irmetrics.golden.keyed.keys import USUAL_KEYS
+from pytest_irmetrics.golden.keyed.queries import QueryReader
+from pytest_irmetrics.golden.keyed.thresholds import ThresholdReader
+from pytest_irmetrics.golden.keyed.whole import check_texts
 from pytest_irmetrics.golden.model import MAX_GRADE, Contents, make_query
-from pytest_irmetrics.golden.nodes import MappingStartEvent, SequenceStartEvent, place_of
+from pytest_irmetrics.golden.nodes.json_nodes import JsonError, compose, is_plain, strict_json
+from pytest_irmetrics.golden.nodes.node import NodeProblems, is_mapping, is_sequence
 from pytest_irmetrics.golden.problems import Stop, raise_any
-from pytest_irmetrics.golden.yaml_reader import USUAL_KEYS, SetReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
     from pytest_irmetrics.golden.model import Query
-    from pytest_irmetrics.golden.nodes import Node
+    from pytest_irmetrics.golden.nodes.node import Node
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["read_jsonl"]
@@ -35,20 +38,27 @@ def read_jsonl(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
         return _LineReader(path, shown, custom_metrics).read(data)
 
 
-class _LineReader(SetReader):
+class _LineReader:
     """Reads the usual query with little work; whatever is not usual, or wrong, as one of a YAML file."""
 
-    _demanding = False
+    def __init__(self, path: Path, shown: str, custom_metrics: Collection[str]) -> None:
+        self._path = path
+        self._problems = NodeProblems(shown)
+        thresholds = ThresholdReader(self._problems, custom_metrics)
+        self._reader = QueryReader(self._problems, thresholds, demanding=False)
+        self._queries = self._reader.queries
 
     def read(self, data: bytes) -> Contents:
         with suppress(Stop):
             for number, line in enumerate(data.splitlines(), 1):
                 if line and not line.isspace():
                     self._read_line(line, number)
-            self._check_texts()
+            check_texts(self._reader, self._problems)
         if not len(self._problems) and not self._queries:
             with suppress(Stop):
-                self._report(1, 1, 'There is no query. Write one a line: {"query": "…", "relevant": ["…"]}.')
+                self._problems.report(
+                    1, 1, 'There is no query. Write one a line: {"query": "…", "relevant": ["…"]}.'
+                )
         raise_any(self._problems)
         queries = self._queries
         left_out = [query.id for query in queries.values() if not query.judgments and not query.no_answer]
@@ -56,13 +66,17 @@ class _LineReader(SetReader):
             del queries[query_id]
         if not queries:
             with suppress(Stop):
-                self._report(1, 1, 'No query has a judgment. Write "relevant" with the documents of each.')
+                self._problems.report(
+                    1, 1, 'No query has a judgment. Write "relevant" with the documents of each.'
+                )
             raise_any(self._problems)
-        return Contents(queries, self._shown, self._path.stem, left_out=tuple(left_out))
+        return Contents(queries, self._problems.shown, self._path.stem, left_out=tuple(left_out))
 
     def _read_line(self, line: bytes, number: int) -> None:
         if len(line) > MAX_LINE:
-            self._report(number, 1, f"This line is longer than {MAX_LINE // 1_000_000} MB. Split the query.")
+            self._problems.report(
+                number, 1, f"This line is longer than {MAX_LINE // 1_000_000} MB. Split the query."
+            )
             return
         text = line.decode()
         try:
@@ -83,22 +97,22 @@ class _LineReader(SetReader):
                 message = (
                     "JSON over several lines begins here. Write one query a line, without a list around them."
                 )
-                self._report(number, 1, message)
+                self._problems.report(number, 1, message)
                 raise Stop from None
-            self._report(error.line, error.column, error.message)
+            self._problems.report(error.line, error.column, error.message)
             return
-        if node.__class__ is list and node[0].__class__ is MappingStartEvent:
+        if is_mapping(node):
             self._without_nulls(node)
             for key, value in zip(node[1::2], node[2::2], strict=True):
                 if key.value in _NAMES:
                     self._check_names(key.value, value)
             if any(key.value == "_id" for key in node[1::2]):
-                self._problem(
+                self._problems.at(
                     node,
                     "This is a query of a BEIR folder, without its judgments. Name the folder in place of this file.",
                 )
                 raise Stop
-        self._read_query_node(node)
+        self._reader.read_node(node)
 
     def _without_nulls(self, node: Node) -> None:
         """Take out the keys of a query that are null: so a table's empty cell is written."""
@@ -112,22 +126,14 @@ class _LineReader(SetReader):
 
     def _check_names(self, key: str, value: Node) -> None:
         """Report what JSON has and YAML's texts have not: true, false and null."""
-        is_list = value.__class__ is list and value[0].__class__ is SequenceStartEvent
+        is_list = is_sequence(value)
         for part in value[1:] if is_list else [value]:
             if is_plain(part):
-                self._problem(part, f"`{key}` has {part.value} here, without quotes. Write a text.")
-            elif is_list and part.__class__ is list and part[0].__class__ is MappingStartEvent:
+                self._problems.at(part, f"`{key}` has {part.value} here, without quotes. Write a text.")
+            elif is_list and is_mapping(part):
                 for name, inner in zip(part[1::2], part[2::2], strict=True):  # of a passage
                     if name.value in ("doc", "text"):
                         self._check_names(name.value, inner)
-
-    def _check_texts(self) -> None:
-        if self._textless and any(query.text is not None for query in self._queries.values()):
-            for node in self._textless:
-                line, column = place_of(node)
-                self._report(
-                    line, column, "This query has no `query`, and others do. Write the text to search for."
-                )
 
 
 def _usual(record: Any, line: int) -> Query | None:
