@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_irmetrics import thresholds
-from pytest_irmetrics.golden.beir_folder import is_golden_folder
+from pytest_irmetrics.golden.ratings.beir_folder import is_golden_folder
 from pytest_irmetrics.metrics import MetricError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pytest_irmetrics.cli.screen import (
     tell,
 )
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.golden.records import as_record
+from pytest_irmetrics.golden.writing.records import as_record
 from pytest_irmetrics.health import doubts
 from pytest_irmetrics.reports.text import plural
 

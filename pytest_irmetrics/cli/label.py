@@ -296,7 +296,7 @@ def _append(
     new, known = sheet.by_query(judgments, golden)
     after = golden
     if new:
-        from pytest_irmetrics.golden.editing import append_judgments  # noqa: PLC0415 - only who appends needs it
+        from pytest_irmetrics.golden.writing.editing import append_judgments  # noqa: PLC0415 - only who appends needs it
 
         data, after = append_judgments(path.read_bytes(), new, path, options.file, options.metric)
         try:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.baseline import BaselineError, list_baselines, read_baseline
 from pytest_irmetrics.cli.screen import tell
-from pytest_irmetrics.golden.beir_folder import is_golden_folder
 from pytest_irmetrics.golden.formats import SUFFIXES
+from pytest_irmetrics.golden.ratings.beir_folder import is_golden_folder
 from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:

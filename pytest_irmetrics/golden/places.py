@@ -6,8 +6,8 @@ import csv
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden import files
-from pytest_irmetrics.golden.beir_folder import split_of
 from pytest_irmetrics.golden.formats import SUFFIXES
+from pytest_irmetrics.golden.ratings.beir_folder import split_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

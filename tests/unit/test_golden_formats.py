@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Query
-from pytest_irmetrics.golden.cells import guarded, param_text, read_param, unguarded
 from pytest_irmetrics.golden.problems import MAX_PROBLEMS
+from pytest_irmetrics.golden.ratings.cells import guarded, param_text, read_param, unguarded
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 FUZZ = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -129,7 +129,7 @@ class TestQrels:
         ]
 
     def test_blocks_of_rows_are_read_as_one_file(self, monkeypatch):
-        from pytest_irmetrics.golden import rows
+        from pytest_irmetrics.golden.ratings import rows
 
         text = "".join(f"q{n // 3} 0 d{n} {n % 4}\n" for n in range(60))
         whole = load("a.qrels", text)

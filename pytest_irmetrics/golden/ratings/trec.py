@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
 from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
-from pytest_irmetrics.golden.rows import (
+from pytest_irmetrics.golden.ratings.rows import (
     MAX_BYTES,
     bad_grade,
     blocks,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_irmetrics.golden.model import Contents
-    from pytest_irmetrics.golden.rows import Judged
+    from pytest_irmetrics.golden.ratings.rows import Judged
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["read_qrels", "read_topics", "topics_beside"]

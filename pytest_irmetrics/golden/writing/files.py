@@ -7,11 +7,11 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.golden.cells import guarded, param_text, tags_text
-from pytest_irmetrics.golden.fitting import UnfitError, own_name, refuse
-from pytest_irmetrics.golden.records import as_record, limits_of, short_limits, whole
-from pytest_irmetrics.golden.trec import topics_beside
-from pytest_irmetrics.golden.yaml_writer import write_yaml
+from pytest_irmetrics.golden.ratings.cells import guarded, param_text, tags_text
+from pytest_irmetrics.golden.ratings.trec import topics_beside
+from pytest_irmetrics.golden.writing.fitting import UnfitError, own_name, refuse
+from pytest_irmetrics.golden.writing.records import as_record, limits_of, short_limits, whole
+from pytest_irmetrics.golden.writing.yaml_writer import write_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

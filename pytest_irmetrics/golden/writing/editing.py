@@ -32,7 +32,7 @@ from pytest_irmetrics.golden.keyed.yaml_reader import parse_yaml
 from pytest_irmetrics.golden.model import Query
 from pytest_irmetrics.golden.nodes.yaml_nodes import PARSER
 from pytest_irmetrics.golden.problems import GoldenSetError, Problem
-from pytest_irmetrics.golden.yaml_writer import double_quoted, is_ambiguous
+from pytest_irmetrics.golden.writing.yaml_writer import double_quoted, is_ambiguous
 from pytest_irmetrics.thresholds import quoted
 
 if TYPE_CHECKING:

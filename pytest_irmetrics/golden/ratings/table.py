@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.golden.cells import read_param, read_tags, unguarded
 from pytest_irmetrics.golden.model import MAX_WEIGHT
 from pytest_irmetrics.golden.problems import Stop
-from pytest_irmetrics.golden.rows import bad_grade, judged_twice, read_grade
+from pytest_irmetrics.golden.ratings.cells import read_param, read_tags, unguarded
+from pytest_irmetrics.golden.ratings.rows import bad_grade, judged_twice, read_grade
 from pytest_irmetrics.thresholds import quoted, read_number
 
 if TYPE_CHECKING:

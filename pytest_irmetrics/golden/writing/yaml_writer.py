@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from pytest_irmetrics.golden.nodes.node import CONSTANTS, JSON_NUMBER
-from pytest_irmetrics.golden.records import as_record, limits_of, short_limits, whole
+from pytest_irmetrics.golden.writing.records import as_record, limits_of, short_limits, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -10,8 +10,8 @@ from pytest_irmetrics.golden.model import Contents, Query
 from pytest_irmetrics.golden.nodes.json_nodes import JsonError, compose, is_plain
 from pytest_irmetrics.golden.nodes.node import NodeProblems, ScalarEvent, is_mapping, is_sequence, place_of
 from pytest_irmetrics.golden.problems import Stop, raise_any
-from pytest_irmetrics.golden.rows import bad_grade, judged_twice, read_grade
-from pytest_irmetrics.golden.tables import read_table
+from pytest_irmetrics.golden.ratings.rows import bad_grade, judged_twice, read_grade
+from pytest_irmetrics.golden.ratings.tables import read_table
 from pytest_irmetrics.thresholds import quoted
 
 if TYPE_CHECKING:

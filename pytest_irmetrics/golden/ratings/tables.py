@@ -5,19 +5,19 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.golden.beir import is_split, read_split
 from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
 from pytest_irmetrics.golden.model import Contents, Query
 from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
-from pytest_irmetrics.golden.rows import MAX_BYTES
-from pytest_irmetrics.golden.table import read_rows
+from pytest_irmetrics.golden.ratings.beir import is_split, read_split
+from pytest_irmetrics.golden.ratings.rows import MAX_BYTES
+from pytest_irmetrics.golden.ratings.table import read_rows
 from pytest_irmetrics.thresholds import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
-    from pytest_irmetrics.golden.table import Draft
+    from pytest_irmetrics.golden.ratings.table import Draft
 
 __all__ = ["read_table"]
 

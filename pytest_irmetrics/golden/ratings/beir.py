@@ -8,19 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.golden.beir_folder import split_of, splits_of
 from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
 from pytest_irmetrics.golden.nodes.json_nodes import JsonError, compose, strict_json
 from pytest_irmetrics.golden.problems import GoldenSetError, Problem, Problems, Stop, raise_any
-from pytest_irmetrics.golden.rows import MAX_BYTES, blocks, contents_of, grouped
-from pytest_irmetrics.golden.table import read_rows
+from pytest_irmetrics.golden.ratings.beir_folder import split_of, splits_of
+from pytest_irmetrics.golden.ratings.rows import MAX_BYTES, blocks, contents_of, grouped
+from pytest_irmetrics.golden.ratings.table import read_rows
 from pytest_irmetrics.thresholds import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from pytest_irmetrics.golden.model import Contents
-    from pytest_irmetrics.golden.rows import Judged
+    from pytest_irmetrics.golden.ratings.rows import Judged
 
 __all__ = ["is_split", "read_folder", "read_split"]
 
