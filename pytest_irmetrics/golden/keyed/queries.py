@@ -136,7 +136,7 @@ class QueryReader:
             note,
             mark.line + 1,
             mark.column + 1,
-            tuple([passage for passage, _ in passages]),
+            tuple([passage for passage, _ in passages]) if passages else (),
         )
 
     def _unusual(

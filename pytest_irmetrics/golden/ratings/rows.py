@@ -13,7 +13,16 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.problems import Problems
     from pytest_irmetrics.metrics import Grade
 
-__all__ = ["MAX_BYTES", "Judged", "blocks", "contents_of", "grouped", "read_grade"]
+__all__ = [
+    "MAX_BYTES",
+    "Judged",
+    "bad_grade",
+    "blocks",
+    "contents_of",
+    "grouped",
+    "judged_twice",
+    "read_grade",
+]
 
 MAX_BYTES = 1_000_000_000
 """Rows are read block by block, and a great many are usual here."""
