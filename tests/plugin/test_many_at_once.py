@@ -22,9 +22,13 @@ SETTINGS = """
         error
         # What is loaded already is not written anew; before 8.1 pytest warns of that for any run in this process.
         ignore::pytest.PytestAssertRewriteWarning
+        {leaks}
     ir_concurrency = {concurrency}
     {more}
 """
+
+# What another test's plugin left behind is found whenever Python looks for it.
+LEAKS = "ignore::pytest.PytestUnraisableExceptionWarning" if OLD_ASYNCIO else ""
 
 # A client that belongs to the loop of its test, and that knows when it is closed.
 CLIENT = """
@@ -89,7 +93,7 @@ def use(project, mark, body="await irmetrics.acheck()", more="", concurrency=16,
     project.write("golden/faq.yaml", GOLDEN)
     if mark == "asyncio":
         more += f"\n{ASYNCIO_SETTING}"
-    project.write("pytest.ini", _dedented(SETTINGS).format(concurrency=concurrency, more=more))
+    project.write("pytest.ini", _dedented(SETTINGS).format(concurrency=concurrency, more=more, leaks=LEAKS))
     backend = f'\n@pytest.fixture\ndef anyio_backend():\n    return "{backend}"\n' if mark == "anyio" else ""
     project.write(
         "test_search.py",
