@@ -512,7 +512,8 @@ class IRMetrics:
     def _baseline_run(self, evaluation: Evaluation) -> Run:
         golden = evaluation.golden
         answers = {}
-        for query in golden.queries.values():
+        # With --ir-query the others were not asked, which is no empty answer.
+        for query in self._queries(golden):
             answer = evaluation.run.answers.get(query.id)
             answers[query.id] = Answer(
                 rankings=answer.rankings if answer is not None else ((),),

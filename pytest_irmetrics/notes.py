@@ -62,6 +62,12 @@ def on_evaluation(
             f"No query got the {evaluation.depth} results that were asked for; the longest answer has {longest}. "
             f"{evaluation.retrieved.depth_advice or 'Check that the retriever passes k on.'}"
         )
+    missing = evaluation.retrieved.missing
+    if missing:
+        yield (
+            f"No line of the stored run is about {plural(len(missing), 'query', 'queries')}, which counts as an empty "
+            f"answer: {listed(missing)}."
+        )
     yield from _unmatched_passages(evaluation)
     if corpus is not None:
         yield from _missing_documents(evaluation, corpus)

@@ -16,8 +16,8 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from pytest_irmetrics.record import Degradation, Gate, QueryView, Record, Row
 from pytest_irmetrics.reports.digest import Command, Unmeasured, headline
 from pytest_irmetrics.run import Run, RunError
+from pytest_irmetrics.run.json_form import REPORT_FORMAT as FORMAT
 
-FORMAT = "pytest-irmetrics report"
 VERSION = 1
 
 _NOT_TOLD = ("baseline_file", "baseline_text")

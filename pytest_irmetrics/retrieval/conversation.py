@@ -84,7 +84,9 @@ class Retrieved:
     latencies: Mapping[str, tuple[float, ...]]
     """Query id → milliseconds, one for each time; of a batch, each query's share. Empty for a stored run."""
     depth_advice: str | None = None
-    """Where the depth is set of a retriever that was not handed one, a sentence."""
+    """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""
+    missing: tuple[str, ...] = ()
+    """Of a stored run that does not say what it was asked, the queries that it has no answer to."""
 
 
 @dataclass(slots=True)

@@ -8,9 +8,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from pytest_irmetrics.passages import reread
 from pytest_irmetrics.retrieval import on_asyncio, on_trio
-from pytest_irmetrics.retrieval.answers import show
 from pytest_irmetrics.retrieval.asking import (
     Caller,
     Pending,
@@ -19,7 +17,6 @@ from pytest_irmetrics.retrieval.asking import (
     Reply,
     RetrievalError,
     aperform,
-    passages_of,
     perform,
     settle,
 )
@@ -28,12 +25,12 @@ from pytest_irmetrics.retrieval.conversation import (
     Conversation,
     RetrievalOptions,
     Retrieved,
-    answer_to,
     converse,
 )
 from pytest_irmetrics.retrieval.elsewhere import DaemonThreads, Elsewhere, Library, too_late
+from pytest_irmetrics.retrieval.replay import replay
 from pytest_irmetrics.retrieval.session_loop import ALREADY_RUNNING, SessionLoop
-from pytest_irmetrics.run import Answer, Run
+from pytest_irmetrics.run import Run
 from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
@@ -58,7 +55,7 @@ def retrieve(
     options = options or RetrievalOptions()
     asked = _unique(queries)
     if isinstance(retriever, Run):
-        return _replay(asked, retriever, options)
+        return replay(asked, retriever, options)
     talk = _Talk(asked, retriever, options)
     if talk.alone and not talk.is_async:
         return _drive(talk)
@@ -82,7 +79,7 @@ async def aretrieve(
     options = options or RetrievalOptions()
     asked = _unique(queries)
     if isinstance(retriever, Run):
-        return _replay(asked, retriever, options)
+        return replay(asked, retriever, options)
     talk = _Talk(asked, retriever, options, in_async=True)
     if talk.alone:
         return await _adrive_alone(talk)
@@ -130,37 +127,6 @@ def _unique(queries: Iterable[Question]) -> list[Question]:
             raise RetrievalError(f"there are two queries {quote(query.id)}. Give each its own id.")
         seen.add(query.id)
     return asked
-
-
-def _replay(queries: Sequence[Question], run: Run, options: RetrievalOptions) -> Retrieved:
-    """Answer from a stored run, with all the times that it was asked. A query that it does not have is an empty answer."""
-    depth = options.depth if run.depth is None else min(run.depth, options.depth)
-    answers: dict[str, Answer] = {}
-    errors: dict[str, str] = {}
-    for query in queries:
-        stored = run.answers.get(query.id, Answer(((),)))
-        problem = _other_question(query, stored)
-        if problem:
-            errors[query.id] = problem
-            continue
-        rankings = stored.rankings
-        if stored.passages:
-            judgments = getattr(query, "judgments", ())
-            rankings = tuple(
-                [reread(ranking, stored.passages, passages_of(query), judgments) for ranking in rankings]
-            )
-        if depth != run.depth:  # else it is taken whole: chunks that hold several passages make it longer
-            rankings = tuple([ranking[:depth] for ranking in rankings])
-        answers[query.id] = answer_to(query, rankings)
-    return Retrieved(Run.of(answers, depth=depth), errors, stopped="", latencies={})
-
-
-def _other_question(query: Question, stored: Answer) -> str | None:
-    if stored.text is not None and query.text is not None and stored.text != query.text:
-        return f"the stored run answers another text, {quote(stored.text)}. Store the run anew."
-    if (stored.text is not None or stored.params) and stored.params != query.params:
-        return f"the stored run answers other params, {show(dict(stored.params))}. Store the run anew."
-    return None
 
 
 # The drivers.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 CURE = "Restore the file from version control, or store it anew (a baseline: `pytest --ir-baseline-update`)."
 CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
 

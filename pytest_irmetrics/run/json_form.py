@@ -15,6 +15,7 @@ from pytest_irmetrics.run.json_entry import entry_line, read_entry
 from pytest_irmetrics.run.json_header import KEYS, header_lines, read_header
 from pytest_irmetrics.run.json_places import query_line
 from pytest_irmetrics.run.json_text import DECODER, FlawError, parse, refuse
+from pytest_irmetrics.run.merging import ConflictError, Part, merge
 from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
@@ -23,8 +24,12 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.run.answer import Answer, Answers, Header
 
-_REPORT_FORMAT = "pytest-irmetrics report"
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
+REPORT_FORMAT = "pytest-irmetrics report"
 _BLANK = b" \t\r\n"
+_SOME = 5
+"""How many of a report's tests an error lists."""
 
 
 def lines(answers: Answers, header: Header) -> Iterator[str]:
@@ -39,21 +44,81 @@ def lines(answers: Answers, header: Header) -> Iterator[str]:
     yield "\n]\n}\n"
 
 
-def read(text: str, where: str) -> tuple[Answers, Header]:
-    """Read a run however it is laid out; `where` is how errors call the file. Raises RunError."""
-    document = _stored_run(parse(text, where), where)
+def read(text: str, where: str, test: str | None = None) -> tuple[Answers, Header]:
+    """Read a run however it is laid out, or those of a report as one; `where` is how errors call the file.
+
+    Of a report's tests `test` takes the one of this id, or else those that have it in theirs. Raises RunError.
+    """
+    document = parse(text, where)
+    tests = document.get("tests")
+    if document.get("format") == REPORT_FORMAT and isinstance(tests, list):
+        return _read_report(tests, text, where, test)
+    refuse_test(test, where)
+    return _read_run(document, text, where, 0)
+
+
+def refuse_test(test: str | None, where: str) -> None:
+    """Raise RunError where a test is named and the file holds none."""
+    if test is not None:
+        raise RunError(
+            f"{where}:1: is one run, and no report of tests to take {quote(test, 200)} from. Leave `test` out."
+        )
+
+
+def _read_run(document: dict[str, Any], text: str, where: str, before: int) -> tuple[Answers, Header]:
+    """Read a run before which the text holds so many queries of others."""
     header = read_header(document, where)
     answers: dict[str, Answer] = {}
-    for number, entry in enumerate(document["queries"]):
+    for number, entry in enumerate(document["queries"], before):
         try:
             query_id, answer = read_entry(entry)
             if query_id in answers:
-                first = list(answers).index(query_id)
+                first = before + list(answers).index(query_id)
                 refuse(f"query {quote(query_id)} is there twice, first in line {query_line(text, first)}")
         except FlawError as flaw:
             raise RunError(f"{where}:{query_line(text, number)}: {flaw}. {CURE}") from None
         answers[query_id] = answer
     return answers, header
+
+
+def _read_report(tests: list[Any], text: str, where: str, test: str | None) -> tuple[Answers, Header]:
+    parts, before = [], 0
+    for name, run in _chosen(tests, test, where):
+        if name is not None:
+            parts.append(Part(name, *_read_run(run, text, where, before)))
+        queries = run.get("queries")
+        before += len(queries) if isinstance(queries, list) else 0
+    try:
+        return merge(parts)
+    except ConflictError as conflict:
+        raise RunError(
+            f"{where}:1: is a report of {len(parts)} runs that cannot be one: {conflict}. Say whose run is wanted: "
+            "`Run.load(path, test=request.node.nodeid)` in a fixture of function scope, or a part of a test's id that "
+            "only its run has. Or write a report of one test: `pytest NODEID --ir-report=json:PATH`."
+        ) from None
+
+
+def _chosen(tests: list[Any], test: str | None, where: str) -> Iterator[tuple[str | None, dict[str, Any]]]:
+    """Yield the runs of a report, each with its test's id, or with None where it is not wanted."""
+    found = [
+        (str(one.get("nodeid")), one["run"])
+        for one in tests
+        if isinstance(one, dict) and isinstance(one.get("run"), dict)
+    ]
+    names = [name for name, _ in found]
+    wanted = names if test is None else [test] if test in names else [name for name in names if test in name]
+    if not names:
+        raise RunError(
+            f"{where}:1: is a report without a run: no test of it measured anything. See what failed, and write it anew."
+        )
+    if not wanted:
+        some = ", ".join(quote(name, 200) for name in names[:_SOME])
+        raise RunError(
+            f"{where}:1: has no run of a test {quote(str(test), 200)}: there is none of that name, or its queries "
+            f"failed. There are runs of {some}{', …' if len(names) > _SOME else ''}. Name one, or write the report anew."
+        )
+    for name, run in found:
+        yield name if name in wanted else None, run
 
 
 def read_line_by_line(file: Path, known: Answers) -> tuple[Answers, Header] | None:
@@ -87,18 +152,3 @@ def read_line_by_line(file: Path, known: Answers) -> tuple[Answers, Header] | No
         except (ValueError, RecursionError, FlawError):  # in JSON, UTF-8, the header, an entry
             return None
     return None
-
-
-def _stored_run(document: dict[str, Any], where: str) -> dict[str, Any]:
-    """Give the run that a JSON report holds, or else the document itself."""
-    tests = document.get("tests")
-    if document.get("format") != _REPORT_FORMAT or not isinstance(tests, list):
-        return document
-    runs = [test["run"] for test in tests if isinstance(test, dict) and isinstance(test.get("run"), dict)]
-    if len(runs) != 1:
-        raise RunError(
-            f"{where}:1: is a report of {len(runs) or 'no'} runs, and one is needed. Write one of a single test: "
-            "`pytest NODEID --ir-report=json:PATH`."
-        )
-    run: dict[str, Any] = runs[0]
-    return run

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import NoReturn
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 FORMAT = "pytest-irmetrics run"
 VERSION = 1
 KEYS = ("format", "version", "golden_set", "depth", "relevance_level", "means", "queries")

@@ -16,6 +16,8 @@ from pytest_irmetrics.words import printable, quote
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 # What would end a line for some reader, hide, reorder its neighbours, or has no UTF-8: C1 controls, soft hyphen,
 # zero-width and bidi characters, separators, surrogates, byte order mark, interlinear marks, tags.
 _UNSAFE = re.compile(

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.run.answer import Answers
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 
 class Run:
     """What a retriever answered, by query: `run["refund"]` is a ranking, best first.
@@ -101,23 +103,27 @@ class Run:
         return f"<Run: {len(self)} {'query' if len(self) == 1 else 'queries'}{depth}>"
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, like: Run | None = None) -> Run:
+    def load(cls, path: str | os.PathLike[str], *, test: str | None = None, like: Run | None = None) -> Run:
         """Read a stored run: JSON where the name ends in ``.json``, a TREC run otherwise.
 
-        Rankings and ids that `like` has for the same query are taken from there, and so are in memory once.
+        A JSON report of several tests is one run, as long as no query is answered differently in two of them; where
+        one is, `test` says whose run is wanted: a test's id, or a part of it. Rankings and ids that `like` has for the same query are taken from there, and so are in memory once.
         """
         where = printable(os.fspath(path))
         file = Path(path)
         try:
             if file.suffix.lower() != ".json":
+                json_form.refuse_test(test, where)
                 return cls.of(trec_columns.read(file) or trec.read(file.read_bytes(), where))
-            stored = json_form.read_line_by_line(file, {} if like is None else like.answers)
+            stored = None
+            if test is None:  # else it is a report, which is no such file
+                stored = json_form.read_line_by_line(file, {} if like is None else like.answers)
             data = b"" if stored else file.read_bytes()
         except OSError as error:
             raise RunError(
                 f"{where}: cannot be read: {error.strerror or error}. Give the path of a stored run."
             ) from None
-        answers, header = stored or json_form.read(decode(data, where), where)
+        answers, header = stored or json_form.read(decode(data, where), where, test)
         return cls.of(answers, *header)
 
     @classmethod

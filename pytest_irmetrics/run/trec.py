@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.run.answer import Answers
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 
 def lines(answers: Answers) -> Iterator[str]:
     """Yield a line for each document of the first repeats. Raises RunError for what no such line can hold."""
@@ -23,7 +25,10 @@ def lines(answers: Answers) -> Iterator[str]:
         # A byte order mark at the start of a line may be at the start of the file, and is none of the id then.
         bad = query_id if query_id.startswith("\ufeff") else _unfit((query_id, *ranking))
         if bad is not None:
-            raise RunError(f"{quote(bad)} cannot be an id in a TREC run. Save with the suffix .json.")
+            cure = "Give the query an `id` of its own, or save" if bad == query_id else "Save"
+            raise RunError(
+                f"{quote(bad)} cannot be an id in a TREC run: {_why_unfit(bad)}. {cure} with the suffix .json."
+            )
         for rank, doc in enumerate(ranking):
             # Scores that fall by one keep the order for every reader, also for those that compare floats.
             yield f"{query_id} Q0 {doc} {rank + 1} {len(ranking) - rank} pytest-irmetrics\n"
@@ -91,6 +96,15 @@ def _unfit(names: Sequence[str]) -> str | None:
         if not _are_words((name,)):
             return name
     return None
+
+
+def _why_unfit(name: str) -> str:
+    if not name:
+        return "it is empty"
+    if name.startswith("\ufeff"):
+        return "it begins with a byte order mark, which may be the file's"
+    data = name.encode("utf-8", "surrogatepass")
+    return "it holds white space, which parts the fields" if data.split() != [data] else "it has no UTF-8"
 
 
 def _are_words(names: Sequence[str]) -> bool:

@@ -524,4 +524,7 @@ class TestRuns:
     def test_ids_that_trec_cannot_hold(self, capsys):
         Run({"a b": ["c"]}).save("run.json")
         _, (error,) = convert(capsys, "run.json", "a.run", status=1)
-        assert error == "'a b' cannot be an id in a TREC run. Save with the suffix .json."
+        assert error == (
+            "'a b' cannot be an id in a TREC run: it holds white space, which parts the fields. "
+            "Give the query an `id` of its own, or save with the suffix .json."
+        )

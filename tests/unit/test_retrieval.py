@@ -1546,10 +1546,34 @@ class TestRunAsRetriever:
         assert retrieved.run.depth == 2
         assert not retrieved.latencies
         assert not retrieved.errors
+        assert retrieved.missing == ("q1",)
 
-    def test_knows_no_deeper_than_it_was_recorded(self):
-        run = Run.of({"q0": Answer((("a",),))}, depth=5)
-        assert retrieve(ONE, run, RetrievalOptions(depth=10)).run.depth == 5
+    def test_a_run_that_was_recorded_holds_all_that_it_was_asked(self):
+        run = Run.of({"q0": Answer((("a",),)), "q9": Answer((("b",),))}, depth=10)
+        retrieved = retrieve(QUERIES[:2], run)
+        assert retrieved.errors == {"q1": "the stored run was not asked this query. Store the run anew."}
+        assert list(retrieved.run) == ["q0"]
+        assert retrieved.missing == ()
+
+    @pytest.mark.parametrize("depth", [None, 10])
+    def test_a_run_of_other_queries_is_told_from_one_with_empty_answers(self, depth):
+        run = Run.of({f"x{n}": Answer((("a",),)) for n in range(4)}, depth=depth)
+        wrong = r"no query that is asked here: it has 'x0', 'x1', 'x2', …, and asked is 'q0', 'q1'\."
+        with pytest.raises(RetrievalError, match=wrong):
+            retrieve(QUERIES[:2], run)
+        assert retrieve([], run).run.answers == {}
+
+    def test_one_query_alone_may_have_had_an_empty_answer(self):
+        assert retrieve(ONE, Run({"q9": ["a"]})).run["q0"] == ()
+        with pytest.raises(RetrievalError, match="it has no query, and asked is 'q0'"):
+            retrieve(ONE, Run.of({}, depth=10))
+
+    def test_a_run_that_is_not_as_deep_as_asked_for_is_refused(self):
+        run = Run.of({"q0": Answer((("a", "b"),))}, depth=5)
+        wrong = r"asked for 5 results a query, and 10 are asked for here .* or ask for 5\."
+        with pytest.raises(RetrievalError, match=wrong):
+            retrieve(ONE, run, RetrievalOptions(depth=10))
+        assert retrieve(ONE, run, RetrievalOptions(depth=1)).run["q0"] == ("a",)
 
     def test_gives_all_its_repeats(self):
         run = Run.of({"q0": Answer((("a",), ("b",)))})

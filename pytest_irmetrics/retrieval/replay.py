@@ -1,0 +1,84 @@
+"""A stored run in the retriever's place: it answers what it was asked, and says so where it was not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.passages import reread
+from pytest_irmetrics.retrieval.answers import show
+from pytest_irmetrics.retrieval.asking import RetrievalError, passages_of
+from pytest_irmetrics.retrieval.conversation import RetrievalOptions, Retrieved, answer_to
+from pytest_irmetrics.run import Answer, Run
+from pytest_irmetrics.words import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_irmetrics.retrieval.asking import Question
+
+_NOTHING = Answer(((),))
+
+
+def replay(queries: Sequence[Question], run: Run, options: RetrievalOptions) -> Retrieved:
+    """Answer from a stored run, with all the times that it was asked.
+
+    A run that knows its depth is what a retriever answered, each query that it was asked in it: another query is an
+    error. Any other, such as a TREC run, has no line for an empty answer: a query that it does not have is one.
+    Raises RetrievalError for a run that is not as deep as asked for, or that has none of the queries.
+    """
+    if run.depth is not None and run.depth < options.depth:
+        raise RetrievalError(
+            f"The stored run was asked for {run.depth} results a query, and {options.depth} are asked for here "
+            f"(ir_depth, or depth in ir_golden). Store the run anew at that depth, or ask for {run.depth}."
+        )
+    missing = [query.id for query in queries if query.id not in run]
+    # Without a depth, one query alone may well have had an empty answer.
+    if len(missing) == len(queries) > (1 if run.depth is None else 0):
+        raise RetrievalError(
+            f"The stored run has no query that is asked here: it has {_some(list(run))}, and asked is {_some(missing)}. "
+            "Queries go by their ids. Give the run of this golden set, or store it anew."
+        )
+    answers: dict[str, Answer] = {}
+    errors: dict[str, str] = {}
+    for query in queries:
+        stored = run.answers.get(query.id)
+        if stored is None and run.depth is not None:
+            errors[query.id] = "the stored run was not asked this query. Store the run anew."
+            continue
+        stored = stored or _NOTHING
+        problem = _other_question(query, stored)
+        if problem:
+            errors[query.id] = problem
+            continue
+        rankings = stored.rankings
+        if stored.passages:
+            judgments = getattr(query, "judgments", ())
+            rankings = tuple(
+                [reread(ranking, stored.passages, passages_of(query), judgments) for ranking in rankings]
+            )
+        if (
+            options.depth != run.depth
+        ):  # else it is taken whole: chunks that hold several passages make it longer
+            rankings = tuple([ranking[: options.depth] for ranking in rankings])
+        answers[query.id] = answer_to(query, rankings)
+    return Retrieved(
+        Run.of(answers, depth=options.depth),
+        errors,
+        stopped="",
+        latencies={},
+        depth_advice="That is all that the stored run holds.",
+        missing=tuple(query_id for query_id in missing if query_id in answers),
+    )
+
+
+def _some(ids: Sequence[str], most: int = 3) -> str:
+    shown = ", ".join(map(quote, ids[:most])) or "no query"
+    return shown if len(ids) <= most else f"{shown}, …"
+
+
+def _other_question(query: Question, stored: Answer) -> str | None:
+    if stored.text is not None and query.text is not None and stored.text != query.text:
+        return f"the stored run answers another text, {quote(stored.text)}. Store the run anew."
+    if (stored.text is not None or stored.params) and stored.params != query.params:
+        return f"the stored run answers other params, {show(dict(stored.params))}. Store the run anew."
+    return None

@@ -1,0 +1,278 @@
+"""docs/ci.md: what it shows gates, with the engine and with what was recorded where it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pytest_irmetrics import Run, cli
+
+from .conftest import ANSWERS, TEST
+
+PAGE = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+SECTIONS = {part.split("\n", 1)[0]: part for part in re.split(r"^##+ ", PAGE, flags=re.MULTILINE)[1:]}
+MOVIES = """
+    queries:
+      - {query: space movie, relevant: [m-1, m-2]}
+      - {id: refund, query: refund policy, relevant: doc-9}
+"""
+ENGINE = """
+    import json, pathlib
+
+    ANSWERS = json.loads(pathlib.Path(__file__).with_name("answers.json").read_text(encoding="utf-8"))
+
+    def search(query, k):
+        return ANSWERS[query][:k]
+"""
+
+
+def block(section, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", SECTIONS[section], re.MULTILINE | re.DOTALL)
+
+
+def commands(section):
+    return [
+        line[2:].partition("  ")[0]
+        for text in block(section, "console")
+        for line in text.splitlines()
+        if line.startswith("$ ")
+    ]
+
+
+@pytest.fixture
+def shop(project, monkeypatch):
+    """Two golden sets, and the page's retriever."""
+    monkeypatch.setenv("COLUMNS", "200")
+    project.write("golden/movies.yaml", MOVIES)
+    project.answers({**ANSWERS, "space movie": ["m-2", "m-3", "m-1"]})
+    project.write("shop.py", ENGINE)
+    project.write("pytest.ini", "[pytest]\npythonpath = .\n")
+    (code,) = block("Gate without the engine", "python")
+    project.write("conftest.py", code)
+    return project
+
+
+def run(project, monkeypatch, command):
+    """Run a command of the page, in a folder that has the engine or else the recorded run."""
+    words = shlex.split(command)
+    while "=" in words[0]:
+        monkeypatch.setenv(*words.pop(0).split("=", 1))
+    assert words.pop(0) == "pytest"
+    return project.run(*words)
+
+
+def scores(project, name):
+    tests = json.loads((project.path / name).read_text())["tests"]
+    return {test["nodeid"]: {row["metric"]: row["now"] for row in test["rows"]} for test in tests}
+
+
+def recorded(project, monkeypatch):
+    """Record the run as the page does, and take the engine away."""
+    record, replay = commands("Gate without the engine")
+    project.run("--ir-baseline-update").assert_outcomes(passed=2)
+    run(project, monkeypatch, record).assert_outcomes(passed=2)
+    (project.path / "shop.py").unlink()
+    return replay
+
+
+def test_several_golden_sets_gate_without_the_engine(shop, monkeypatch):
+    replay = recorded(shop, monkeypatch)
+    result = run(shop, monkeypatch, f"{replay} --ir-report=again.json")
+    result.assert_outcomes(passed=2)
+    assert scores(shop, "again.json") == scores(shop, "run.json")
+    assert len(scores(shop, "run.json")) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "query: space movie",
+            "query: space movies",
+            "space movies*the stored run was not asked this query.",
+        ),
+        (
+            "query: refund policy",
+            "query: refunds",
+            "refund*the stored run answers another text, 'refund policy'.",
+        ),
+        (
+            "relevant: doc-9",
+            "relevant: doc-9, params: {lang: de}",
+            "refund*the stored run answers other params",
+        ),
+    ],
+)
+def test_a_stale_run_is_an_error_and_no_score(shop, monkeypatch, old, new, words):
+    replay = recorded(shop, monkeypatch)
+    path = shop.path / "golden" / "movies.yaml"
+    path.write_text(path.read_text().replace(old, new))
+    result = run(shop, monkeypatch, replay)
+    result.assert_outcomes(passed=1, failed=1)
+    first, _, second = words.partition("*")
+    result.stdout.fnmatch_lines([f"golden/movies.yaml:*: {first}", f"*{second}*"])
+    result.stdout.fnmatch_lines(["1 of 2 queries could not be retrieved, so no mean was computed."])
+
+
+def test_a_golden_set_and_a_depth_that_were_not_recorded(shop, monkeypatch):
+    replay = recorded(shop, monkeypatch)
+    shop.write("golden/new.yaml", "queries: [{query: anything new, relevant: d}]\n")
+    result = run(shop, monkeypatch, replay.replace("--ir-baseline", "-k new"))
+    result.assert_outcomes(failed=1, deselected=2)
+    result.stdout.fnmatch_lines(["The stored run has no query that is asked here: *'anything new'*"])
+    result = run(shop, monkeypatch, replay.replace("--ir-baseline", "-k faq -o ir_depth=20"))
+    result.stdout.fnmatch_lines(
+        ["The stored run was asked for 10 results a query, and 20 are asked for here*"]
+    )
+
+
+def test_a_test_that_failed_to_retrieve_is_not_in_the_report(shop, monkeypatch):
+    shop.answers(ANSWERS)
+    record, replay = commands("Gate without the engine")
+    run(shop, monkeypatch, record).assert_outcomes(passed=1, failed=1)
+    result = run(shop, monkeypatch, replay.replace(" --ir-baseline", ""))
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*the stored run was not asked this query.*"])
+
+
+def test_a_run_of_some_queries_answers_for_those_alone(shop, monkeypatch):
+    shop.run("--ir-query=refund", "--ir-report=run.json").assert_outcomes(passed=2)
+    assert list(Run.load(shop.path / "run.json", test="faq")) == ["refund"]
+    monkeypatch.setenv("SEARCH_RUN", "run.json")
+    result = shop.run("-k", "faq")
+    result.stdout.fnmatch_lines(["2 of 3 queries could not be retrieved*"])
+
+
+def test_latency_is_not_gated_without_the_engine(shop, monkeypatch):
+    replay = recorded(shop, monkeypatch)
+    shop.write("test_search.py", TEST.replace('"mrr", 0.5', '"latency_p95", max=1000'))
+    result = run(shop, monkeypatch, replay.replace(" --ir-baseline", ""))
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(
+        ["A gate over no query: latency_p95 needs a retriever to time; a stored run has no"]
+    )
+
+
+def test_where_ids_recur_each_test_takes_its_own_run(shop, monkeypatch):
+    path = shop.path / "golden" / "movies.yaml"
+    path.write_text(path.read_text().replace("query: refund policy", "query: opening hours"))
+    shop.write("test_search.py", TEST.replace('"mrr", 0.5', '"mrr", 0.1'))
+    replay = recorded(shop, monkeypatch)
+    result = run(shop, monkeypatch, replay)
+    result.assert_outcomes(errors=2)
+    wrong = (
+        "*RunError: run.json:1: is a report of 2 runs that cannot be one: the query 'refund' has another text in "
+        "'test_search.py::test_search_quality?faq?' than in *?movies?'. Say whose run is wanted: "
+        "`Run.load(path, test=request.node.nodeid)` in a fixture of function scope*"
+    )
+    result.stdout.fnmatch_lines([wrong])
+    result.stdout.no_fnmatch_line("*run/*.py:*")
+    (code,) = (code for code in block("Ids that recur", "python") if "where ids recur" in code)
+    shop.write("conftest.py", code)
+    run(shop, monkeypatch, f"{replay} --ir-report=again.json").assert_outcomes(passed=2)
+    assert scores(shop, "again.json") == scores(shop, "run.json")
+
+
+def test_parametrized_retrievers_are_told_by_their_parameter(shop):
+    shop.write(
+        "conftest.py",
+        """
+        import pytest, shop
+
+        @pytest.fixture(params=["bm25", "dense"], scope="session")
+        def retriever(request):
+            return shop.search if request.param == "bm25" else lambda query, k: shop.search(query, k)[::-1]
+        """,
+    )
+    shop.write("test_search.py", TEST.replace('"mrr", 0.5', '"mrr", 0.1'))
+    shop.run("--ir-report=run.json").assert_outcomes(passed=4)
+    (code,) = (code for code in block("Ids that recur", "python") if "compared" in code)
+    shop.write("conftest.py", code)
+    shop.run("--ir-report=again.json").assert_outcomes(passed=4)
+    assert scores(shop, "again.json") == scores(shop, "run.json")
+    assert len({tuple(row.values()) for row in scores(shop, "run.json").values()}) > 2
+
+
+def test_repeats_come_back_all(shop, monkeypatch):
+    shop.run("--ir-repeat=2", "--ir-report=run.json").assert_outcomes(passed=2)
+    monkeypatch.setenv("SEARCH_RUN", "run.json")
+    shop.run("--ir-report=again.json").assert_outcomes(passed=2)
+    assert len(Run.load(shop.path / "again.json").answers["refund"].rankings) == 2
+
+
+def test_other_files_answer_too(shop, monkeypatch):
+    recorded(shop, monkeypatch)
+    (name,) = re.findall(r"`(ir_baselines/[^`]+)`", SECTIONS["Other files"])
+    monkeypatch.setenv("SEARCH_RUN", name)
+    shop.run("-k", "faq", "--ir-baseline").assert_outcomes(passed=1, deselected=1)
+    lines = ["refund Q0 doc-9 0 3.5 bm25", "refund Q0 doc-5 0 4 bm25", "hours Q0 doc-1 1 7 bm25"]
+    shop.write("bm25.run", "\n".join(lines) + "\n")
+    monkeypatch.setenv("SEARCH_RUN", "bm25.run")
+    result = shop.run("-k", "faq", "-v")
+    result.assert_outcomes(passed=1, deselected=1)
+    result.stdout.fnmatch_lines(
+        ["*No line of the stored run is about 1 query, which counts as an empty answer: reset."]
+    )
+    shop.write("bm25.run", "1 Q0 doc-9 0 3.5 bm25\n")
+    result = shop.run("-k", "faq", "-v")
+    result.stdout.fnmatch_lines(
+        ["The stored run has no query that is asked here: it has '1', and asked is 'reset', *"]
+    )
+
+
+@pytest.mark.parametrize("section", ["GitHub Actions", "GitLab CI"])
+def test_each_ci_s_command_gates_and_writes_what_it_keeps(shop, monkeypatch, section):
+    (text,) = block(section, "yaml")
+    config = yaml.safe_load(text)
+    if section == "GitHub Actions":
+        steps = config["jobs"]["gate"]["steps"]
+        (command,) = (step["run"] for step in steps if step.get("run", "").startswith("pytest"))
+        kept = [step["with"]["path"] for step in steps if "upload-artifact" in step.get("uses", "")]
+    else:
+        (command,) = (line for line in config["search-quality"]["script"] if line.startswith("pytest"))
+        artifacts = config["search-quality"]["artifacts"]
+        kept = [artifacts["reports"]["junit"], *artifacts["paths"]]
+    summary = shop.write("summary", "# Build\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    command = command.replace("$GITHUB_STEP_SUMMARY", str(summary))
+    shop.run("--ir-baseline-update").assert_outcomes(passed=2)
+    shop.answers({**ANSWERS, "space movie": ["m-3", "m-2", "m-1"]})
+    run(shop, monkeypatch, command).assert_outcomes(passed=1, failed=1)
+    for name in kept:
+        assert (shop.path / name).stat().st_size > 100
+    if section == "GitHub Actions":
+        assert "movies" in summary.read_text(encoding="utf-8")
+
+
+def test_accepting_a_change(shop, monkeypatch):
+    update, add = commands("When the drop is what you want")
+    assert add == "git add ir_baselines"
+    shop.run("--ir-baseline-update").assert_outcomes(passed=2)
+    shop.answers({**ANSWERS, "space movie": ["m-3", "m-2", "m-1"]})
+    result = run(shop, monkeypatch, update)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*mrr*1.0000*0.7500*"])
+    run(shop, monkeypatch, "pytest --ir-baseline").assert_outcomes(passed=2)
+
+
+def test_the_hook_reads_golden_sets(shop, monkeypatch, capsys):
+    (text,) = block("Before the commit", "yaml")
+    (hook,) = yaml.safe_load(text)["repos"][0]["hooks"]
+    files = [
+        str(path.relative_to(shop.path))
+        for path in shop.path.rglob("*.*")
+        if re.search(hook["files"], path.relative_to(shop.path).as_posix())
+    ]
+    assert sorted(files) == ["golden/faq.yaml", "golden/movies.yaml"]
+    monkeypatch.chdir(shop.path)
+    program, *words = hook["entry"].split()
+    assert program == "pytest-irmetrics"
+    assert cli.main([*words, *files]) == 0
+    shop.write("golden/faq.yaml", "queries: [{query: a, relevent: b}]\n")
+    assert cli.main([*words, *files]) == 1
+    assert "golden/faq.yaml:1:" in capsys.readouterr().out
