@@ -46,7 +46,7 @@ def add(commands: Commands) -> None:
         _diff,
         short="compare two stored runs",
         description=(
-            "Compare two runs: baselines, JSON reports of one test, TREC runs. Prints each metric's mean on both "
+            "Compare two runs: baselines, JSON reports, TREC runs. Prints each metric's mean on both "
             "sides over the queries that both have, how many queries got worse and better, and the queries that "
             "moved most with the documents that moved. Both sides are scored under the same judgments: those of "
             "--golden, or those that were stored with B, or else with A. Nothing is gated: it exits with 0 whatever "

@@ -75,7 +75,7 @@ pytest-irmetrics label golden/faq.yaml --query refund --append 0
         action="append",
         default=[],
         metavar="RUN",
-        help="a baseline, a JSON report of one test, or a TREC run, in place of the baselines (repeatable)",
+        help="a baseline, a JSON report, or a TREC run, in place of the baselines (repeatable)",
     )
     which.add_argument(
         "--by",

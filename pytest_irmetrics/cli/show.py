@@ -70,7 +70,7 @@ pytest-irmetrics show golden/faq.yaml refund --run bm25.run --metrics ndcg@5,P@3
         "--run",
         dest="stored",
         metavar="RUN",
-        help="a baseline, a JSON report of one test, or a TREC run, in place of the baselines",
+        help="a baseline, a JSON report, or a TREC run, in place of the baselines",
     )
     add_metrics(parser)
     add_directory(parser)
