@@ -39,6 +39,8 @@ def read(data: bytes, where: str) -> Answers:
 
     Fields are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break space.
     """
+    if data.startswith(b"\x1f\x8b"):
+        raise RunError(f"{where}:1: is compressed. Unpack it (`gunzip`).")
     data = data.removeprefix(b"\xef\xbb\xbf")
     scores: dict[bytes, dict[bytes, float]] = {}
     number = 0
@@ -85,9 +87,10 @@ def _refuse_line(line: bytes, fields: int, where: str, number: int) -> NoReturn:
         raise RunError(
             f"{where}:1: looks like JSON, and a run is read as JSON only if its name ends in `.json`. Rename the file."
         )
-    raise RunError(
-        f"{where}:{number}: {fields} {'field' if fields == 1 else 'fields'}, not 6. Write `query Q0 document rank score tag`."
-    )
+    found = f"{fields} {'field' if fields == 1 else 'fields'}, not 6"
+    if fields == 4 and number == 1:
+        found += "; judgments (qrels) have 4"
+    raise RunError(f"{where}:{number}: {found}. Write `query Q0 document rank score tag`.")
 
 
 def _unfit(names: Sequence[str]) -> str | None:

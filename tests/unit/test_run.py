@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 import pickle
 import unicodedata
@@ -701,6 +702,8 @@ class TestTrec:
             ("\n \n", "base.run:1: the file is empty"),
             ("q Q0 a 1 1 x\nq Q0 a 1 1\n", "base.run:2: 5 fields, not 6"),
             ("q\n", "base.run:1: 1 field, not 6"),
+            ("q 0 d 1\n", "base.run:1: 4 fields, not 6; judgments (qrels) have 4. Write"),
+            ("q Q0 a 1 1 x\nq 0 d 1\n", "base.run:2: 4 fields, not 6. Write"),
             ("q Q0 a 1 1 x y\n", "base.run:1: 7 fields, not 6"),
             ("q Q0 a 1 high x\n", "base.run:1: the score 'high' is not a number"),
             ("q Q0 a 1 nan x\n", "base.run:1: the score 'nan' is not a number"),
@@ -714,6 +717,11 @@ class TestTrec:
         with pytest.raises(RunError) as caught:
             self.read(tmp_path, text)
         assert words in str(caught.value)
+
+    def test_says_of_a_packed_file_what_it_is(self, tmp_path):
+        (tmp_path / "run.gz").write_bytes(gzip.compress(b"q Q0 a 1 1 x\n"))
+        with pytest.raises(RunError, match=r"run\.gz:1: is compressed\. Unpack it"):
+            Run.load(tmp_path / "run.gz")
 
     @pytest.mark.parametrize(
         ("name", "why"),

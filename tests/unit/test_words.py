@@ -1,0 +1,28 @@
+"""Text from outside in messages: on one line, and no longer than a reader needs."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_irmetrics.words import printable, quote
+
+HOSTILE = "a\nb\x1b[2J\u202ec\u2028d\ud800"
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "\x00", "\x85"])
+def test_nothing_moves_a_cursor_or_breaks_the_line(text):
+    for shown in (printable(text), quote(text)):
+        assert shown.isprintable()
+        assert shown.encode("utf-8")
+
+
+def test_what_prints_as_itself_stays():
+    assert printable("blåbær 蓝莓 it's") == "blåbær 蓝莓 it's"
+    assert quote("blåbær 蓝莓") == "'blåbær 蓝莓'"
+    assert quote("it's") == '"it\'s"'
+
+
+def test_a_long_text_is_cut():
+    assert quote("x" * 60) == repr("x" * 60)
+    assert quote("x" * 61) == repr("x" * 59 + "…")
+    assert quote("x" * 61, 200) == repr("x" * 61)
