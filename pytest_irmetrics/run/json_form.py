@@ -44,6 +44,7 @@ def lines(answers: Answers, header: Header) -> Iterator[str]:
     yield "\n]\n}\n"
 
 
+@without_collection()
 def read(text: str, where: str, test: str | None = None) -> tuple[Answers, Header]:
     """Read a run however it is laid out, or those of a report as one; `where` is how errors call the file.
 
