@@ -149,12 +149,17 @@ class Change:
 
     @cached_property
     def lost(self) -> tuple[str, ...]:
-        """Ids of the queries that went from above 0 to 0, in the order of ``worse``."""
-        return tuple(
-            query_id
-            for query_id in self.worse
-            if self.before[query_id] > SLACK and self.after[query_id] <= SLACK
-        )
+        """Ids of the queries that went from above 0 to 0, the one that costs most first.
+
+        So did those that the metric leaves out since: ``miss=skip`` does that with a query that finds nothing.
+        """
+        columns = zip(self.queries, self._weights, self._before, self._after, strict=True)
+        gone = [
+            (-weight * before, query.id)
+            for query, weight, before, after in columns
+            if before is not None and before > SLACK and (after is None or after <= SLACK)
+        ]
+        return tuple([query_id for _, query_id in sorted(gone)])
 
     @cached_property
     def p_value(self) -> float | None:
@@ -314,14 +319,17 @@ class Comparison:
         )
         return RunNoise(math.sqrt(math.fsum(parts.values())), tuple(unstable))
 
-    @cached_property
-    def paired_share(self) -> float:
-        """How much of the baseline's weight the paired queries carry, in [0, 1]; 1 for an empty baseline."""
-        stored = self.baseline.run.answers
-        if len(self.paired) == len(stored):
+    def paired_share(self, tag: str | None = None) -> float:
+        """Return how much of the baseline's weight the paired queries carry, in [0, 1]; 1 where it has no query.
+
+        With ``tag``, of the queries that were stored with it.
+        """
+        stored = {i: a for i, a in self.baseline.run.answers.items() if tag is None or tag in a.tags}
+        if len(self.paired) == len(stored) and tag is None:
             return 1.0
         total = math.fsum(_weight(answer) for answer in stored.values())
-        return math.fsum(_weight(stored[query_id]) for query_id in self.paired) / total if total else 1.0
+        paired = math.fsum(_weight(stored[query_id]) for query_id in self.paired if query_id in stored)
+        return paired / total if total else 1.0
 
     @cached_property
     def label_changes(self) -> tuple[LabelChange, ...]:
@@ -341,65 +349,119 @@ class Comparison:
         return tuple(changes)
 
     @cached_property
-    def as_labelled_then(self) -> Comparison | None:
-        """The same two runs under the judgments that were stored with the baseline; None where those are today's.
+    def weight_changes(self) -> tuple[str, ...]:
+        """Ids of the paired queries whose weight is not the one that was stored with the baseline."""
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
+        return tuple(
+            [
+                query_id
+                for query_id in self.paired
+                if answers[query_id].weight not in (None, queries[query_id].weight)
+            ]
+        )
 
-        A query that had no relevant document then keeps today's judgments: it cannot be scored by the others. So does
-        one with a passage that is not judged any more: nobody looked whether today's chunks hold it.
+    @cached_property
+    def tag_changes(self) -> tuple[str, ...]:
+        """Ids of the paired queries whose tags are not those that were stored with the baseline."""
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
+        return tuple(
+            [
+                query_id
+                for query_id in self.paired
+                # A run that says nothing of judgments says nothing of tags.
+                if answers[query_id].tags != queries[query_id].tags
+                and answers[query_id].judgments is not None
+                and {*answers[query_id].tags} != {*queries[query_id].tags}
+            ]
+        )
+
+    @cached_property
+    def stored_level(self) -> Grade:
+        """The relevance level that was stored with the baseline; today's where none was."""
+        level = self.baseline.run.relevance_level
+        return self.now.golden.relevance_level if level is None else level
+
+    def relabelled(self, tag: str | None = None) -> str:
+        """Name what scores depend on, other than rankings, and what changed since the baseline was stored.
+
+        For example ``judgments and weights``; empty where nothing did. Tags count where ``tag`` is one of them.
         """
-        golden, level = self.now.golden, self.baseline.run.relevance_level
-        level = golden.relevance_level if level is None else level
-        if not self.label_changes and level == golden.relevance_level:
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
+        retagged = tag is not None and any(
+            (tag in answers[query_id].tags) != (tag in queries[query_id].tags)
+            for query_id in self.tag_changes
+        )
+        changed = [
+            word
+            for word, one in (
+                ("judgments", self.label_changes),
+                ("relevance level", self.stored_level != self.now.golden.relevance_level),
+                ("weights", self.weight_changes),
+                ("tags", retagged),
+            )
+            if one
+        ]
+        return " and ".join([*([", ".join(changed[:-1])] if changed[1:] else []), *changed[-1:]])
+
+    @cached_property
+    def as_labelled_then(self) -> Comparison | None:
+        """The same two runs under what was stored with the baseline; None where nothing differs from today's.
+
+        That is the judgments, whether there is an answer at all, weights, tags and the relevance level. A query with a
+        passage that is not judged any more keeps today's judgments: nobody looked whether today's chunks hold it.
+        """
+        golden = self.now.golden
+        changed = {change.query_id for change in self.label_changes} | {
+            *self.weight_changes,
+            *self.tag_changes,
+        }
+        if not changed and self.stored_level == golden.relevance_level:
             return None
         queries = dict(golden.queries)
-        for query_id in {change.query_id for change in self.label_changes}:
-            answer = self.baseline.run.answers[query_id]
-            stored, query = answer.judgments or {}, queries[query_id]
-            if (
-                any(grade > 0 for grade in stored.values())
-                and answer.passages.keys() <= query.judgments.keys()
-            ):
-                passages = tuple(
-                    replace(passage, grade=stored[passage.key])
-                    for passage in query.passages
-                    if passage.key in stored
-                )
-                queries[query_id] = replace(query, judgments=stored, passages=passages)
-        labelled = GoldenSet(queries.values(), name=golden.name, relevance_level=level)
+        for query_id in changed:
+            queries[query_id] = _as_stored(queries[query_id], self.baseline.run.answers[query_id])
+        labelled = GoldenSet(queries.values(), name=golden.name, relevance_level=self.stored_level)
         return Comparison(self.now.narrowed(golden=labelled), self.baseline.narrowed(golden=labelled))
 
-    def labels_delta(self, metric: str | Metric) -> float | None:
+    def labels_delta(self, metric: str | Metric, tag: str | None = None) -> float | None:
         """Return how far a metric moves through the change of labels alone: the baseline's run, now − then.
 
-        None where the stored run has no judgments to go back to.
+        Labels are judgments, the relevance level and weights; with ``tag``, over those that carry it today. None where
+        the stored run has no judgments to go back to.
         """
         metric = self.now.metric(metric)
-        today = self.change(metric).baseline
-        answers = self.baseline.run.answers
+        today = self.change(metric, tag).baseline
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
         if metric.kind != "ranking" or today is None or not self._judgments_stored:
             return None
         if self._judged_as_stored:
             return 0.0
-        level = self.baseline.run.relevance_level
-        scorer = Scorer([metric], relevance_level=self.now.golden.relevance_level if level is None else level)
-        stored = [answers[query.id] for query in self.now.queries(metric)]
+        scorer = Scorer([metric], relevance_level=self.stored_level)
+        # Those that had an answer then: without judgments a query is marked no_answer.
+        asked = [
+            query_id
+            for query_id in self.paired
+            if answers[query_id].judgments
+            and queries[query_id].xfail is None
+            and (tag is None or tag in queries[query_id].tags)
+        ]
         # Under the labels of then, passages are named as they were then.
-        asked = [self.baseline.stored_rankings(query.id) for query in self.now.queries(metric)]
+        rankings = [self.baseline.stored_rankings(query_id) for query_id in asked]
         (column,) = scorer.columns(
             [
-                answer.judgments or {}
-                for answer, rankings in zip(stored, asked, strict=True)
-                for _ in rankings
+                answers[query_id].judgments or {}
+                for query_id, some in zip(asked, rankings, strict=True)
+                for _ in some
             ],
-            [ranking for rankings in asked for ranking in rankings],
+            [ranking for some in rankings for ranking in some],
         )
         rows = iter(column)
         values, weights = [], []
-        for answer, rankings in zip(stored, asked, strict=True):
-            scores = [score for score in islice(rows, len(rankings)) if score is not None]
+        for query_id, some in zip(asked, rankings, strict=True):
+            scores = [score for score in islice(rows, len(some)) if score is not None]
             if scores:
                 values.append(mean(scores))
-                weights.append(_weight(answer))
+                weights.append(_stored_weight(answers[query_id], queries[query_id]))
         return today - mean(values, weights) if values else None
 
     @cached_property
@@ -410,13 +472,11 @@ class Comparison:
     @cached_property
     def _judged_as_stored(self) -> bool:
         """Whether nothing that scores depend on, other than the rankings, differs from when the baseline was stored."""
-        level = self.baseline.run.relevance_level
-        answers, queries = self.baseline.run.answers, self.now.golden.queries
         return (
-            level in (None, self.now.golden.relevance_level)
+            self.stored_level == self.now.golden.relevance_level
             and self.baseline.golden is self.now.golden
             and not self.label_changes
-            and all(_weight(answers[query_id]) == queries[query_id].weight for query_id in self.paired)
+            and not self.weight_changes
         )
 
     def moves(self, query_id: str) -> tuple[Move, ...]:
@@ -464,6 +524,25 @@ def _same_question(query: Query, answer: Answer) -> bool:
         return True
     asked, stored = query.params, answer.params
     return answer.text == query.text and (not (asked or stored) or dict(stored) == dict(asked))
+
+
+def _as_stored(query: Query, answer: Answer) -> Query:
+    """Give a query the judgments, weight and tags that were stored with its answer."""
+    query = replace(query, weight=_stored_weight(answer, query))
+    if answer.judgments is None:
+        return query
+    query = replace(query, tags=answer.tags)
+    if not answer.passages.keys() <= query.judgments.keys():
+        return query
+    stored = answer.judgments
+    passages = tuple(
+        replace(passage, grade=stored[passage.key]) for passage in query.passages if passage.key in stored
+    )
+    return replace(query, judgments=stored, passages=passages, no_answer=not stored)
+
+
+def _stored_weight(answer: Answer, query: Query) -> float:
+    return query.weight if answer.weight is None else answer.weight
 
 
 def _weight(answer: Answer) -> float:

@@ -415,7 +415,7 @@ class IRMetrics:
             if self._item.config.getoption("verbose", 0) >= 1:  # it reads each query's words
                 self._hints += health.on_run_in_detail(now, limits, self._corpus)
         if comparison is not None and self._against is not None:
-            self._notes += notes.on_comparison(comparison, self._against)
+            self._notes += notes.on_comparison(comparison, self._against, limits)
             if not outcome.fell:  # else it is part of what kind of change it is
                 self._notes += notes.on_unjudged(comparison)
             leading = outcome.leading_metric

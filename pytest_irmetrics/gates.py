@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 SURELY = 1.645
 """How many standard deviations of run noise a fall must exceed its tolerance by: 5 % of false alarms, one-sided."""
 
+_ENOUGH = 0.5
+"""The share of the baseline's queries, by weight, under which too few are paired to speak of the rest."""
+
 State = Literal["passed", "failed", "not checked"]
 
 
@@ -225,10 +228,11 @@ def _wrongly_answered(evaluation: Evaluation, limits: Limits) -> Iterator[Verdic
 
 def _pairing(regression: Regression) -> Iterator[Verdict]:
     comparison = regression.comparison
-    if comparison.paired_share >= 0.5 or not regression.gated:
+    share = comparison.paired_share()
+    if share >= _ENOUGH or not regression.gated:
         return
     text = (
-        f"Only {comparison.paired_share:.0%} of the baseline's queries (by weight) are still asked in the same words: "
+        f"Only {share:.0%} of the baseline's queries (by weight) are still asked in the same words: "
         f"{len(comparison.removed)} removed, {len(comparison.reworded)} reworded, {len(comparison.new)} new. "
         "That is too few to say that nothing regressed."
     )
@@ -323,21 +327,40 @@ def _regression_gate(gate: _Gate, regression: Regression | None) -> Verdict:
         )
         details = (f"Store a deeper one: {regression.update}",)
         return gate.verdict("failed" if regression.gated else "not checked", text, details=details)
+    verdict = _unpaired_slice(gate, regression) or _judged_both_ways(gate, regression)
+    if verdict.failed and not regression.gated:
+        return gate.verdict("not checked", verdict.text, queries=verdict.queries, limit=verdict.limit)
+    return verdict
+
+
+def _unpaired_slice(gate: _Gate, regression: Regression) -> Verdict | None:
+    """Refuse to speak of a slice of which less than half is left, as of a whole set."""
+    share = regression.comparison.paired_share(gate.tag)
+    if gate.tag is None or share >= _ENOUGH:
+        return None
+    return gate.verdict(
+        "failed",
+        f"{gate.what}: only {share:.0%} of those that {regression.against} has (by weight) are still asked in the same "
+        "words. That is too few to say that nothing regressed.",
+        details=(f"Restore the ids and texts, or store a new baseline: {regression.update}",),
+    )
+
+
+def _judged_both_ways(gate: _Gate, regression: Regression) -> Verdict:
+    """Judge a fall by the golden set as it is, and as it was stored: an edit alone turns no failure into a pass."""
     change = regression.comparison.change(gate.metric, gate.tag)
+    then = regression.comparison.as_labelled_then
+    verdict = _fallen(gate, regression)
+    if then is not None and then.change(gate.metric, gate.tag).n:
+        before = _fallen(gate, replace(regression, comparison=then))
+        # Of two falls that significance may let pass, the surer one.
+        if before.failed and (not verdict.failed or (before.p_value or 0.0) < (verdict.p_value or 0.0)):
+            return _relabelled(before, then.change(gate.metric, gate.tag), change, regression)
     if not change.n:
         text = (
             f"{gate.what}: {gate.word} is not checked, because {regression.against} has none of its queries."
         )
         return gate.verdict("not checked", text)
-    verdict = _fallen(gate, regression)
-    then = regression.comparison.as_labelled_then
-    if not verdict.failed and then is not None and then.change(gate.metric, gate.tag).n:
-        before = _fallen(gate, replace(regression, comparison=then))
-        if before.failed:
-            fell = then.change(gate.metric, gate.tag)
-            verdict = _relabelled(before, fell, change, regression.against)
-    if verdict.failed and not regression.gated:
-        return gate.verdict("not checked", verdict.text, queries=verdict.queries, limit=verdict.limit)
     return verdict
 
 
@@ -349,33 +372,57 @@ def _fallen(gate: _Gate, regression: Regression) -> Verdict:
     return _max_lost(gate, change, regression)
 
 
-def _relabelled(before: Verdict, fell: Change, today: Change, against: str) -> Verdict:
-    """Let no gate pass through a change of judgments alone: the baseline knew nothing of what they say now."""
-    parts = [_parts(fell.baseline, today.now, fell.delta)] if before.word == "max_drop" else []
-    moved = f"{score_text(today.baseline, today.now)} to {score_text(today.now, today.baseline)}"
-    under = (
-        f"By today's judgments, which all below goes by, the retriever moved it from {moved}. But changed judgments alone turn "
-        "no failure into a pass: if they are right, accept today's run; if not, take them back."
-    )
+def _relabelled(before: Verdict, fell: Change, today: Change, regression: Regression) -> Verdict:
+    """Let no gate pass through an edited golden set alone: the baseline knew nothing of what it says now."""
+    what = regression.comparison.relabelled(today.tag)
+    parts = [_parts(fell.baseline, today.now, fell.delta, what)] if before.word == "max_drop" else []
     return replace(
         before,
-        text=f"Under the judgments that were stored with {against}, {before.text}",
-        details=(*parts, under, *before.details),
+        text=f"Under the {what} that {_was(what)} stored with {regression.against}, {before.text}",
+        details=(*parts, _under_todays(today, what), *before.details),
     )
+
+
+def _under_todays(today: Change, what: str) -> str:
+    """Say how the same fall looks by the golden set as it is, and why that does not count."""
+    if today.n and abs(today.delta) <= SLACK:
+        seen = f"By today's {what}, which all below goes by, the retriever moved nothing."
+    elif today.n:
+        moved = f"{score_text(today.baseline, today.now)} to {score_text(today.now, today.baseline)}"
+        seen = f"By today's {what}, which all below goes by, the retriever moved it from {moved}."
+    else:
+        seen = f"By today's {what}, which all below goes by, there is nothing to compare."
+    return f"{seen} {_accept_or_take_back(what)}"
+
+
+def _accept_or_take_back(what: str) -> str:
+    subject = (
+        "But a changed relevance level alone turns"
+        if what == "relevance level"
+        else f"But changed {what} alone turn"
+    )
+    return (
+        f"{subject} no failure into a pass: if the change is right, accept today's run; if not, take it back."
+    )
+
+
+def _was(what: str) -> str:
+    return "was" if what == "relevance level" else "were"
 
 
 def _labels_part(change: Change, comparison: Comparison) -> Iterator[str]:
-    """Tell the retriever's part of a fall from the labels', where judgments changed and the mean moves by it."""
-    labels = comparison.labels_delta(change.metric) if change.tag is None else None
+    """Tell the retriever's part of a fall from the labels', where these changed and the mean moves by it."""
+    labels = comparison.labels_delta(change.metric, change.tag)
     if labels is not None and abs(labels) > SLACK:
-        yield _parts((change.baseline or 0.0) - labels, change.now, change.delta)
+        yield _parts((change.baseline or 0.0) - labels, change.now, change.delta, comparison.relabelled())
 
 
-def _parts(then: float | None, now: float | None, retriever: float) -> str:
+def _parts(then: float | None, now: float | None, retriever: float, what: str) -> str:
     labels = (now or 0.0) - (then or 0.0) - retriever
+    article = "a " if what == "relevance level" else ""
     return (
         f"From {score_text(then, now)} when it was stored to {score_text(now, then)} today: {signed_text(retriever)} is the "
-        f"retriever's doing, {signed_text(labels)} that of changed judgments. Only the retriever's part is gated."
+        f"retriever's doing, {signed_text(labels)} that of {article}changed {what}. Only the retriever's part is gated."
     )
 
 
@@ -469,8 +516,9 @@ def _p_text(p: float) -> str:
 
 def _max_lost(gate: _Gate, change: Change, regression: Regression) -> Verdict:
     lost, allowed = len(change.lost), gate.limit.value
+    scored = len(change.before)
     rule = f"at most {gate.limit} may be"
-    text = f"{plural(lost, 'query', 'queries')} of {change.n} lost every point of {gate.what} against {regression.against}; {rule}."
+    text = f"{plural(lost, 'query', 'queries')} of {scored} lost every point of {gate.what} against {regression.against}; {rule}."
     state: State = "passed" if lost <= allowed else "failed"
     return gate.verdict(state, text, queries=change.lost, limit=allowed)
 
@@ -539,9 +587,9 @@ def _query_gate(
 ) -> Verdict:
     what = f"{metric.name} of the query {query.id}"
 
-    def verdict(state: State, text: str) -> Verdict:
+    def verdict(state: State, text: str, details: tuple[str, ...] = ()) -> Verdict:
         return Verdict(
-            state, text, word, metric.name, None, (query.id,), (), origin, limit.value, single=True
+            state, text, word, metric.name, None, (query.id,), details, origin, limit.value, single=True
         )
 
     if score is None:
@@ -555,20 +603,30 @@ def _query_gate(
         )
     if regression is None:
         return verdict("not checked", f"{what}: max_drop {limit} is not checked without --ir-baseline.")
-    change = regression.comparison.change(metric)
-    if query.id not in change.differences:
+    comparison = regression.comparison
+    then, change = comparison.as_labelled_then, comparison.change(metric)
+    # An edited golden set alone turns no failure into a pass, as with the gates on means.
+    changed = comparison.relabelled()
+    sides = [change, *([then.change(metric)] if then is not None and changed else [])]
+    sides = [side for side in sides if query.id in side.differences]
+    if not sides:
         return verdict(
             "not checked",
             f"{what}: max_drop is not checked, because {regression.against} does not have this query.",
         )
-    before = change.before[query.id]
-    allowed = limit.value / 100 * before if limit.percent else limit.value
-    drop = -change.differences[query.id]
-    rule = f"at most {score_text(allowed, drop)} is allowed"
-    if at_least(allowed, drop):
-        return verdict("passed", f"{what} did not fall beyond its limit; {rule}.")
-    text = f"{what} fell by {score_text(drop, allowed)} to {score_text(score, before)}; {rule}."
-    return verdict("failed" if regression.gated else "not checked", text)
+    for side in sides:
+        before = side.before[query.id]
+        allowed = limit.value / 100 * before if limit.percent else limit.value
+        drop = -side.differences[query.id]
+        rule = f"at most {score_text(allowed, drop)} is allowed"
+        if not at_least(allowed, drop):
+            text = f"{what} fell by {score_text(drop, allowed)} to {score_text(side.after[query.id], before)}; {rule}."
+            details: tuple[str, ...] = ()
+            if side is not change:
+                text = f"Under the {changed} that {_was(changed)} stored with {regression.against}, {text}"
+                details = (_accept_or_take_back(changed),)
+            return verdict("failed" if regression.gated else "not checked", text, details)
+    return verdict("passed", f"{what} did not fall beyond its limit; {rule}.")
 
 
 def would_pass(evaluation: Evaluation, query: Query, limits: Limits) -> bool:

@@ -100,8 +100,9 @@ def _judged_share(record: Record) -> str:
     if not rows:
         return ""
     row = rows[-1]
-    was = f" (was {score_text(row.baseline, row.now)})" if row.delta and abs(row.delta) > SLACK else ""
-    return f", {row.metric} {score_text(row.now)}{was}"
+    if not row.delta or abs(row.delta) <= SLACK:
+        return f", {row.metric} {score_text(row.now)}"
+    return f", {row.metric} {score_text(row.now, row.baseline)} (was {score_text(row.baseline, row.now)})"
 
 
 def _errors(failed: Sequence[Gate], views: Mapping[str, QueryView], screen: Screen) -> Iterator[str]:
@@ -309,7 +310,8 @@ def summary_table(record: Record, screen: Screen) -> list[str]:
     for row in record.rows:
         name = row.metric if row.tag is None else f"{row.metric} [{row.tag}]"
         middle = [score_text(row.baseline, row.now), signed_text(row.delta)] if compared else []
-        rows.append([screen.line(name), str(row.n), score_text(row.now), *middle, row.gate, row.verdict])
+        now = score_text(row.now, row.baseline) if compared else score_text(row.now)
+        rows.append([screen.line(name), str(row.n), now, *middle, row.gate, row.verdict])
     align = "<>>" + (">>" if compared else "") + "<<"
     lines = table(
         [[to_stream(cell, screen.encoding) for cell in row] for row in rows],

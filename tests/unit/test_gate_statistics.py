@@ -11,6 +11,7 @@ from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import Regression, decide
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.notes import on_tolerance
+from pytest_irmetrics.run import Answer
 from pytest_irmetrics.thresholds import Limit
 
 HIT, SECOND, MISS = ["d"], ["x", "d"], ["x"]
@@ -114,3 +115,28 @@ def test_a_tolerance_of_many_queries_is_said_to_lose_them():
     run = evaluated(golden, lambda _: HIT)
     (note,) = on_tolerance(compare(run, run), {("mrr", None): {"max_drop": (Limit(0.01), "here")}})
     assert note == "max_drop 0.01 of mrr on 7,000 queries lets 70 be lost altogether; consider max_lost."
+
+
+def test_labels_make_no_fall_insignificant():
+    """Ten queries lost are beyond chance, three are not; judging what came back relevant for the other seven helps nobody."""
+    stored = golden_set(10)
+    then = Run.of(
+        {i: Answer((tuple(HIT),), query.text, {}, query.judgments) for i, query in stored.queries.items()}
+    )
+    edited = GoldenSet(
+        [
+            Query(i, query.text, {"d": 1, "x": 1} if i < "q0007" else query.judgments)
+            for i, query in stored.queries.items()
+        ]
+    )
+    comparison, decided = verdict(
+        evaluated(edited, lambda _: MISS),
+        evaluate_run(edited, then, ["mrr"]),
+        max_drop=0.01,
+        significance=0.05,
+    )
+    assert comparison["mrr"].p_value == 1 / 8
+    assert decided.failed
+    assert decided.text.startswith(
+        "Under the judgments that were stored with the baseline, mrr fell by 1.0000"
+    )
