@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.comparison import SLACK
 from pytest_irmetrics.evaluation import read_metrics
+from pytest_irmetrics.metrics import mean
 from pytest_irmetrics.reports.text import plural, score_text, signed_text
 
 if TYPE_CHECKING:
@@ -25,8 +26,15 @@ _FEW = 3
 """Queries under which a slice, or what was found later, is a single case and no kind of change."""
 
 
+_APART = 0.2
+"""The share of a slice's fall under which the others have hardly moved beside it."""
+
+
 class Causes(NamedTuple):
-    """An exact division of a change of NDCG: what each document's gain adds to it, by what became of the document."""
+    """An exact division of a change of NDCG: what each document's gain adds to it, by what became of the document.
+
+    Of queries that were asked several times all answers are looked at, and counts are averages.
+    """
 
     found: float
     """Of relevant documents that came in, less those that are no longer returned."""
@@ -44,8 +52,7 @@ def causes(comparison: Comparison) -> Causes:
     NDCG is a sum of gain / log2(rank + 1) over the relevant documents, divided by the ideal, which both sides
     share; so each document's part of the difference is its own, and the parts add up to the whole.
     """
-    found = ranked = 0.0
-    lost = gained = fallen = risen = 0
+    found = ranked = lost = gained = fallen = risen = 0.0
     queries = [query for query in comparison.now.counted if not query.no_answer]
     total = math.fsum(query.weight for query in queries)
     for query in queries:
@@ -53,22 +60,25 @@ def causes(comparison: Comparison) -> Causes:
         if not ideal:
             continue
         # Chunks that hold several passages make a ranking longer than its depth.
-        before = _discounts(comparison.baseline.rankings(query.id)[0][: comparison.depth])
-        now = _discounts(comparison.now.rankings(query.id)[0][: comparison.depth])
-        for doc_id, grade in query.judgments.items():
-            was, is_ = before.get(doc_id), now.get(doc_id)
-            if grade <= 0 or was == is_:
-                continue
-            part = query.weight / total * grade * ((is_ or 0.0) - (was or 0.0)) / ideal
-            if was is None or is_ is None:
-                found += part
-                gained += was is None
-                lost += is_ is None
-            else:
-                ranked += part
-                fallen += is_ < was
-                risen += is_ > was
-    return Causes(found, ranked, lost, gained, fallen, risen)
+        before = [_discounts(r[: comparison.depth]) for r in comparison.baseline.rankings(query.id)]
+        now = [_discounts(r[: comparison.depth]) for r in comparison.now.rankings(query.id)]
+        times = math.lcm(len(before), len(now))
+        for turn in range(times):
+            then, today = before[turn % len(before)], now[turn % len(now)]
+            for doc_id, grade in query.judgments.items():
+                was, is_ = then.get(doc_id), today.get(doc_id)
+                if grade <= 0 or was == is_:
+                    continue
+                part = query.weight / total * grade * ((is_ or 0.0) - (was or 0.0)) / ideal / times
+                if was is None or is_ is None:
+                    found += part
+                    gained += (was is None) / times
+                    lost += (is_ is None) / times
+                else:
+                    ranked += part
+                    fallen += (is_ < was) / times
+                    risen += (is_ > was) / times
+    return Causes(found, ranked, *map(round, (lost, gained, fallen, risen)))
 
 
 def _discounts(ranking: Sequence[str]) -> dict[str, float]:
@@ -93,7 +103,7 @@ def kind_of_change(comparison: Comparison) -> Iterator[str]:
     yield from _fewer_results(comparison)
     yield from _one_slice(measured, change)
     yield from _sharper_head(measured)
-    yield _cause(causes(comparison), change, comparison.depth)
+    yield _cause(causes(comparison), change, comparison)
     yield from _later(measured, comparison.depth)
 
 
@@ -101,17 +111,22 @@ def _fewer_results(comparison: Comparison) -> Iterator[str]:
     """Say that a good part of the results does not come back at all, whatever they were."""
     queries = [query.id for query in comparison.now.counted if not query.no_answer]
     before, now = (
-        math.fsum(len(side.rankings(query_id)[0]) for query_id in queries) / len(queries)
+        math.fsum(mean([len(ranking) for ranking in side.rankings(i)]) for i in queries) / len(queries)
         for side in (comparison.baseline, comparison.now)
     )
     if now < _FEWER * before:
         yield f"Fewer results come back: {now:.1f} a query on average, and {before:.1f} before."
 
 
-def _cause(parts: Causes, change: Change, depth: int | None) -> str:
-    drop = -change.delta
+def _cause(parts: Causes, change: Change, comparison: Comparison) -> str:
+    drop, depth = -change.delta, comparison.depth
     found, ranked = -parts.found / drop, -parts.ranked / drop
-    left = plural(parts.lost_documents, "relevant document")
+    # NDCG counts every grade above 0, also those below the relevance level.
+    level = comparison.now.golden.relevance_level
+    grades = {grade for query in comparison.now.counted for grade in query.judgments.values() if grade > 0}
+    left = plural(
+        parts.lost_documents, "graded document" if any(g < level for g in grades) else "relevant document"
+    )
     gone = "left the results" if depth is None else f"dropped out of the first {depth}"
     exchanged = f"{left} {gone} and {parts.gained_documents} came in"
     moved = f"of those returned on both sides {parts.fallen_documents} fell and {parts.risen_documents} rose"
@@ -170,6 +185,8 @@ def _one_slice(measured: Comparison, change: Change) -> Iterator[str]:
             continue
         in_slice = of_slice / math.fsum(weights[i] for i in inside)
         elsewhere = of_rest / math.fsum(weights[i] for i in outside)
+        if elsewhere < _APART * in_slice:
+            continue
         # Of slices that overlap, the one whose own queries fell furthest says most.
         if best is None or in_slice < best[0]:
             best = (in_slice, tag, elsewhere, share, len(inside))

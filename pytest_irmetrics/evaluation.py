@@ -255,10 +255,17 @@ class Evaluation:
         return any(len(answers[query.id].rankings) > 1 for query in self.counted if query.id in answers)
 
     def repeats(self, metric: str | Metric) -> dict[str, list[float]]:
-        """Return query id → its scores, one for each time that it was asked; only for what rankings decide."""
+        """Return query id → its scores, one for each time that it was asked; none of latencies."""
         metric = self.metric(metric)
-        if metric.kind != "ranking":
+        if metric.kind == "latency":
             return {}
+        if metric.kind == "no_answer":
+            asked_of = self.queries(metric)
+            return {
+                query.id: [float(not ranking) for ranking in self.rankings(query.id)] for query in asked_of
+            }
+        if metric.kind == "custom":
+            return {query.id: self._custom_scores(metric, query) for query in self.queries(metric)}
         scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
         queries = self.queries(metric)
         asked = [(query, ranking) for query in queries for ranking in self.rankings(query.id)]
@@ -276,6 +283,9 @@ class Evaluation:
         return scores
 
     def _score_custom(self, metric: Metric, query: Query) -> float:
+        return mean(self._custom_scores(metric, query))
+
+    def _custom_scores(self, metric: Metric, query: Query) -> list[float]:
         values = []
         for ranking in self.rankings(query.id):
             try:
@@ -297,7 +307,7 @@ class Evaluation:
                     "A metric of your own returns a finite number."
                 )
             values.append(number)
-        return mean(values)
+        return values
 
     def _column(self, metric: Metric) -> Sequence[float | None]:
         wider = self._wider

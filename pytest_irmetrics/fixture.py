@@ -419,9 +419,16 @@ class IRMetrics:
             if not outcome.fell:  # else it is part of what kind of change it is
                 self._notes += notes.on_unjudged(comparison)
             leading = outcome.leading_metric
-            if leading is not None:
-                self._notes += notes.hidden_slices(comparison, leading)
-            self._notes += notes.on_noise(comparison, verdicts)
+            if leading is not None and not outcome.mean_fell:
+                gated = [
+                    tag
+                    for (name, tag), words in limits.items()
+                    if tag and name == leading.name and "max_drop" in words
+                ]
+                self._notes += notes.hidden_slices(comparison, leading, gated)
+            self._notes += notes.on_passed_drops(comparison, verdicts)
+            if outcome.failed:
+                self._notes += notes.on_averages(comparison)
             self._hints += notes.on_run_noise(comparison, verdicts)
             self._hints += notes.on_tolerance(comparison, limits)
         if not limits and not verdicts and not settings.update:

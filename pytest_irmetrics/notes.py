@@ -15,7 +15,7 @@ from pytest_irmetrics.reports.text import plural, score_text, signed_text
 from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Collection, Container, Iterator, Sequence
 
     from pytest_irmetrics.comparison import LabelChange, RunNoise
     from pytest_irmetrics.evaluation import CustomMetrics, Evaluation
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 _LABELS = 5
 """How many changed judgments a note lists."""
 _FEW = 3
+_NEWS = 0.01
+"""The least fall of a slice that is worth a word: what a mean may fall by unless told otherwise."""
+_PLAINLY = 0.05
+_MUCH_FURTHER = 2
+"""How many times the whole set's fall a slice's must be, for the mean to hide it."""
 _PART_OF_ONE = 0.5
 """Below this part of one query, a `max_drop` is less than what one answer costs that slips by a rank."""
 _OF_RANKS = ("mrr", "map", "ndcg", "err", "rbp")
@@ -372,16 +377,30 @@ def _if_all_relevant(evaluation: Evaluation, metric: Metric) -> float:
     return mean(values, weights)
 
 
-def hidden_slices(comparison: Comparison, metric: Metric) -> Iterator[str]:
-    """Name the slices whose fall the mean hides: surely down, while the whole set is not."""
+def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str] = ()) -> Iterator[str]:
+    """Name the slices that fell while the whole set did not, or by far less; not those ``gated`` by themselves.
+
+    A slice fell where other queries like these would too (95 %), or where three or more are worse, none is better, and
+    the mean is lower by 0.05: that is a fact about this set, also where it is too small to generalise from.
+    """
     whole = comparison.change(metric)
-    if whole.interval is not None and whole.interval[1] < 0:
-        return
     for tag in comparison.now.tags:
         change = comparison.change(metric, tag)
-        if change.interval is not None and change.interval[1] < 0 and len(change.worse) >= _FEW:
+        drop = -change.delta
+        if (
+            tag in gated
+            or change.n == whole.n
+            or len(change.worse) < _FEW
+            or drop < max(_NEWS, _MUCH_FURTHER * -whole.delta)
+        ):
+            continue
+        surely = change.interval is not None and change.interval[1] < 0
+        noise = comparison.run_noise(metric, tag)
+        if noise is not None and drop <= SURELY * noise.deviation:
+            continue
+        if surely or (not change.better and drop >= _PLAINLY):
             yield (
-                f"The mean hides that {metric.name} of the queries tagged {tag} fell by {score_text(-change.delta)}: "
+                f"The mean hides that {metric.name} of the queries tagged {tag} fell by {score_text(drop)}: "
                 f"{len(change.worse)} of {change.n} are worse."
             )
 
@@ -456,18 +475,22 @@ def _share(part: float) -> str:
     return "less than a hundredth" if part < 0.01 - SLACK else score_text(part, digits=2)
 
 
-def on_noise(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Say where a drop passed, or a tolerance says little, because answers differ from run to run."""
+def on_passed_drops(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Never let a drop beyond its limit pass unsaid: for significance, or for what differs from run to run.
+
+    And say where a tolerance says little, because answers differ from run to run.
+    """
     for verdict in verdicts:
-        noise = _noise_of(comparison, verdict)
-        if noise is None or verdict.failed or verdict.metric is None or verdict.limit is None:
+        if not _is_set_drop(verdict) or verdict.failed or verdict.metric is None or verdict.limit is None:
             continue
-        surely = SURELY * noise.deviation
         if verdict.limit < -comparison.change(verdict.metric, verdict.tag).delta - SLACK:
             yield verdict.text
-        if verdict.limit < surely:
+        noise = comparison.run_noise(verdict.metric, verdict.tag)
+        surely = SURELY * noise.deviation if noise is not None else 0.0
+        if noise is not None and verdict.limit < surely:
+            what = verdict.metric if verdict.tag is None else f"{verdict.metric} [{verdict.tag}]"
             yield (
-                f"max_drop {score_text(verdict.limit)} of {verdict.metric} is less than what differs from run to run: a fall "
+                f"max_drop {score_text(verdict.limit)} of {what} is less than what differs from run to run: a fall "
                 f"fails from {score_text(verdict.limit + surely)} on. Ask more often (--ir-repeat), or allow "
                 f"{score_text(surely)} or more. Least stable: {', '.join(noise.unstable[:_FEW])}."
             )
@@ -489,10 +512,29 @@ def on_run_noise(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterato
 
 def _noise_of(comparison: Comparison, verdict: Verdict) -> RunNoise | None:
     """Give the run noise of a judged ``max_drop``, None where there is none."""
-    if verdict.word != "max_drop" or verdict.metric is None or verdict.limit is None or verdict.single:
+    if not _is_set_drop(verdict) or verdict.metric is None:
         return None
     noise = comparison.run_noise(verdict.metric, verdict.tag)
     return noise if noise is not None and noise.deviation > 0 else None
+
+
+def _is_set_drop(verdict: Verdict) -> bool:
+    """Whether a verdict is of a judged ``max_drop`` of a mean."""
+    judged = verdict.metric is not None and verdict.limit is not None
+    return verdict.word == "max_drop" and judged and not verdict.single and verdict.state != "not checked"
+
+
+def on_averages(comparison: Comparison) -> Iterator[str]:
+    """Say that the scores shown are averages, where queries were asked several times."""
+    now, before = (
+        max((len(side.rankings(query.id)) for query in side.counted), default=1)
+        for side in (comparison.now, comparison.baseline)
+    )
+    if now > 1 or before > 1:
+        yield (
+            f"Scores are averages over {plural(now, 'answer')} a query, the baseline's over {before}. Of several answers, the one "
+            "that scores like their average is shown."
+        )
 
 
 def on_selftest(comparison: Comparison, against: str) -> Iterator[str]:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.diagnosis import kind_of_change
 from pytest_irmetrics.evaluation import NoQueryError, read_metrics
+from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.notes import on_unjudged
 from pytest_irmetrics.record import Gate, QueryView, Row
 from pytest_irmetrics.reports.text import score_text, signed_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
@@ -114,11 +115,18 @@ class Outcome:
 
     @property
     def leading_metric(self) -> Metric | None:
-        """The metric to tell slices by: the first that failed against the baseline, else the first that is gated."""
+        """The metric to tell slices by: the first that failed against the baseline, else the first gated, else the first."""
         names = [verdict.metric for verdict in self.verdicts if verdict.failed and verdict.word == "max_drop"]
         names += [name for name, tag in self.limits if tag is None]
-        metrics = (self.evaluation.metric(name) for name in names if name is not None)
-        return next((metric for metric in metrics if metric.kind in ("ranking", "custom")), None)
+        metrics = [self.evaluation.metric(name) for name in names if name is not None]
+        return next(
+            (
+                metric
+                for metric in (*metrics, *self.evaluation.metrics)
+                if metric.kind in ("ranking", "custom")
+            ),
+            None,
+        )
 
     def slices(self) -> list[Row]:
         """Return the leading metric over the queries of each tag, where there is a baseline to compare with."""
@@ -132,6 +140,13 @@ class Outcome:
     def fell(self) -> bool:
         """Whether a gate against the baseline failed."""
         return any(verdict.failed and verdict.word in ("max_drop", "max_lost") for verdict in self.verdicts)
+
+    @property
+    def mean_fell(self) -> bool:
+        """Whether a mean over the whole set fell too far."""
+        return any(
+            v.failed and v.word == "max_drop" and v.tag is None and not v.single for v in self.verdicts
+        )
 
     def kind(self) -> list[str]:
         """Say what kind of change a failed regression gate is about."""
@@ -189,17 +204,17 @@ class Outcome:
         paired = comparison is not None and query.id in (comparison.now.only or ())
         shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]
         failed = bool(evaluation.errors)
+        # Both sides at one depth: what lies deeper than the baseline is no news.
+        now = comparison.now if comparison is not None and paired and not failed else evaluation
         return QueryView(
             query_id=query.id,
             text=query.text,
             where=evaluation.golden.where(query.id),
             judgments=dict(query.judgments),
             forbidden=list(query.forbidden),
-            now=list(evaluation.rankings(query.id)[0]),
-            before=list(comparison.baseline.rankings(query.id)[0])
-            if comparison is not None and paired
-            else None,
-            scores={} if failed else {m.name: evaluation.score(m, query.id) for m in shown},
+            now=list(_shown(now, query)),
+            before=list(_shown(comparison.baseline, query)) if comparison is not None and paired else None,
+            scores={} if failed else {m.name: now.score(m, query.id) for m in shown},
             scores_before={m.name: comparison.baseline.score(m, query.id) for m in shown}
             if comparison is not None and paired and not failed
             else {},
@@ -216,6 +231,25 @@ class Outcome:
                     f"{name} {score_text(row.baseline, row.now)} → {score_text(row.now, row.baseline)} "
                     f"({signed_text(row.delta)})"
                 )
+
+
+def _shown(evaluation: Evaluation, query: Query) -> Sequence[str]:
+    """Choose which of a query's answers stands for all: one with a fault, else the one that scores like their average."""
+    rankings = evaluation.rankings(query.id)
+    if len(rankings) == 1:
+        return rankings[0]
+    if query.forbidden or query.no_answer:
+        wrong = (r for r in rankings if (r if query.no_answer else any(d in r for d in query.forbidden)))
+        found = next(wrong, None)
+        if found is not None:
+            return found
+    metric = next((metric for metric in evaluation.metrics if metric.kind == "ranking"), None)
+    if metric is None:
+        return rankings[0]
+    scorer = Scorer([metric], relevance_level=evaluation.golden.relevance_level)
+    scores = [scorer.row(query.judgments, ranking)[0] or 0.0 for ranking in rankings]
+    average = mean(scores)
+    return min(zip(scores, rankings, strict=True), key=lambda scored: abs(scored[0] - average))[1]
 
 
 def _status(query: Query) -> str:

@@ -6,8 +6,9 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.comparison import SLACK, moves
+from pytest_irmetrics.comparison import SLACK
 from pytest_irmetrics.reports.digest import slice_moved
+from pytest_irmetrics.reports.movements import movements
 from pytest_irmetrics.reports.text import (
     display_width,
     escape_terminal,
@@ -23,7 +24,6 @@ from pytest_irmetrics.reports.text import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.comparison import Move
     from pytest_irmetrics.record import Gate, QueryView, Record, Row
 
 _EXPLAINED = 3
@@ -184,7 +184,7 @@ def _query(view: QueryView, metrics: Iterable[str], screen: Screen) -> Iterator[
     if view.before is not None and view.before != view.now:
         yield _ranking_line("baseline", view.before, view, screen)
     yield _ranking_line("now", view.now, view, screen)
-    for sentence in _movements(view):
+    for sentence in movements(view):
         yield from screen.wrapped(sentence, "  ", "    ")
 
 
@@ -206,48 +206,6 @@ def _labelled(doc_id: str, view: QueryView) -> str:
         return f"{doc_id}(forbidden)"
     grade = view.judgments.get(doc_id)
     return doc_id if not grade or grade <= 0 else f"{doc_id}({grade:g})"
-
-
-def _movements(view: QueryView) -> Iterator[str]:
-    """Say which documents moved, or without a baseline where the relevant ones stand."""
-    for doc_id in view.forbidden:
-        if doc_id in view.now:
-            yield f"{doc_id} is forbidden and stands at rank {view.now.index(doc_id) + 1}."
-    if view.status == "no_answer" and view.now:
-        yield f"Marked no_answer, and {plural(len(view.now), 'document')} came back."
-    if view.before is not None:
-        for move in moves(view.judgments, view.before, view.now):
-            if move.grade > 0:
-                yield f"{_fate(move)}{_overtaken(move, view)}."
-        return
-    ranks = {doc_id: rank for rank, doc_id in enumerate(view.now, 1)}
-    relevant = [(doc_id, grade) for doc_id, grade in view.judgments.items() if grade > 0]
-    missing = [f"{doc_id} (grade {grade:g})" for doc_id, grade in relevant if doc_id not in ranks]
-    if missing:
-        rest = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-        yield f"Not among the {plural(len(view.now), 'result')}: {', '.join(missing[:5])}{rest}."
-
-
-def _fate(move: Move) -> str:
-    what = f"{move.doc_id} (grade {move.grade:g})"
-    if move.after is None:
-        return f"{what} is no longer returned (it was at rank {move.before})"
-    if move.before is None:
-        return f"{what} is returned now, at rank {move.after}"
-    verb = "fell" if move.after > move.before else "rose"
-    return f"{what} {verb} from rank {move.before} to {move.after}"
-
-
-def _overtaken(move: Move, view: QueryView) -> str:
-    if not move.overtaken_by:
-        return ""
-    named = [
-        f"{doc_id} ({f'grade {view.judgments[doc_id]:g}' if doc_id in view.judgments else 'unjudged'})"
-        for doc_id in move.overtaken_by[:2]
-    ]
-    more = len(move.overtaken_by) - len(named)
-    where = "below" if move.after is not None else "in its place"
-    return f", {where} {', '.join(named)}{f' and {more} more' if more else ''}"
 
 
 def _commands(record: Record, failed: Sequence[Gate], screen: Screen) -> list[str]:
@@ -276,7 +234,7 @@ def details(record: Record, screen: Screen) -> list[str]:
         scores = "; ".join(_score(view, metric) for metric, value in view.scores.items() if value is not None)
         lines += screen.wrapped(scores, "  ") if scores else []
         lines += _full_ranking(view, screen)
-        lines += [line for sentence in _movements(view) for line in screen.wrapped(sentence, "  ", "    ")]
+        lines += [line for sentence in movements(view) for line in screen.wrapped(sentence, "  ", "    ")]
         lines.append("")
     return lines
 

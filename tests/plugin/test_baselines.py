@@ -74,7 +74,9 @@ def test_a_drop_fails_and_says_which_document_moved_below_what(stored):
             "  baseline  1 doc-9(3) 2 doc-4(1) 3 doc-5",
             "  now       1 doc-5 2 doc-6 3 doc-9(3)",
             "  doc-9 (grade 3) fell from rank 1 to 3, below doc-5 (unjudged), doc-6",
-            "  doc-4 (grade 1) is no longer returned (it was at rank 2), in its place doc-5*",
+            "    (unjudged).",
+            "  doc-4 (grade 1) is no longer among the 3 results (it was at rank 2); new is",
+            "    doc-6 (unjudged).",
             "To look closer: pytest 'test_search.py::test_search_quality?faq?' --ir-baseline --ir-query refund",
             "To accept it:   pytest 'test_search.py::test_search_quality?faq?' --ir-baseline-update",
         ]
@@ -614,3 +616,57 @@ def test_an_option_that_no_test_obeys_is_named(pytester):
     pytester.makepyfile("def test_a(): pass")
     result = pytester.runpytest_subprocess("--ir-baseline")
     result.stdout.fnmatch_lines(["note: --ir-baseline was given, and no test of this run used irmetrics."])
+
+
+def test_a_deeper_run_is_shown_as_deep_as_the_baseline(stored):
+    """Nobody knows what stood below: what is found there is no news."""
+    stored.answers({**ANSWERS, "refund policy": ["doc-5", "doc-9", *(f"x{n}" for n in range(8)), "doc-4"]})
+    stored.test(['ir_golden("golden/*.yaml", depth=20)', 'ir_threshold("recall", max_drop=0.01)'])
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    text = told(result)
+    assert "doc-4 (grade 1) is no longer among the 10 results (it was at rank 2)" in text
+    assert "recall 1.0000 → 0.5000" in text
+
+
+TURNS = """
+    import itertools, pytest
+
+    @pytest.fixture(scope="session")
+    def retriever():
+        turns = itertools.cycle({answers})
+        return lambda query, k: next(turns).split()
+"""
+
+
+def test_of_several_answers_one_that_shows_the_fault_is_shown(project):
+    project.write(
+        "golden/faq.yaml",
+        "queries:\n  - {id: refund, query: refund policy, relevant: [doc-9], forbidden: [bad]}\n",
+    )
+    project.write("conftest.py", TURNS.format(answers=["doc-9 x", "x doc-9"]))
+    project.run("--ir-repeat=2", "--ir-baseline-update").assert_outcomes(passed=1)
+    project.write("conftest.py", TURNS.format(answers=["doc-9 x", "x bad"]))
+    result = project.run("--ir-repeat=2", "--ir-baseline")
+    result.assert_outcomes(failed=1)
+    text = told(result)
+    assert "now 1 x 2 bad(forbidden) bad is forbidden and stands at rank 2" in text
+    assert "note: Scores are averages over 2 answers a query, the baseline's over 2." in text
+
+
+def test_a_drop_that_is_not_significant_passes_and_is_said(stored):
+    worse(stored)
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max_drop=0.01, significance=0.05)'])
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(passed=1)
+    assert (
+        "note: mrr fell by 0.2222 from the baseline to 0.6111; at most 0.0100 is allowed. p = 0.50 is not below the "
+        "significance 0.05." in told(result)
+    )
+
+
+def test_slices_are_told_where_nothing_is_gated(stored):
+    stored.test('ir_golden("golden/*.yaml")')
+    result = stored.run("--ir-baseline", "-o", "ir_max_drop=off", "-v")
+    result.assert_outcomes(passed=1)
+    assert "mrr by tag n now baseline delta 95 % interval" in told(result)

@@ -172,7 +172,7 @@ class TestBaseline:
         result = stored.run("--ir-baseline")
         result.assert_outcomes(failed=1)
         assert (
-            "handbook: the way back costs nothing (grade 1) is no longer returned (it was at rank 2)"
+            "handbook: the way back costs nothing (grade 1) is no longer among the 3 results (it was at rank 2)"
             in said(result)
         )
 

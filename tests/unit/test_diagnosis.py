@@ -8,6 +8,7 @@ from pytest_irmetrics import GoldenSet, Run, compare, evaluate, notes
 from pytest_irmetrics.diagnosis import causes, kind_of_change
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import Query
+from pytest_irmetrics.run import Answer
 
 
 def golden_set(queries=20, tags=None):
@@ -193,3 +194,68 @@ def test_unpacked_evaluations_compare_from_python():
         "ndcg@10"
     ]
     assert (change.worse, change.better, change.n) == ((), ("q00",), 1)
+
+
+def test_a_half_that_fell_most_is_not_alone():
+    """The others fell too, by a quarter as much."""
+    golden = golden_set(tags={"first": set(range(10))})
+
+    def now(n):
+        return lost(n) if n < 8 or n in (11, 12) else good(n)
+
+    assert "slice" not in said(compared(golden, now, good))
+
+
+def test_grades_below_the_relevance_level_are_not_called_relevant():
+    queries = golden_set().queries.values()
+    golden = GoldenSet(queries, relevance_level=2)
+    assert "20 graded documents dropped out" in said(compared(golden, lambda n: [f"d{n}"], good))
+
+
+def repeated(golden, now, before):
+    """Each side's answers by turns."""
+    runs = [
+        Run.of({i: Answer(tuple(tuple(one(int(i[1:]))) for one in side)) for i in golden.queries})
+        for side in (now, before)
+    ]
+    return compare(*(evaluate_run(golden, run, ["mrr", "ndcg@10"], depth=10) for run in runs))
+
+
+def test_all_answers_count_where_queries_were_asked_several_times():
+    """The first answers are alike; of the others half are lost."""
+    comparison = repeated(golden_set(), [good, lost], [good])
+    parts = causes(comparison)
+    assert parts.found + parts.ranked == pytest.approx(comparison["ndcg@10"].delta)
+    assert said(comparison) == (
+        "Documents are no longer found: 20 relevant documents dropped out of the first 10 and 0 came in."
+    )
+
+
+@pytest.mark.parametrize(
+    ("worse", "named"),
+    [((0, 1, 2), True), ((0, 1), False)],
+    ids=["three of four", "two are single cases"],
+)
+def test_a_small_slice_of_which_most_broke_is_named(worse, named):
+    golden = golden_set(40, tags={"billing": {0, 1, 2, 3}})
+    comparison = compared(
+        golden,
+        lambda n: lost(n) if n in worse else good(n),
+        lambda n: lower(n) if n > 10 else good(n),
+    )
+    found = list(notes.hidden_slices(comparison, comparison.now.metric("ndcg@10")))
+    assert len(found) == named
+    assert not list(notes.hidden_slices(comparison, comparison.now.metric("ndcg@10"), ["billing"]))
+
+
+def test_a_slice_that_fell_as_all_did_is_not_hidden():
+    golden = golden_set(tags={"billing": {0, 1, 2, 3}, "all": set(range(20))})
+    comparison = compared(golden, lower, good)
+    assert list(notes.hidden_slices(comparison, comparison.now.metric("ndcg@10"))) == []
+
+
+def test_a_slice_that_fell_further_than_a_mean_which_surely_fell_too_is_named():
+    golden = golden_set(100, tags={"billing": set(range(8))})
+    comparison = compared(golden, lambda n: lower(n) if n < 8 else good(n), good)
+    assert comparison["ndcg@10"].interval[1] < 0
+    assert len(list(notes.hidden_slices(comparison, comparison.now.metric("ndcg@10")))) == 1

@@ -10,6 +10,7 @@ from pytest_irmetrics import GoldenSet, Run, compare
 from pytest_irmetrics.comparison import _variance
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import Regression, decide
+from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run import Answer
 from pytest_irmetrics.thresholds import Limit
 
@@ -78,3 +79,21 @@ def test_the_side_with_repeats_stands_for_the_one_without():
     noise = comparison(lambda _: [HIT, MISS], lambda _: [HIT]).run_noise("mrr")
     variance = 0.125  # of the scores 1 and 1/2
     assert noise.deviation == pytest.approx(math.sqrt(10 * 0.1**2 * (variance / 2 + variance / 1)))
+
+
+def test_metrics_of_ones_own_and_no_answer_have_run_noise_too():
+    golden = GoldenSet([Query("q", "text", {"d": 1}), Query("none", "nothing", {}, no_answer=True)])
+    custom = {"first": lambda query, ranking, _k: float(ranking[0] in query.judgments)}
+
+    def evaluated(hits, answered):
+        answers = {
+            "q": Answer(tuple(HIT if hit else MISS for hit in hits)),
+            "none": Answer(tuple(("x",) if one else () for one in answered)),
+        }
+        metrics = ["first", "no_answer", "mrr"]
+        return evaluate_run(golden, Run.of(answers, depth=10), metrics, depth=10, custom_metrics=custom)
+
+    compared = compare(evaluated([1, 1, 0, 0], [0, 0, 1, 0]), evaluated([1, 1, 1, 0], [0, 0, 0, 0]))
+    assert compared.run_noise("first").deviation == pytest.approx(math.sqrt(1 / 3 / 4 + 1 / 4 / 4))
+    assert compared.run_noise("no_answer").deviation == pytest.approx(math.sqrt(1 / 4 / 4))
+    assert compared.run_noise("first").unstable == ("q",)
