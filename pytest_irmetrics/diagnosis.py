@@ -23,7 +23,7 @@ _FEWER = 0.8
 """The share of the results before under which there are fewer now."""
 
 _FEW = 3
-"""Queries under which a slice, or what was found later, is a single case and no kind of change."""
+"""Queries under which a slice, or what was found later or not at all, is a single case and no kind of change."""
 
 
 _APART = 0.2
@@ -108,14 +108,25 @@ def kind_of_change(comparison: Comparison) -> Iterator[str]:
 
 
 def _fewer_results(comparison: Comparison) -> Iterator[str]:
-    """Say that a good part of the results does not come back at all, whatever they were."""
-    queries = [query.id for query in comparison.now.counted if not query.no_answer]
-    before, now = (
-        math.fsum(mean([len(ranking) for ranking in side.rankings(i)]) for i in queries) / len(queries)
-        for side in (comparison.baseline, comparison.now)
-    )
+    """Say that nothing, or a good part less, comes back at all, whatever it was."""
+    sizes = [
+        [
+            mean([len(ranking) for ranking in side.rankings(query.id)])
+            for side in (comparison.baseline, comparison.now)
+        ]
+        for query in comparison.now.counted
+        if not query.no_answer
+    ]
+    emptied = sum(before > 0 and not now for before, now in sizes)
+    if emptied >= _FEW:
+        yield f"Nothing comes back any more for {emptied:,} of {plural(len(sizes), 'query', 'queries')}."
+    answered = [(before, now) for before, now in sizes if before > 0 and now > 0]
+    if not answered:
+        return
+    before, now = (math.fsum(side) / len(answered) for side in zip(*answered, strict=True))
     if now < _FEWER * before:
-        yield f"Fewer results come back: {now:.1f} a query on average, and {before:.1f} before."
+        whose = "of the others " if emptied >= _FEW else ""
+        yield f"Fewer results come back: {now:.1f} a query {whose}on average, and {before:.1f} before."
 
 
 def _cause(parts: Causes, change: Change, comparison: Comparison) -> str:
@@ -152,9 +163,14 @@ def _later(measured: Comparison, depth: int | None) -> Iterator[str]:
         return
     lost = len(early.lost)
     if lost >= _FEW and early.delta < -0.01 and abs(all_.delta) <= -early.delta / 5:
+        whole = (
+            f"is {score_text(all_.now)} as before"
+            if abs(all_.delta) <= SLACK
+            else f"hardly moved, {score_text(all_.baseline, all_.now)} → {score_text(all_.now, all_.baseline)}"
+        )
         yield (
-            f"Found later: {plural(lost, 'query', 'queries')} no longer {'has' if lost == 1 else 'have'} a relevant document "
-            f"among the first 5, though hit over all results is {score_text(all_.now)} as before."
+            f"Found later: {plural(lost, 'query', 'queries')} no longer have a relevant document "
+            f"among the first 5, though hit over all results {whole}."
         )
 
 

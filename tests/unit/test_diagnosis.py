@@ -259,3 +259,21 @@ def test_a_slice_that_fell_further_than_a_mean_which_surely_fell_too_is_named():
     comparison = compared(golden, lambda n: lower(n) if n < 8 else good(n), good)
     assert comparison["ndcg@10"].interval[1] < 0
     assert len(list(notes.hidden_slices(comparison, comparison.now.metric("ndcg@10")))) == 1
+
+
+def test_empty_answers_are_told_from_short_ones():
+    def now(n):
+        return [] if n < 4 else good(n)[:1] if n < 12 else good(n)
+
+    assert said(compared(golden_set(), now, good)).startswith(
+        "Nothing comes back any more for 4 of 20 queries. Fewer results come back: 5.5 a query of the others on average, and "
+        "10.0 before."
+    )
+
+
+def test_a_hit_that_moved_is_not_as_before():
+    def later(n):
+        return lost(n) if n == 0 else [*(f"x{i}" for i in range(6)), f"d{n}", f"e{n}"]
+
+    text = said(compared(golden_set(), later, good))
+    assert "though hit over all results hardly moved, 1.0000 → 0.9500." in text
