@@ -116,7 +116,7 @@ class IRMetrics:
         """Evaluate, gate and return the Evaluation; fail the test where a gate fails.
 
         ``retriever`` and ``golden`` (a GoldenSet or a path) stand in for the test's own. ``against`` is a
-        retriever, a Run or a path that stands in for the stored baseline.
+        retriever, a Run, a path or an Evaluation that stands in for the stored baseline.
         """
         __tracebackhide__ = True
         self._start()
@@ -301,6 +301,8 @@ class IRMetrics:
         __tracebackhide__ = True
         if against is None or isinstance(against, (Run, str, os.PathLike)):
             return self._stored_side(now, against)
+        if isinstance(against, Evaluation):
+            return self._fresh_side(now, against.retrieved)
         retrieved = retrieve(self._queries(now.golden), against, self._options())
         return self._fresh_side(now, retrieved)
 
@@ -308,6 +310,8 @@ class IRMetrics:
         __tracebackhide__ = True
         if against is None or isinstance(against, (Run, str, os.PathLike)):
             return self._stored_side(now, against)
+        if isinstance(against, Evaluation):
+            return self._fresh_side(now, against.retrieved)
         retrieved = await aretrieve(self._queries(now.golden), against, self._options())
         return self._fresh_side(now, retrieved)
 
@@ -416,9 +420,11 @@ class IRMetrics:
                 self._hints += health.on_run_in_detail(now, limits, self._corpus)
         if comparison is not None and self._against is not None:
             self._notes += notes.on_comparison(comparison, self._against, limits)
-            if not outcome.fell:  # else it is part of what kind of change it is
-                self._notes += notes.on_unjudged(comparison)
             leading = outcome.leading_metric
+            if not outcome.fell and leading is not None and comparison.change(leading).delta < 0:
+                self._notes += notes.on_unjudged(
+                    comparison, leading
+                )  # else it is part of what kind of change it is
             if leading is not None and not outcome.mean_fell:
                 gated = [
                     tag

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics import significance
 from pytest_irmetrics.comparison import SLACK, Comparison
 from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, read_metrics
 from pytest_irmetrics.gates import SURELY, allowed_drop, would_pass
-from pytest_irmetrics.metrics import Scorer, mean
+from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.passages import document_of
 from pytest_irmetrics.reports.text import plural, score_text, signed_text
 from pytest_irmetrics.run import Run
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.comparison import LabelChange, RunNoise
     from pytest_irmetrics.evaluation import CustomMetrics, Evaluation
     from pytest_irmetrics.gates import Limits, Verdict
-    from pytest_irmetrics.golden import GoldenSet, Query
+    from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
 
 _LABELS = 5
@@ -322,12 +323,12 @@ def _label_change(comparison: Comparison, change: LabelChange) -> str:
     return f"{place} {change.query_id}: {change.doc_id} {before} → {after}"
 
 
-def on_unjudged(comparison: Comparison) -> Iterator[str]:
-    """Say where a fall may be unjudged documents, and between which scores the truth lies.
+def on_unjudged(comparison: Comparison, metric: Metric) -> Iterator[str]:
+    """Say where a fall of ``metric`` may be unjudged documents, and what both sides would score if they were good.
 
     Not where passages are judged: there most entries are chunks that were looked into and hold none.
     """
-    if comparison.now.by_passage:
+    if comparison.now.by_passage or metric.kind != "ranking":
         return
     depth = comparison.depth
     judged = read_metrics(["judged" if depth is None else f"judged@{depth}"])
@@ -336,17 +337,12 @@ def on_unjudged(comparison: Comparison) -> Iterator[str]:
     measured = comparison.by(judged).change(judged[0])
     if measured.now is None or measured.baseline is None or measured.delta > -_MARKEDLY_LESS:
         return
-    metric = next(
-        (metric for metric in comparison.now.metrics if metric.family == "ndcg"), comparison.now.metrics[0]
-    )
-    if metric.kind != "ranking":
-        return
-    low = comparison.change(metric).now
-    high = _if_all_relevant(comparison.now, metric)
+    change, (now, before) = comparison.change(metric), _if_all_relevant(comparison, metric)
     yield (
         f"{judged[0].name} is {score_text(measured.now)}, and was {score_text(measured.baseline)}: more of today's results "
-        f"were never judged. {metric.name} is {score_text(low)} if none of those is relevant, and {score_text(high)} if each "
-        "is as good as its query's best. Judge them before you decide: `pytest-irmetrics label` lists them."
+        f"were never judged. {metric.name} is {score_text(change.now)} (was {score_text(change.baseline)}) if no unjudged "
+        f"document is relevant, and {score_text(now)} (was {score_text(before)}) if each is as good as its query's best. "
+        "Judge them before you decide: `pytest-irmetrics label` lists them."
     )
 
 
@@ -363,18 +359,19 @@ def _may_have_fallen(comparison: Comparison, judged: Sequence[Metric]) -> bool:
     return moved <= (SLACK - _MARKEDLY_LESS) * total
 
 
-def _if_all_relevant(evaluation: Evaluation, metric: Metric) -> float:
-    """Return a metric's mean if every unjudged result had its query's highest grade."""
-    scorer = Scorer([metric], relevance_level=evaluation.golden.relevance_level)
-    values, weights = [], []
-    for query in evaluation.queries(metric):
+def _if_all_relevant(comparison: Comparison, metric: Metric) -> tuple[float, float]:
+    """Return the means of both sides, now first, if all that either returns unjudged had its query's highest grade."""
+    golden, sides = comparison.now.golden, (comparison.now, comparison.baseline)
+    queries = dict(golden.queries)
+    for query in comparison.now.queries(metric):
         best = max(query.judgments.values(), default=1)
-        ranking = evaluation.rankings(query.id)[0]
-        score = scorer.row({**dict.fromkeys(ranking, best), **query.judgments}, ranking)[0]
-        if score is not None:
-            values.append(score)
-            weights.append(query.weight)
-    return mean(values, weights)
+        returned = {
+            doc_id: best for side in sides for ranking in side.rankings(query.id) for doc_id in ranking
+        }
+        queries[query.id] = replace(query, judgments={**returned, **query.judgments})
+    judged = GoldenSet(queries.values(), name=golden.name, relevance_level=golden.relevance_level)
+    now, before = (side.narrowed(golden=judged, metrics=[metric]).mean(metric) for side in sides)
+    return now, before
 
 
 def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str] = ()) -> Iterator[str]:

@@ -156,7 +156,8 @@ class Outcome:
         said = list(kind_of_change(self.comparison))
         # What only changed judgments hide shows under those that were stored.
         said = said if said or then is None else list(kind_of_change(then))
-        return [*said, *on_unjudged(self.comparison)]
+        metric = self.leading_metric
+        return said if metric is None else [*said, *on_unjudged(self.comparison, metric)]
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         states = {

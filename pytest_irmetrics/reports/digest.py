@@ -121,6 +121,11 @@ def subject(record: Record) -> str:
     return ", ".join(parts)
 
 
+def other_side(record: Record) -> str:
+    """Head what today stands beside: ``baseline``, or ``other`` where the test gave another retriever or run."""
+    return "baseline" if record.against in (None, "the baseline") else "other"
+
+
 def row_name(row: Row) -> str:
     """Name a row of the table: the metric, and the tag of a slice."""
     return row.metric if row.tag is None else f"{row.metric} [{row.tag}]"

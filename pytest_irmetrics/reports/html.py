@@ -135,6 +135,7 @@ def _set(record: Record, command: Command, number: int) -> dict[str, Any]:
         "subject": digest.subject(record),
         "scores": digest.gated_scores(record),
         "compared": digest.is_compared(record),
+        "other": digest.other_side(record),
         "rows": [
             {
                 "name": digest.row_name(row),

@@ -162,13 +162,13 @@ def _gate(gate: Gate) -> Iterator[str]:
 def _table(record: Record) -> Iterator[str]:
     compared = digest.is_compared(record)
     yield (
-        "| metric | n | now | baseline | delta | gate | verdict |"
+        f"| metric | n | now | {digest.other_side(record)} | delta | gate | verdict |"
         if compared
         else "| metric | n | now | gate | verdict |"
     )
     yield "| :-- | --: | --: | --: | --: | :-- | :-- |" if compared else "| :-- | --: | --: | :-- | :-- |"
     for row in record.rows:
-        cells = [_code(digest.row_name(row)), str(row.n), score_text(row.now)]
+        cells = [_code(digest.row_name(row)), str(row.n), score_text(row.now, row.baseline)]
         if compared:
             cells += [score_text(row.baseline, row.now), signed_text(row.delta)]
         verdict = f"**{row.verdict}**" if row.verdict == "FAILS" else _words(row.verdict)
@@ -181,7 +181,7 @@ def _slices(record: Record) -> Iterator[str]:
         return
     yield from ("", f"<details><summary>{plural(len(record.slices), 'slice')}</summary>")
     yield from ("", f"{_code(record.slices[0].metric)} by tag:", "")
-    yield "| tag | n | now | baseline | delta | 95 % interval | shows |"
+    yield f"| tag | n | now | {digest.other_side(record)} | delta | 95 % interval | shows |"
     yield "| :-- | --: | --: | --: | --: | --: | :-- |"
     for row in record.slices[:_SENTENCES]:
         scores = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.comparison import SLACK
-from pytest_irmetrics.reports.digest import slice_moved
+from pytest_irmetrics.reports.digest import other_side, slice_moved
 from pytest_irmetrics.reports.movements import movements
 from pytest_irmetrics.reports.text import (
     display_width,
@@ -82,7 +82,7 @@ def failure(record: Record, screen: Screen) -> str:
     for sentence in record.kind:
         lines += ["", *screen.wrapped(sentence)] if sentence == record.kind[0] else screen.wrapped(sentence)
     lines += _errors(failed, views, screen)
-    lines += _explanation(failed, views, screen)
+    lines += _explanation(record, failed, views, screen)
     lines += [
         "",
         screen.cut(
@@ -131,7 +131,9 @@ def _explaining(failed: Sequence[Gate]) -> list[Gate]:
     return gates
 
 
-def _explanation(failed: Sequence[Gate], views: Mapping[str, QueryView], screen: Screen) -> Iterator[str]:
+def _explanation(
+    record: Record, failed: Sequence[Gate], views: Mapping[str, QueryView], screen: Screen
+) -> Iterator[str]:
     """Show the queries that explain the failed gates, those of the first gate first."""
     gates = [gate for gate in _explaining(failed) if gate.word not in ("errors", "baseline")]
     order: dict[str, list[str]] = {}
@@ -150,7 +152,7 @@ def _explanation(failed: Sequence[Gate], views: Mapping[str, QueryView], screen:
     yield from screen.wrapped(_how_much(gates, shown, len(ids)))
     for query_id in shown:
         yield ""
-        yield from _query(views[query_id], order[query_id], screen)
+        yield from _query(views[query_id], order[query_id], other_side(record), screen)
     rest = [query_id for query_id in ids if query_id not in shown]
     if rest:
         yield ""
@@ -173,7 +175,7 @@ def _how_much(explained: Sequence[Gate], shown: Sequence[str], total: int) -> st
     return f"{lead} ({covered:.0%} of what {first.metric} lost):"
 
 
-def _query(view: QueryView, metrics: Iterable[str], screen: Screen) -> Iterator[str]:
+def _query(view: QueryView, metrics: Iterable[str], other: str, screen: Screen) -> Iterator[str]:
     """Show one query: its scores, its ranking before and now, and what moved."""
     scores = "; ".join(_score(view, metric) for metric in metrics if view.scores.get(metric) is not None)
     yield screen.cut(f"{view.where}: {view.query_id}")
@@ -182,7 +184,7 @@ def _query(view: QueryView, metrics: Iterable[str], screen: Screen) -> Iterator[
     if scores:
         yield from screen.wrapped(f"  {scores}", "  ")
     if view.before is not None and view.before != view.now:
-        yield _ranking_line("baseline", view.before, view, screen)
+        yield _ranking_line(other, view.before, view, screen)
     yield _ranking_line("now", view.now, view, screen)
     for sentence in movements(view):
         yield from screen.wrapped(sentence, "  ", "    ")
@@ -263,7 +265,7 @@ def _judged(doc_id: str, view: QueryView) -> str:
 def summary_table(record: Record, screen: Screen) -> list[str]:
     """Return the table of a golden set's scores: now, baseline, delta, gate and verdict in words."""
     compared = any(row.baseline is not None for row in record.rows)
-    header = ["metric", "n", "now", *(["baseline", "delta"] if compared else []), "gate", "verdict"]
+    header = ["metric", "n", "now", *([other_side(record), "delta"] if compared else []), "gate", "verdict"]
     rows = [header]
     for row in record.rows:
         name = row.metric if row.tag is None else f"{row.metric} [{row.tag}]"
@@ -291,7 +293,9 @@ def slices_table(record: Record, screen: Screen) -> list[str]:
     """Return the table of slices: one metric over the queries of each tag, and what it can say."""
     if not record.slices:
         return []
-    rows = [[f"{record.slices[0].metric} by tag", "n", "now", "baseline", "delta", "95 % interval", ""]]
+    rows = [
+        [f"{record.slices[0].metric} by tag", "n", "now", other_side(record), "delta", "95 % interval", ""]
+    ]
     for row in record.slices:
         interval = (
             "" if row.interval is None else " to ".join(signed_text(end, digits=3) for end in row.interval)

@@ -670,3 +670,28 @@ def test_slices_are_told_where_nothing_is_gated(stored):
     result = stored.run("--ir-baseline", "-o", "ir_max_drop=off", "-v")
     result.assert_outcomes(passed=1)
     assert "mrr by tag n now baseline delta 95 % interval" in told(result)
+
+
+def test_against_takes_an_evaluation_and_is_called_other_in_tables(stored):
+    stored.test(
+        ['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max_drop=0.01)'],
+        'irmetrics.check(retriever=lambda query, k: ["doc-4"], against=irmetrics.evaluate())',
+    )
+    result = stored.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "mrr fell by 0.5000 from the other retriever to 0.3333; at most 0.0100 is",
+            "  other     1 doc-12(1) 2 doc-3 3 doc-40(1)",
+            "  now       1 doc-4",
+            "  metric*now *other *delta*",
+            "  mrr by tag*now *other *delta*",
+        ]
+    )
+
+
+def test_unjudged_results_are_no_news_where_nothing_fell(stored):
+    stored.answers({**ANSWERS, "opening hours": ["doc-1", *(f"x{n}" for n in range(9))]})
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(passed=1)
+    assert "were never judged" not in told(result)

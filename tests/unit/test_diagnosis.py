@@ -165,11 +165,11 @@ def test_results_that_nobody_judged_are_told_with_the_bounds_of_the_score():
         return [f"d{n}", *(f"y{n}-{i}" for i in range(9))]
 
     comparison = compared(golden, half, lambda n: [f"d{n}", f"e{n}"])
-    (sentence,) = notes.on_unjudged(comparison)
+    (sentence,) = notes.on_unjudged(comparison, comparison.now.metric("ndcg@10"))
     assert sentence == (
-        "judged@10 is 0.1000, and was 1.0000: more of today's results were never judged. ndcg@10 is 0.7602 if none of "
-        "those is relevant, and 1.0000 if each is as good as its query's best. Judge them before you "
-        "decide: `pytest-irmetrics label` lists them."
+        "judged@10 is 0.1000, and was 1.0000: more of today's results were never judged. ndcg@10 is 0.7602 (was 1.0000) if "
+        "no unjudged document is relevant, and 1.0000 (was 0.2895) if each is as good as its query's best. Judge them "
+        "before you decide: `pytest-irmetrics label` lists them."
     )
 
 
