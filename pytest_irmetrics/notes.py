@@ -529,9 +529,13 @@ def on_averages(comparison: Comparison) -> Iterator[str]:
     )
     if now > 1 or before > 1:
         yield (
-            f"Scores are averages over {plural(now, 'answer')} a query, the baseline's over {before}. Of several answers, the one "
-            "that scores like their average is shown."
+            f"Today's scores are {_averaged(now)}, the baseline's {_averaged(before)}. Of several answers, the one that scores "
+            "like their average is shown."
         )
+
+
+def _averaged(answers: int) -> str:
+    return "of one answer a query" if answers == 1 else f"averages over {answers} answers a query"
 
 
 def on_selftest(comparison: Comparison, against: str) -> Iterator[str]:

@@ -80,12 +80,15 @@ def _new(view: QueryView) -> str:
 
 
 def _named(doc_ids: Sequence[str], view: QueryView) -> str:
-    named = [
-        f"{doc_id} ({f'grade {view.judgments[doc_id]:g}' if doc_id in view.judgments else 'unjudged'})"
-        for doc_id in doc_ids[:_ABOVE]
-    ]
+    named = [f"{doc_id} ({_judged(doc_id, view)})" for doc_id in doc_ids[:_ABOVE]]
     more = len(doc_ids) - len(named)
     return f"{', '.join(named)}{f' and {more} more' if more else ''}"
+
+
+def _judged(doc_id: str, view: QueryView) -> str:
+    if doc_id in view.forbidden:
+        return "forbidden"
+    return f"grade {view.judgments[doc_id]:g}" if doc_id in view.judgments else "unjudged"
 
 
 def _graded(move: Move) -> str:

@@ -651,7 +651,7 @@ def test_of_several_answers_one_that_shows_the_fault_is_shown(project):
     result.assert_outcomes(failed=1)
     text = told(result)
     assert "now 1 x 2 bad(forbidden) bad is forbidden and stands at rank 2" in text
-    assert "note: Scores are averages over 2 answers a query, the baseline's over 2." in text
+    assert "note: Today's scores are averages over 2 answers a query, the baseline's averages over 2" in text
 
 
 def test_a_drop_that_is_not_significant_passes_and_is_said(stored):

@@ -53,7 +53,8 @@ def retriever():
 """
 
 
-def golden(questions=QUESTIONS):
+def golden(questions=QUESTIONS, **more):
+    """Write the golden set, with more lines for some of its queries."""
     lines = ["queries:"]
     for query_id, (text, judgments, tag) in questions.items():
         judged = ", ".join(f"{doc_id}: {grade}" for doc_id, grade in judgments.items())
@@ -62,6 +63,7 @@ def golden(questions=QUESTIONS):
             f"    query: {text}",
             f"    relevant: {{{judged}}}",
             f"    tags: [{tag}]",
+            *(f"    {line}" for line in more.get(query_id, ())),
         ]
     return "\n".join([*lines, ""])
 
@@ -139,6 +141,31 @@ def labels_that_hide_a_drop(faq):
     faq.store()
     faq.search(refund=["billing-11", "billing-12", "billing-2", "billing-7"])
     faq.questions(refund=("refund policy", {"billing-11": 3, "billing-12": 3, "billing-2": 1}, "billing"))
+    return ["--ir-baseline"]
+
+
+@situation
+def a_weight_that_hides_a_drop(faq):
+    faq.store()
+    faq.search(refund=["billing-11", "billing-12", "billing-2", "billing-7"])
+    faq.project.write("golden/faq.yaml", golden(refund=["weight: 0.1"]))
+    return ["--ir-baseline"]
+
+
+@situation
+def queries_taken_out_of_the_gate(faq):
+    faq.store()
+    faq.search(refund=["billing-11", "billing-12"], phone=["about-11"])
+    renamed = {"hotline" if query_id == "phone" else query_id: q for query_id, q in QUESTIONS.items()}
+    faq.project.write("golden/faq.yaml", golden(renamed, refund=["xfail: TICKET-7"]))
+    return ["--ir-baseline"]
+
+
+@situation
+def a_forbidden_document(faq):
+    faq.project.write("golden/faq.yaml", golden(refund=["forbidden: [billing-99]"]))
+    faq.store()
+    faq.search(refund=["billing-2", "billing-99", "billing-7"])
     return ["--ir-baseline"]
 
 

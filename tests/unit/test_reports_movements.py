@@ -79,6 +79,11 @@ def test_the_highest_grade_is_told_first():
     assert [sentence[:2] for sentence in movements(fell_first)] == ["d2", "d1"]
 
 
+def test_what_is_forbidden_is_not_called_unjudged():
+    seen = view(before=["d1"], now=["bad", "d1"], judgments={"d1": 1}, forbidden=["bad"])
+    assert list(movements(seen))[1] == "d1 (grade 1) fell from rank 1 to 2, below bad (forbidden)."
+
+
 @pytest.mark.parametrize(
     ("before", "told"),
     [
