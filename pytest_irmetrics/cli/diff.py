@@ -237,6 +237,17 @@ def _notes(
             f"{plural(len(changed), 'judgment')} changed since {options.baseline} was stored; both sides are scored "
             f"under the later ones. In: {listed(list(queries))}."
         )
+    weighed = comparison.weight_changes
+    if weighed:
+        yield (
+            f"The weights of {plural(len(weighed), 'query', 'queries')} changed since {options.baseline} was stored; both means "
+            f"have the later ones: {listed(weighed)}."
+        )
+    if comparison.stored_level != golden.relevance_level:
+        yield (
+            f"The relevance level is {golden.relevance_level:g}, and was {comparison.stored_level:g} when {options.baseline} was "
+            "stored; both sides are scored under the later one."
+        )
 
 
 def _moved(

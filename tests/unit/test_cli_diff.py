@@ -171,6 +171,15 @@ class TestWhatIsNotCompared:
             assert "note: 1 query marked xfail, and in no mean: hard." in out
             assert cells(out)["mrr"][3] == "1"
 
+    def test_says_which_weights_and_which_level_changed(self, capsys, folder):
+        save(folder / "b.json", BEFORE, now("refund", "d1", "a", "d2", weight=5.0), level=2)
+        out = " ".join(diff(capsys, "a.json", "b.json").out.split())
+        assert (
+            "note: The weights of 1 query changed since a.json was stored; both means have the later ones: refund."
+            in out
+        )
+        assert "note: The relevance level is 2, and was 1 when a.json was stored" in out
+
     def test_passages_that_were_shortened_are_still_found(self, capsys, folder):
         def stored(name, text, *ranking):
             key = f"d: {text}"
