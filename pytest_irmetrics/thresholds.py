@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.metrics import MetricError, parse_metric
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -26,7 +27,6 @@ __all__ = [
     "check_word",
     "finite",
     "parse_line",
-    "quoted",
     "read_limit",
     "read_number",
     "resolve",
@@ -74,11 +74,6 @@ class Threshold:
     """Where it was written: ``golden/faq.yaml:12:3``, or what else helps to find it."""
 
 
-def quoted(text: str) -> str:
-    """Repeat a user's text in a message: in quotes, cut short, nothing in it that moves a cursor."""
-    return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")
-
-
 def read_number(text: str) -> int | float | None:
     """Read a number as JSON writes it, or ``.5``; None if it is not one, too long, or beyond a double."""
     if len(text) > _DIGITS or _NUMBER.fullmatch(text) is None:
@@ -100,7 +95,7 @@ def check_word(word: str, *, for_query: bool = False) -> None:
         )
     close = get_close_matches(word.lower().replace("-", "_"), allowed, n=1) if len(word) <= _SHOWN else []
     advice = f"Did you mean `{close[0]}`?" if close else f"The words are {_spelled(allowed)}."
-    raise ThresholdError(f"{quoted(word)} is no word of a threshold. {advice}")
+    raise ThresholdError(f"{quote(word)} is no word of a threshold. {advice}")
 
 
 def read_limit(metric: Metric, word: str, value: object) -> Limit | None:
@@ -122,7 +117,7 @@ def read_limit(metric: Metric, word: str, value: object) -> Limit | None:
         return _percentage(metric, word, text)
     number = _number(value if text is None else text)
     if number is None:
-        shown = quoted(value) if isinstance(value, str) else _shown(value)
+        shown = quote(value) if isinstance(value, str) else _shown(value)
         example = {"max_drop": "0.01 or 5%", "max_lost": "3", "significance": "0.05"}.get(word, "0.7")
         raise ThresholdError(
             f"`{word}` of {metric} is {shown}, which is not a number. Write for example {example}, or off."
@@ -198,11 +193,11 @@ def parse_line(line: str, *, origin: str = "", custom: Collection[str] = ()) -> 
         word, equals, value = token.partition("=")
         if not equals:
             if position or (read_number(token) is None and token != _OFF):
-                raise ThresholdError(f"{quoted(token)} is not `word=value`. Write for example max_drop=0.01.")
+                raise ThresholdError(f"{quote(token)} is not `word=value`. Write for example max_drop=0.01.")
             word, value = "min", token
         elif not word or not value:
             raise ThresholdError(
-                f"{quoted(token)} is half of `word=value`. Write it without spaces around the `=`."
+                f"{quote(token)} is half of `word=value`. Write it without spaces around the `=`."
             )
         value = _unquoted(value)
         if word in words or (word == "tag" and tag is not None):
@@ -247,7 +242,7 @@ def resolve(
 
 def _twice(key: tuple[str, str | None, str], first: str, second: str) -> str:
     name, tag, word = key
-    slice_ = "" if tag is None else f" for the tag {quoted(tag)}"
+    slice_ = "" if tag is None else f" for the tag {quote(tag)}"
     places = f" ({first} and {second})" if first != second else f" ({first})" if first else ""
     return f"`{word}` of {name}{slice_} is set twice in one place{places}. Keep one."
 
@@ -280,12 +275,12 @@ def _shown(value: object) -> str:
 def _percentage(metric: Metric, word: str, text: str) -> Limit:
     if word != "max_drop":
         raise ThresholdError(
-            f"`{word}` of {metric} is {quoted(text)}, but only `max_drop` takes per cent. Write a number."
+            f"`{word}` of {metric} is {quote(text)}, but only `max_drop` takes per cent. Write a number."
         )
     number = read_number(text[:-1].rstrip())
     if number is None or not 0 <= number <= 100:
         raise ThresholdError(
-            f"`max_drop` of {metric} is {quoted(text)}. Write a share of the baseline from 0% to 100%, or off."
+            f"`max_drop` of {metric} is {quote(text)}. Write a share of the baseline from 0% to 100%, or off."
         )
     return Limit(number, percent=True)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden.problems import GoldenSetError, Problem
 from pytest_irmetrics.golden.ratings.beir_folder import is_golden_folder
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -55,7 +55,7 @@ def format_of(path: Path, shown: str) -> str:
     if is_folder:
         message = f"This is a folder. Name the golden sets in it, files with {formats}."
     else:
-        suffix = quoted(path.suffix) if path.suffix else "no suffix"
+        suffix = quote(path.suffix) if path.suffix else "no suffix"
         message = f"A golden set is a file with {formats}, and this has {suffix}. Rename or convert it."
     raise GoldenSetError([Problem(shown, 1, 1, message)])
 

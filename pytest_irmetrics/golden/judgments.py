@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden.model import MAX_GRADE, Contents, Query, make_query
 from pytest_irmetrics.golden.problems import GoldenSetError, Problem
-from pytest_irmetrics.thresholds import finite, quoted
+from pytest_irmetrics.thresholds import finite
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
@@ -47,11 +48,11 @@ def read_judgments(
             continue
         if query_id in queries or query_id in left_out:
             problems.append(
-                f"The query {quoted(query_id)} is here twice, as text and as an integer. Keep one."
+                f"The query {quote(query_id)} is here twice, as text and as an integer. Keep one."
             )
         elif not isinstance(documents, Mapping):
             problems.append(
-                f"The judgments of query {quoted(query_id)} are {_shown(documents)}. Give {{id: grade}}."
+                f"The judgments of query {quote(query_id)} are {_shown(documents)}. Give {{id: grade}}."
             )
         elif documents:
             graded = _graded(query_id, documents, problems)
@@ -79,7 +80,7 @@ def _texts(texts: Mapping[str, str], problems: list[str]) -> dict[str, str]:
             read[query_id] = text
         else:
             problems.append(
-                f"The text of query {quoted(query_id)} is {_shown(text)}. Give the text to search for."
+                f"The text of query {quote(query_id)} is {_shown(text)}. Give the text to search for."
             )
     return read
 
@@ -93,11 +94,11 @@ def _graded(query_id: str, documents: Mapping[str, Grade], problems: list[str]) 
         grade = _grade(value)
         if doc_id in graded:
             problems.append(
-                f"Query {quoted(query_id)} judges {quoted(doc_id)} twice, as text and as an integer. Keep one."
+                f"Query {quote(query_id)} judges {quote(doc_id)} twice, as text and as an integer. Keep one."
             )
         elif grade is None or grade > MAX_GRADE:
             problems.append(
-                f"Query {quoted(query_id)} grades {quoted(doc_id)} {_shown(value)}. Give a number up to {MAX_GRADE}."
+                f"Query {quote(query_id)} grades {quote(doc_id)} {_shown(value)}. Give a number up to {MAX_GRADE}."
             )
         else:
             graded[doc_id] = grade
@@ -124,7 +125,7 @@ def _grade(value: object) -> Grade | None:
 
 def _shown(value: object) -> str:
     if isinstance(value, str | bool | float) or value is None:
-        return quoted(value) if isinstance(value, str) else repr(value)
+        return quote(value) if isinstance(value, str) else repr(value)
     if type(value) is int and abs(value) < 10**20:
         return str(value)
     return f"of type {type(value).__name__}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,4 +65,4 @@ def unknown_key(name: str, known: frozenset[str], what: str) -> str:
         advice = f"Did you mean `{other}`?"
     else:
         advice = f"Its keys are {', '.join(sorted(known))}; one for people begins with x-."
-    return f"{quoted(name)} is no key of {what}. {advice}"
+    return f"{quote(name)} is no key of {what}. {advice}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden.keyed.keys import is_key, unknown_key
 from pytest_irmetrics.golden.nodes.node import ScalarEvent, kind_of, place_of
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,7 +49,7 @@ def _is_new(key: Node, first: dict[str, Node], problems: NodeProblems) -> bool:
         problems.at(key, "Merge keys (`<<`) are not read. Write the keys out, or quote a text that is `<<`.")
     elif key.value in first:
         line, _ = place_of(first[key.value])
-        problems.at(key, f"{quoted(key.value)} is here twice, first on line {line}. Keep one.")
+        problems.at(key, f"{quote(key.value)} is here twice, first on line {line}. Keep one.")
     elif not key.value:
         problems.at(key, "A key is missing before the `:`. Write it.")
     else:

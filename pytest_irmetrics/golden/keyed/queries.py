@@ -18,7 +18,7 @@ from pytest_irmetrics.golden.keyed.values import (
 )
 from pytest_irmetrics.golden.model import MAX_GRADE, make_query
 from pytest_irmetrics.golden.nodes.node import is_mapping, kind_of, place_of
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -119,7 +119,7 @@ class QueryReader:
                 if id_node is None
                 else "has this id. Change one"
             )
-            problems.at(id_node or get("query"), f"The query {quoted(query_id)} on line {first.line} {same}.")
+            problems.at(id_node or get("query"), f"The query {quote(query_id)} on line {first.line} {same}.")
             return
         mark = node.start_mark
         self.queries[query_id] = make_query(
@@ -164,7 +164,7 @@ class QueryReader:
                 continue
             problems.at(
                 part_named(value, doc_id),
-                f"{quoted(doc_id)} is forbidden here, and {how} on line {place_of(first)[0]}. Remove it from one of the two.",
+                f"{quote(doc_id)} is forbidden here, and {how} on line {place_of(first)[0]}. Remove it from one of the two.",
             )
         value = get("weight")
         weight = 1.0 if value is None else read_weight(value, problems)

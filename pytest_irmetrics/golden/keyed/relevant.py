@@ -18,7 +18,8 @@ from pytest_irmetrics.golden.nodes.node import (
     place_of,
 )
 from pytest_irmetrics.passages import Passage
-from pytest_irmetrics.thresholds import quoted, read_number
+from pytest_irmetrics.thresholds import read_number
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from pytest_irmetrics.golden.nodes.node import Node, NodeProblems
@@ -82,7 +83,7 @@ class RelevantReader:
         before = len(self._problems)
         judgments: dict[str, Grade] = {}
         for key, value in pairs_of(node, self._problems):
-            grade = self._grade(quoted(key.value), value)
+            grade = self._grade(quote(key.value), value)
             if grade is not None:
                 judgments[key.value] = grade
         return judgments if len(self._problems) == before else None
@@ -104,7 +105,7 @@ class RelevantReader:
             if passage.doc in judgments:
                 self._problems.at(
                     item,
-                    f"{quoted(passage.doc)} is judged as a whole on line {place_of(first[passage.doc])[0]}, and here by "
+                    f"{quote(passage.doc)} is judged as a whole on line {place_of(first[passage.doc])[0]}, and here by "
                     "passage. Keep one of the two.",
                 )
             elif key in first:
@@ -162,12 +163,12 @@ class RelevantReader:
         elif number is not None:
             message = f"The grade of {name} is {cut(text)}, above {MAX_GRADE}. Write a number from 0 to {MAX_GRADE}."
         elif node.style and read_number(text) is not None:
-            message = f"The grade of {name} is text, {quoted(text)}. Take the quotes off."
+            message = f"The grade of {name} is text, {quote(text)}. Take the quotes off."
         elif not text:
             message = f"The grade of {name} is missing. Write a number from 0 to {MAX_GRADE}."
         else:
             message = (
-                f"The grade of {name} is {quoted(text)}, which is no number. Write one from 0 to {MAX_GRADE}."
+                f"The grade of {name} is {quote(text)}, which is no number. Write one from 0 to {MAX_GRADE}."
             )
         self._problems.at(node, message)
         return None

@@ -20,9 +20,9 @@ from pytest_irmetrics.thresholds import (
     Threshold,
     ThresholdError,
     check_word,
-    quoted,
     read_limit,
 )
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -75,7 +75,7 @@ class ThresholdReader:
                 continue
             if metric.name in first:
                 line, _ = place_of(first[metric.name])
-                written = quoted(first[metric.name].value)
+                written = quote(first[metric.name].value)
                 self._problems.at(key, f"{metric} is already on line {line}, as {written}. Keep one.")
                 continue
             first[metric.name] = key
@@ -93,7 +93,7 @@ class ThresholdReader:
         if metric is not None:
             return metric
         if len(text) > 200:
-            self._problems.at(key, f"{quoted(text)} names no metric. Write for example ndcg@10.")
+            self._problems.at(key, f"{quote(text)} names no metric. Write for example ndcg@10.")
             return None
         try:
             metric = self._metrics[text] = parse_metric(text, custom=self._custom)

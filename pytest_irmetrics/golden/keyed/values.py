@@ -19,7 +19,8 @@ from pytest_irmetrics.golden.nodes.node import (
     place_of,
     shown_node,
 )
-from pytest_irmetrics.thresholds import quoted, read_number
+from pytest_irmetrics.thresholds import read_number
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from pytest_irmetrics.golden.nodes.node import Node, NodeProblems
@@ -60,7 +61,7 @@ def read_names(node: Node, key: str, what: str, problems: NodeProblems) -> tuple
             return ()
         if ", " in node.value and not node.style:
             advice = "Write a list, [a, b]; or quote it, if the comma is part of it."
-            problems.at(node, f"`{key}` is one {what} here, {quoted(node.value)}. {advice}")
+            problems.at(node, f"`{key}` is one {what} here, {quote(node.value)}. {advice}")
             return ()
         return (node.value,)
     if node[0].__class__ is MappingStartEvent:
@@ -77,7 +78,7 @@ def read_names(node: Node, key: str, what: str, problems: NodeProblems) -> tuple
         elif item.value in names:
             line, _ = place_of(names[item.value])
             problems.at(
-                item, f"The {what} {quoted(item.value)} is here twice, first on line {line}. Keep one."
+                item, f"The {what} {quote(item.value)} is here twice, first on line {line}. Keep one."
             )
         else:
             names[item.value] = item

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,8 +46,8 @@ def check_slices(slices: Mapping[str, Node], contents: Contents, problems: NodeP
     for tag, key in slices.items():
         if tag not in tags:
             close = get_close_matches(tag, tags, n=1) if len(tag) <= 60 and len(tags) <= 200 else []
-            advice = f"Did you mean {quoted(close[0])}?" if close else "Tag some, or remove the slice."
-            problems.at(key, f"No query carries the tag {quoted(tag)}. {advice}")
+            advice = f"Did you mean {quote(close[0])}?" if close else "Tag some, or remove the slice."
+            problems.at(key, f"No query carries the tag {quote(tag)}. {advice}")
 
 
 def check_gates(
@@ -66,7 +66,7 @@ def check_gates(
         wanted = metric.kind == "no_answer"
         if metric.kind == "latency" or tag in with_metric[wanted] or tag not in with_metric[not wanted]:
             continue
-        whose = "" if tag is None else f" with the tag {quoted(tag)}"
+        whose = "" if tag is None else f" with the tag {quote(tag)}"
         if wanted:
             message = f"No query{whose} is a `no_answer` one, so this gates nothing. Remove it, or add one."
         else:

@@ -15,7 +15,7 @@ from pytest_irmetrics.golden.nodes.node import (
     ScalarEvent,
     SequenceStartEvent,
 )
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from pytest_irmetrics.golden.nodes.node import Node
@@ -119,30 +119,30 @@ class _Composer:
             lexeme, at = found[0], position
             position = found.end()
             if want == "end":
-                self._fail(at, f"{quoted(lexeme)} follows where the JSON has ended. Write one object.")
+                self._fail(at, f"{quote(lexeme)} follows where the JSON has ended. Write one object.")
             mapping = bool(outer) and node[0].__class__ is MappingStartEvent
             if want == "colon":
                 if lexeme != ":":
                     self._fail(
                         at,
-                        f"A `:` is missing between a key and its value, before {quoted(lexeme)}. Write it.",
+                        f"A `:` is missing between a key and its value, before {quote(lexeme)}. Write it.",
                     )
                 want = "value"
             elif lexeme in ("}", "]"):
                 if not outer or want not in ("first", "after") or (lexeme == "}") is not mapping:
                     after_comma = self._text[:at].rstrip().endswith(",")
                     advice = "Remove the comma before it." if after_comma else "Check the brackets before it."
-                    self._fail(at, f"A {quoted(lexeme)} makes no sense here. {advice}")
+                    self._fail(at, f"A {quote(lexeme)} makes no sense here. {advice}")
                 node = outer.pop()
                 want = "after" if outer else "end"
             elif want == "after":
                 if lexeme != ",":
-                    self._fail(at, f"A `,` is missing before {quoted(lexeme)}. Write it.")
+                    self._fail(at, f"A `,` is missing before {quote(lexeme)}. Write it.")
                 want = "key" if mapping else "value"
             elif want == "key" or (want == "first" and mapping):
                 if found.lastgroup != "text":
                     self._fail(
-                        at, f'A key is in double quotes, and here is {quoted(lexeme)}. Write {{"key": …}}.'
+                        at, f'A key is in double quotes, and here is {quote(lexeme)}. Write {{"key": …}}.'
                     )
                 node.append(self._scalar(found.lastgroup, lexeme, at))
                 want = "colon"
@@ -158,7 +158,7 @@ class _Composer:
                 node = inner
                 want = "first"
             elif lexeme in (":", ","):
-                self._fail(at, f"A {quoted(lexeme)} makes no sense here, where a value is wanted. Write one.")
+                self._fail(at, f"A {quote(lexeme)} makes no sense here, where a value is wanted. Write one.")
             else:
                 node.append(self._scalar(found.lastgroup, lexeme, at))
                 want = "after" if outer else "end"
@@ -176,16 +176,16 @@ class _Composer:
         if lexeme not in CONSTANTS and JSON_NUMBER.fullmatch(lexeme) is None:
             close = {"true": "true", "false": "false", "none": "null", "null": "null"}.get(lexeme.lower())
             if close:
-                self._fail(at, f"{quoted(lexeme)} is no JSON. Write {close}.")
+                self._fail(at, f"{quote(lexeme)} is no JSON. Write {close}.")
             if lexeme.lower().lstrip("+-") in ("nan", "infinity", "inf"):
-                self._fail(at, f"{quoted(lexeme)} is no number in JSON. Write a finite one.")
-            self._fail(at, f"{quoted(lexeme)} is no JSON. Put a text in double quotes.")
+                self._fail(at, f"{quote(lexeme)} is no number in JSON. Write a finite one.")
+            self._fail(at, f"{quote(lexeme)} is no JSON. Put a text in double quotes.")
         return ScalarEvent(None, None, (True, False), lexeme, mark, None)
 
     def _fail_text(self, at: int) -> NoReturn:
         """Say why a text in quotes does not end as it should."""
         if self._text[at] != '"':
-            self._fail(at, f"{quoted(self._text[at])} is no JSON. Remove it.")
+            self._fail(at, f"{quote(self._text[at])} is no JSON. Remove it.")
         end = _INSIDE.match(self._text, at).end()  # type: ignore[union-attr]  # there is a quote
         if end < len(self._text) and self._text[end] < " " and self._text[end] not in "\r\n":
             self._fail(

@@ -14,7 +14,7 @@ from yaml.events import (
 )
 
 from pytest_irmetrics.golden.problems import Problems
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.words import quote
 
 __all__ = [
     "CONSTANTS",
@@ -81,7 +81,7 @@ def shown_node(node: Node) -> str:
     """Show a node, where another value or kind is wanted."""
     if node.__class__ is list or not (node.value or node.style):
         return kind_of(node)
-    return f"the text {quoted(node.value)}" if node.style else quoted(node.value)
+    return f"the text {quote(node.value)}" if node.style else quote(node.value)
 
 
 def cut(text: str, most: int = 30) -> str:

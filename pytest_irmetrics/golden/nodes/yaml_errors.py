@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.golden.nodes.node import cut
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,7 +60,7 @@ def explained(error: yaml.MarkedYAMLError, sign_at: Callable[[int, int], str]) -
         return (
             line,
             column,
-            f"No text can begin with {quoted(sign)} unless it is in quotes. Put it in quotes.",
+            f"No text can begin with {quote(sign)} unless it is in quotes. Put it in quotes.",
         )
     for part, at_context, words in _WORDS:
         if part in said:

@@ -14,7 +14,7 @@ from pytest_irmetrics.golden.problems import GoldenSetError, Problem, Problems, 
 from pytest_irmetrics.golden.ratings.beir_folder import split_of, splits_of
 from pytest_irmetrics.golden.ratings.rows import MAX_BYTES, blocks, contents_of, grouped
 from pytest_irmetrics.golden.ratings.table import read_rows
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -107,12 +107,10 @@ def _read_texts(path: Path, problems: Problems, wanted: set[str]) -> dict[str, s
         if query_id is None or query_id not in wanted:
             continue
         if query_id in texts:
-            message = (
-                f"The query {quoted(query_id)} is here twice, first on line {lines[query_id]}. Keep one."
-            )
+            message = f"The query {quote(query_id)} is here twice, first on line {lines[query_id]}. Keep one."
             problems.report(number, 1, message)
         elif text is None or not text.strip():
-            problems.report(number, 1, f"The query {quoted(query_id)} has no `text`. Write it.")
+            problems.report(number, 1, f"The query {quote(query_id)} has no `text`. Write it.")
         else:
             texts[query_id] = text
             lines[query_id] = number

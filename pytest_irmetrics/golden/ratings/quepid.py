@@ -12,7 +12,7 @@ from pytest_irmetrics.golden.nodes.node import NodeProblems, ScalarEvent, is_map
 from pytest_irmetrics.golden.problems import Stop, raise_any
 from pytest_irmetrics.golden.ratings.rows import bad_grade, judged_twice, read_grade
 from pytest_irmetrics.golden.ratings.tables import read_table
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -72,7 +72,7 @@ def _read(text: str, path: Path, problems: NodeProblems) -> Contents:
             continue
         if query.id in queries or query.id in left_out:
             problems.report(
-                query.line or 1, query.column or 1, f"The query {quoted(query.id)} is here twice. Keep one."
+                query.line or 1, query.column or 1, f"The query {quote(query.id)} is here twice. Keep one."
             )
         elif query.judgments:
             queries[query.id] = query

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden.model import MAX_GRADE, Contents, Query, make_query
-from pytest_irmetrics.thresholds import quoted, read_number
+from pytest_irmetrics.thresholds import read_number
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
@@ -82,12 +83,12 @@ def read_grade(text: str) -> Grade | None:
 
 def bad_grade(doc_id: str, text: str) -> str:
     """Say that `read_grade` could make nothing of a text."""
-    return f"The grade of {quoted(doc_id)} is {quoted(text)}. Write a number up to {MAX_GRADE}."
+    return f"The grade of {quote(doc_id)} is {quote(text)}. Write a number up to {MAX_GRADE}."
 
 
 def judged_twice(query_id: str, doc_id: str, line: int) -> str:
     """Say that a query judges a document a second time."""
-    return f"The query {quoted(query_id)} judges {quoted(doc_id)} twice, first on line {line}. Keep one."
+    return f"The query {quote(query_id)} judges {quote(doc_id)} twice, first on line {line}. Keep one."
 
 
 def contents_of(
@@ -113,7 +114,9 @@ def contents_of(
         else:
             text = texts.get(query_id)
             if text is None:
-                message = f"The query {quoted(query_id)} has no text in {texts_in}. Add it, or remove its judgments."
+                message = (
+                    f"The query {quote(query_id)} has no text in {texts_in}. Add it, or remove its judgments."
+                )
                 problems.report(lines[query_id], 1, message)
         queries[query_id] = make_query(
             query_id, text, documents, (), (), 1.0, no_params, (), False, None, None, lines[query_id], 1  # noqa: FBT003 - as its fields

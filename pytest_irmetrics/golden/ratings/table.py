@@ -13,7 +13,8 @@ from pytest_irmetrics.golden.model import MAX_WEIGHT
 from pytest_irmetrics.golden.problems import Stop
 from pytest_irmetrics.golden.ratings.cells import read_param, read_tags, unguarded
 from pytest_irmetrics.golden.ratings.rows import bad_grade, judged_twice, read_grade
-from pytest_irmetrics.thresholds import quoted, read_number
+from pytest_irmetrics.thresholds import read_number
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -176,7 +177,7 @@ class _Table:
         quepid = not _QUEPID.isdisjoint(lower)
         before = len(self._problems)
         if not any(name in COLUMNS or name in _NAMED for name in lower):
-            message = f"This is no header: {quoted(names[0])} is no column. Begin with `query,docid,rating`."
+            message = f"This is no header: {quote(names[0])} is no column. Begin with `query,docid,rating`."
             self._problems.report(line, 1, message)
             raise Stop
         for at, name in enumerate(names):
@@ -189,7 +190,7 @@ class _Table:
                 self._columns.append(None)
                 continue
             if column in self._columns:
-                self._report(line, at, f"The column {quoted(name)} is there twice. Keep one.")
+                self._report(line, at, f"The column {quote(name)} is there twice. Keep one.")
             self._columns.append(column)
         if len(self._problems) > before:
             raise Stop
@@ -234,7 +235,7 @@ class _Table:
                 self._report(
                     line,
                     at["query"],
-                    f"The query {quoted(query_id)} has another text on line {draft.given['query'][1]}. Give each an id of its own.",
+                    f"The query {quote(query_id)} has another text on line {draft.given['query'][1]}. Give each an id of its own.",
                 )
         self._judge(line, query_id, draft, row.pop("docid", None), row.pop("rating", "").strip(), at)
         for column, cell in row.items():
@@ -268,7 +269,7 @@ class _Table:
                 self._report(
                     line,
                     at,
-                    f"`{column}` of the query {quoted(query_id)} is {quoted(before[0])} on line {before[1]}. Keep one.",
+                    f"`{column}` of the query {quote(query_id)} is {quote(before[0])} on line {before[1]}. Keep one.",
                 )
         elif column == "weight":
             weight = read_number(cell.strip())
@@ -276,14 +277,14 @@ class _Table:
                 self._report(
                     line,
                     at,
-                    f"`weight` is {quoted(cell)}. Write a number above 0 and up to {MAX_WEIGHT:,.0f}.",
+                    f"`weight` is {quote(cell)}. Write a number above 0 and up to {MAX_WEIGHT:,.0f}.",
                 )
             else:
                 draft.weight = float(weight)
         elif column == "tags":
             tags = read_tags(cell)
             if tags is None:
-                self._report(line, at, f"`tags` is {quoted(cell)}. Write different tags with commas between.")
+                self._report(line, at, f"`tags` is {quote(cell)}. Write different tags with commas between.")
             else:
                 draft.tags = tags
         else:
@@ -300,7 +301,7 @@ def _unknown_column(name: str, names: Sequence[str]) -> str:
         advice = f"Did you mean `{close[0]}`?"
     else:
         advice = f"The columns are {', '.join(COLUMNS)} and params.NAME; one for people begins with x-."
-    return f"{quoted(name)} is no column of a golden set. {advice}"
+    return f"{quote(name)} is no column of a golden set. {advice}"
 
 
 def _wrong_size(cells: int, columns: int, delimiter: str) -> str:

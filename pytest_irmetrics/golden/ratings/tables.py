@@ -11,7 +11,7 @@ from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
 from pytest_irmetrics.golden.ratings.beir import is_split, read_split
 from pytest_irmetrics.golden.ratings.rows import MAX_BYTES
 from pytest_irmetrics.golden.ratings.table import read_rows
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -62,5 +62,7 @@ def _check_texts(drafts: Mapping[str, Draft], problems: Problems) -> None:
     if any(draft.text is not None for draft in drafts.values()):
         for query_id, draft in drafts.items():
             if draft.text is None:
-                message = f"The query {quoted(query_id)} has no text, and others do. Write it in the column `query`."
+                message = (
+                    f"The query {quote(query_id)} has no text, and others do. Write it in the column `query`."
+                )
                 problems.report(draft.line, 1, message)

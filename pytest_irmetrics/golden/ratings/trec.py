@@ -17,7 +17,7 @@ from pytest_irmetrics.golden.ratings.rows import (
     judged_twice,
     read_grade,
 )
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -79,9 +79,7 @@ def read_topics(path: Path, problems: Problems) -> dict[str, str]:
         if not (tab and query_id and text.strip()):
             problems.report(number, 1, "This is no query and its text. Write `query`, a tab, and the text.")
         elif query_id in texts:
-            message = (
-                f"The query {quoted(query_id)} is here twice, first on line {lines[query_id]}. Keep one."
-            )
+            message = f"The query {quote(query_id)} is here twice, first on line {lines[query_id]}. Keep one."
             problems.report(number, 1, message)
         else:
             texts[query_id] = text

@@ -33,7 +33,7 @@ from pytest_irmetrics.golden.model import Query
 from pytest_irmetrics.golden.nodes.yaml_nodes import PARSER
 from pytest_irmetrics.golden.problems import GoldenSetError, Problem
 from pytest_irmetrics.golden.writing.yaml_writer import double_quoted, is_ambiguous
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -79,7 +79,7 @@ def append_judgments(
     if changed is not None:
         query = before.queries.get(changed)
         message = (
-            f"The new judgments would change more than they should, first {quoted(changed)}. Nothing was written; append "
+            f"The new judgments would change more than they should, first {quote(changed)}. Nothing was written; append "
             "them by hand."
         )
         raise GoldenSetError([Problem(shown, *((query.line, query.column) if query else (1, 1)), message)])
@@ -163,14 +163,14 @@ class _Editor:
             if query.no_answer:
                 self._problem(
                     query,
-                    f"{quoted(query.id)} is a `no_answer` query, which has no judgments. Take `no_answer` away first, "
+                    f"{quote(query.id)} is a `no_answer` query, which has no judgments. Take `no_answer` away first, "
                     "and write `relevant`.",
                 )
                 continue
             node = nodes.get((query.line, query.column))
             relevant = None if node is None else _value(node, "relevant")
             if relevant is None:
-                self._problem(query, f"{quoted(query.id)} has no `relevant` of its own. Write it out.")
+                self._problem(query, f"{quote(query.id)} has no `relevant` of its own. Write it out.")
             else:
                 self._append(query, relevant, documents)
         if self._problems:
@@ -257,7 +257,7 @@ class _Editor:
             if any(item.items is not None for item in node.items):
                 self._problem(
                     query,
-                    f"This list holds passages, and a document in it has grade 1. Write {quoted(next(iter(documents)))} as a "
+                    f"This list holds passages, and a document in it has grade 1. Write {quote(next(iter(documents)))} as a "
                     "passage, with its text and grade.",
                     node,
                 )

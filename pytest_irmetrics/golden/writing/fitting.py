@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.keyed.keys import QUERY_KEYS
-from pytest_irmetrics.thresholds import quoted
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -136,7 +136,7 @@ def refuse(names: Iterable[str], why: str, what: str) -> None:
 def _of_set(golden: GoldenSet) -> Iterable[str]:
     name = own_name(golden)
     if name is not None:
-        yield f"name ({quoted(name)})"
+        yield f"name ({quote(name)})"
     if golden.relevance_level != 1:
         yield f"relevance level ({golden.relevance_level:g})"
     own = [threshold for threshold in golden.thresholds if threshold.tag is None]
@@ -197,7 +197,7 @@ def _listed(queries: Sequence[Query]) -> str:
 
 
 def _names(ids: Sequence[str]) -> str:
-    named = ", ".join(map(quoted, ids[:_NAMED]))
+    named = ", ".join(map(quote, ids[:_NAMED]))
     return f"{named} and {len(ids) - _NAMED} more" if len(ids) > _NAMED else named
 
 
