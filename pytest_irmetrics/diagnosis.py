@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.comparison import SLACK
+from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.evaluation import read_metrics
 from pytest_irmetrics.metrics import mean
 from pytest_irmetrics.reports.text import plural, score_text, signed_text
@@ -13,7 +13,8 @@ from pytest_irmetrics.reports.text import plural, score_text, signed_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.comparison import Change, Comparison
+    from pytest_irmetrics.change import Change
+    from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.metrics import Grade
 
 _MOST = 2 / 3

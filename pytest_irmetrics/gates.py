@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_irmetrics import significance
-from pytest_irmetrics.comparison import SLACK
+from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.passages import document_of
 from pytest_irmetrics.reports.text import plural, score_text, signed_text
@@ -15,7 +15,8 @@ from pytest_irmetrics.reports.text import plural, score_text, signed_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.comparison import Change, Comparison, RunNoise
+    from pytest_irmetrics.change import Change
+    from pytest_irmetrics.comparison import Comparison, RunNoise
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric

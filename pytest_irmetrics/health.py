@@ -11,7 +11,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.comparison import SLACK
+from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.passages import document_of
 from pytest_irmetrics.reports.text import plural, score_text

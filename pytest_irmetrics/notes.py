@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics import significance
-from pytest_irmetrics.comparison import SLACK, Comparison
+from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, read_metrics
 from pytest_irmetrics.gates import SURELY, allowed_drop, would_pass
 from pytest_irmetrics.golden import GoldenSet
@@ -18,7 +18,7 @@ from pytest_irmetrics.run import Run
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Sequence
 
-    from pytest_irmetrics.comparison import LabelChange, RunNoise
+    from pytest_irmetrics.comparison import Comparison, LabelChange, RunNoise
     from pytest_irmetrics.evaluation import CustomMetrics, Evaluation
     from pytest_irmetrics.gates import Limits, Verdict
     from pytest_irmetrics.golden import Query

@@ -14,7 +14,8 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.comparison import SLACK, Comparison
+from pytest_irmetrics.change import SLACK
+from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError, read_metrics
 from pytest_irmetrics.gates import Regression, allowed_drop, decide
 from pytest_irmetrics.record import Degradation

@@ -31,6 +31,8 @@ LIBRARY = [
     "baseline",
     "retrieval",
     "evaluation",
+    "change",
+    "moves",
     "comparison",
     "labelling",
     "diagnosis",

@@ -20,8 +20,8 @@ from pytest_irmetrics.words import quote
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pytest_irmetrics.change import Change
     from pytest_irmetrics.cli.screen import Commands
-    from pytest_irmetrics.comparison import Change
     from pytest_irmetrics.metrics import Grade, Metric
     from pytest_irmetrics.reports.terminal import Screen
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.comparison import moves
+from pytest_irmetrics.moves import moves
 from pytest_irmetrics.reports.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.comparison import Move
+    from pytest_irmetrics.moves import Move
     from pytest_irmetrics.record import QueryView
 
 _NAMED = 3

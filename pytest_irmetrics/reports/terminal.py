@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.comparison import SLACK
+from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.reports.digest import other_side, slice_moved
 from pytest_irmetrics.reports.movements import movements
 from pytest_irmetrics.reports.text import (
