@@ -11,9 +11,8 @@ from pytest_irmetrics.comparison import Comparison, compare
 from pytest_irmetrics.diagnosis import kind_of_change
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.notes import listed
 from pytest_irmetrics.passages import Passage
-from pytest_irmetrics.reports.text import plural, score_text, signed_text, table
+from pytest_irmetrics.reports.text import listed, plural, score_text, signed_text, table
 from pytest_irmetrics.run import Answer, Run
 from pytest_irmetrics.words import quote
 

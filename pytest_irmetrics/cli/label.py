@@ -24,8 +24,7 @@ from pytest_irmetrics.cli.stores import add_directory, no_run, runs_of
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.model import MAX_GRADE
 from pytest_irmetrics.labelling import pool
-from pytest_irmetrics.notes import listed
-from pytest_irmetrics.reports.text import plural, score_text, table
+from pytest_irmetrics.reports.text import listed, plural, score_text, table
 from pytest_irmetrics.words import quote
 from pytest_irmetrics.writing import WriteError, write_whole
 

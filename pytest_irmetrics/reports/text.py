@@ -385,3 +385,9 @@ def signed_text(delta: float | None, *against: float | None, digits: int = 4) ->
 def plural(count: int, one: str, many: str | None = None) -> str:
     """`1 query`, `3,900 queries`; without `many`, an s is added."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def listed(ids: Sequence[str], most: int = 10) -> str:
+    """Name ids, the first few and how many more there are."""
+    shown = ", ".join(ids[:most])
+    return shown if len(ids) <= most else f"{shown} and {len(ids) - most} more"
