@@ -49,20 +49,11 @@ class Run:
             if query_id in answers:
                 raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
             answers[query_id] = Answer((_ranking(query_id, ranking),))
-        self._fill(answers)
+        self._fill(answers, Header())
 
-    def _fill(
-        self,
-        answers: Answers,
-        depth: int | None = None,
-        golden_set: str | None = None,
-        relevance_level: Grade | None = None,
-        means: Mapping[str, float] | None = None,
-    ) -> None:
+    def _fill(self, answers: Answers, header: Header) -> None:
         self.answers = answers
-        self.depth = depth
-        self.golden_set = golden_set
-        self.relevance_level = relevance_level
+        self.depth, self.golden_set, self.relevance_level, means = header
         self.means = dict(means or {})
 
     @classmethod
@@ -76,7 +67,7 @@ class Run:
     ) -> Run:
         """Make a run of answers that were read with care already. `golden_set` is a path, and not absolute."""
         run = cls.__new__(cls)
-        run._fill(answers, depth, golden_set, relevance_level, means)  # noqa: SLF001 - its own
+        run._fill(answers, Header(depth, golden_set, relevance_level, means))  # noqa: SLF001 - its own
         return run
 
     def __getitem__(self, query_id: str) -> tuple[str, ...]:

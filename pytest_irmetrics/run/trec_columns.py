@@ -1,4 +1,4 @@
-"""A TREC run read part by part, in columns: a tenth of the time and memory that lines take."""
+"""A TREC run read part by part, in columns: in less time than line by line, and in less than half the memory."""
 
 from __future__ import annotations
 
