@@ -12,7 +12,7 @@ import pytest
 
 from pytest_irmetrics import baseline, collection, thresholds
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.settings import Settings, SettingsError, read_boolean, read_ini
+from pytest_irmetrics.settings import Settings, SettingsError, read_boolean, read_folder, read_ini
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,7 +43,10 @@ class GatingSession:
     @cached_property
     def baseline_dir(self) -> str:
         """The name of the folder of baselines, also where another setting is wrong."""
-        return str(read_ini(self.config, "ir_baseline_dir")).strip() or "ir_baselines"
+        try:
+            return read_folder("ir_baseline_dir", read_ini(self.config, "ir_baseline_dir"))
+        except SettingsError:  # every test that gates tells it
+            return "ir_baselines"
 
     @cached_property
     def stream_encoding(self) -> str | None:

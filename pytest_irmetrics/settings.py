@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -80,7 +81,7 @@ class Settings:
             baseline=selftest
             or (read_boolean("ir_baseline", read_ini(config, "ir_baseline")) if gate is None else bool(gate)),
             update=update,
-            baseline_dir=str(read_ini(config, "ir_baseline_dir")).strip() or "ir_baselines",
+            baseline_dir=read_folder("ir_baseline_dir", read_ini(config, "ir_baseline_dir")),
             depth=depth,
             duplicates=duplicates,
             concurrency=_integer("ir_concurrency", read_ini(config, "ir_concurrency")),
@@ -120,13 +121,19 @@ def _seconds(name: str, value: object) -> float | None:
     text = str(value).strip()
     if not text:
         return None
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if isinstance(value, bool) or not 0 < seconds < float("inf"):
+    seconds = thresholds.read_number(text)
+    if isinstance(value, bool) or seconds is None or seconds <= 0:
         raise SettingsError(f"{name} is {text!r}; it is a number of seconds above 0.")
-    return seconds
+    return float(seconds)
+
+
+def read_folder(name: str, value: object) -> str:
+    """Read a folder below the test file's: outside of it the tests of two folders would share their files."""
+    text = str(value).strip() or "ir_baselines"
+    path = PurePath(text)
+    if path.is_absolute() or path.anchor or ".." in path.parts or not path.parts:
+        raise SettingsError(f"{name} is {text!r}; it is a folder below that of each test file: `ir_baselines`.")
+    return text
 
 
 def read_boolean(name: str, value: object) -> bool:
