@@ -436,7 +436,8 @@ class IRMetrics:
             if outcome.failed:
                 self._notes += notes.on_averages(comparison)
             self._hints += notes.on_run_noise(comparison, verdicts)
-            self._hints += notes.on_tolerance(comparison, limits)
+            if not settings.only_queries:  # no mean is judged
+                self._hints += notes.on_tolerance(comparison, limits)
         if not limits and not verdicts and not settings.update:
             self._notes.append(
                 "Nothing is gated here: no threshold binds to this test, and no baseline was compared."

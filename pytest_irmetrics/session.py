@@ -145,6 +145,7 @@ class GatingSession:
             not self.gates_on_baseline
             or self.config.getoption("ir_baseline_update")
             or self.config.getoption("ir_selftest")
+            or self.config.getoption("ir_query")
         ):
             return []
         from pytest_irmetrics import notes  # noqa: PLC0415 - a run that does not look at a baseline need not load it

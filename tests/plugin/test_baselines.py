@@ -587,6 +587,16 @@ def test_only_the_query_asked_for_is_shown_and_nothing_is_stored(stored):
     result.stdout.fnmatch_lines(["*refnud*refund*"])
 
 
+def test_the_query_asked_for_is_compared_with_itself_alone(stored):
+    worse(stored)
+    result = stored.run("--ir-baseline", "--ir-query", "hours", "-v")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["golden/faq.yaml: passes, 1 query; mrr 0.5000", "  mrr *1  0.5000 *0.5000*0.0000*"])
+    result.stdout.no_fnmatch_line("*max_drop 0.01*on*quer*")
+    result = stored.run("--ir-baseline", "--ir-query", "refund")
+    result.stdout.fnmatch_lines(["golden/faq.yaml: passes, 1 query; mrr 0.3333 (−0.6667)"])
+
+
 @pytest.mark.parametrize("mark", ['@pytest.mark.xfail(reason="known")', "@pytest.mark.xfail(strict=False)"])
 def test_an_xfailed_test_stores_nothing(project, mark):
     path = project.path / "test_search.py"
