@@ -233,8 +233,12 @@ class _Controller:
         return self._recorder
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if self._recorder is not None or hasattr(report, RECORD):
-            self._load().add(report)
+        # What stands in for a test whose worker crashed is of no phase, and may be the first thing that is heard.
+        recorder = self._load() if hasattr(report, RECORD) else self._recorder
+        if recorder is None and report.when not in ("setup", "call", "teardown"):
+            recorder = self._loaded()
+        if recorder is not None:
+            recorder.add(report)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         recorder = self._loaded()

@@ -1,9 +1,9 @@
-"""The controller's half: collects the records of all items, writes baselines, prints the summary."""
+"""The controller's half: collects the records of all items, writes baselines and reports, prints what they came to."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,16 +11,18 @@ import pytest
 
 from pytest_irmetrics.baseline import BaselineError, write_baseline
 from pytest_irmetrics.record import Record
-from pytest_irmetrics.reports import files, selftest, terminal
+from pytest_irmetrics.reports import files, summary
 from pytest_irmetrics.reports.digest import Command, Unmeasured
 from pytest_irmetrics.reports.terminal import Screen
-from pytest_irmetrics.reports.text import plural
 from pytest_irmetrics.writing import sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.reports.files import Target
+
+_PHASES = ("setup", "call", "teardown")
+"""Whatever else a report is of stands in for that of a test whose pytest-xdist worker crashed."""
 
 
 @dataclass(slots=True)
@@ -34,7 +36,8 @@ class _Item:
     """pytest's word for the test so far."""
     why: str = ""
     """How it failed, in its own words."""
-    reports: list[str] = field(default_factory=list)
+    crashed: bool = False
+    """Whether its pytest-xdist worker crashed while running it."""
 
 
 class Recorder:
@@ -55,11 +58,13 @@ class Recorder:
         if report.when == "setup":
             self._items.pop(report.nodeid, None)
         text = getattr(report, self._attribute, None)
+        crashed = report.when not in _PHASES
         if report.nodeid not in self._items:
-            if not hasattr(report, self._attribute):
+            if not crashed and not hasattr(report, self._attribute):
                 return
             self._items[report.nodeid] = _Item()
         item = self._items[report.nodeid]
+        item.crashed = crashed
         if text is not None:
             item.record = Record.loads(text)
         item.sound = item.sound and report.outcome == "passed" and not hasattr(report, "wasxfail")
@@ -123,118 +128,45 @@ class Recorder:
         return [item.record for _, item in sorted(self._items.items()) if item.record is not None]
 
     def print_summary(self, reporter: pytest.TerminalReporter) -> None:
-        """Print one line for each golden set, its table with ``-v`` or where a gate failed, and what was stored."""
-        records = self._records()
+        """Print what the run came to."""
         screen = Screen(max(reporter._tw.fullwidth, 40), getattr(reporter._tw._file, "encoding", None))  # noqa: SLF001 - no public way to its width and stream
         verbosity = self._config.getoption("verbose", 0)
-        lines = list(self._summary(records, screen, verbosity))
+        lines = list(summary.lines(self._run(), screen, verbosity))
         if not lines:
             return
         if verbosity >= 0:
             reporter.section("retrieval quality", sep="=")
         for text, markup in lines:
-            reporter.write_line(text, **markup)
+            reporter.line(text, **markup)
 
-    def _summary(
-        self, records: list[Record], screen: Screen, verbosity: int
-    ) -> Iterator[tuple[str, dict[str, bool]]]:
-        if verbosity < 0:
-            yield from self._quiet(records, screen)
-        else:
-            for record in records:
-                yield from self._record_lines(record, screen, verbosity)
-        for problem in self._problems:
-            for line in screen.wrapped(f"error: {problem}", hanging="  "):
-                yield line, {"red": True}
-        if verbosity >= 0:
-            for stored in sorted(self._stored):
-                yield screen.cut(f"baseline {stored}"), {}
-            for path in self._written:
-                yield screen.cut(f"report {path}: written"), {}
-            yield from self._stale_lines(records, screen)
-            yield from self._unused_options(records, screen)
+    def _run(self) -> summary.Run:
+        records = self._records()
+        return summary.Run(
+            records=records,
+            expected={nodeid for nodeid, item in self._items.items() if item.outcome == "xfailed"},
+            told=self._config.getoption("tbstyle", "auto") not in ("no", "line"),
+            problems=self._problems,
+            stored=self._stored,
+            written=self._written,
+            stale={path for record in records for path in record.stale},
+            notes=[*self._lost(), *([] if self._items else self._unused_options())],
+        )
 
-    def _quiet(self, records: list[Record], screen: Screen) -> Iterator[tuple[str, dict[str, bool]]]:
-        if records:
-            failed = sum(self._fails(record) for record in records)
-            text = (
-                f"retrieval quality: {plural(len(records), 'golden set')}, {failed} failed"
-                if failed
-                else (f"retrieval quality: {plural(len(records), 'golden set')}, all pass")
-            )
-            yield screen.cut(text), {"red": True} if failed else {"green": True}
-            tried = [degradation for record in records for degradation in record.selftest or ()]
-            if tried:
-                caught = sum(bool(degradation.caught_by) for degradation in tried)
-                yield screen.cut(f"self-test: caught {caught} of {len(tried)}"), {}
-
-    def _record_lines(
-        self, record: Record, screen: Screen, verbosity: int
-    ) -> Iterator[tuple[str, dict[str, bool]]]:
-        inner = replace(screen, width=screen.width - 2)
-        failed = record.outcome not in ("passed", "skipped")
-        expected = failed and not self._fails(record)
-        markup = {"red": True} if failed and not expected else {"green": True}
-        yield terminal.one_line(record, screen, expected=expected), {**markup, "bold": True}
-        if (failed or verbosity >= 1) and record.rows:
-            for line in terminal.summary_table(record, inner):
-                yield f"  {line}", {"red": True} if line.endswith("FAILS") else {}
-        if (failed or verbosity >= 1) and record.slices:
-            yield "", {}
-            for line in terminal.slices_table(record, inner):
-                yield f"  {line}", {"red": True} if line.endswith("fell") else {}
-        for hint in record.hints if verbosity >= 1 else ():
-            for line in screen.wrapped(f"hint: {hint}", "  ", "    "):
-                yield line, {}
-        if record.only_queries:
+    def _lost(self) -> Iterator[str]:
+        """Name the tests whose baseline an updating run did not store because their worker crashed."""
+        if not self._config.getoption("ir_baseline_update"):
+            return
+        for nodeid in sorted(nodeid for nodeid, item in self._items.items() if item.crashed):
             yield (
-                screen.cut("  Only single queries were judged; the gates on means were not (--ir-query)."),
-                {},
+                f"a worker crashed while running {nodeid}; nothing of that test was stored. Mend the crash, and "
+                "store its baseline again."
             )
-        for gate in record.gates if not failed else ():
-            if gate.state == "not checked":
-                for line in screen.wrapped(gate.text, "  ", "    "):
-                    yield line, {"yellow": True}
-        told = failed and self._config.getoption("tbstyle", "auto") not in ("no", "line")
-        for note in record.notes if not told else ():  # a failure's own text has them
-            for line in screen.wrapped(f"note: {note}", "  ", "    "):
-                yield line, {"yellow": True}
-        if record.selftest is not None:
-            for line in selftest.lines(record, inner, everything=verbosity >= 1):
-                yield f"  {line}" if line else "", {"yellow": True} if line.endswith("MISSED") else {}
-        for lowered in record.lowered:
-            yield screen.cut(f"  lowered: {lowered}"), {"yellow": True}
-        if verbosity >= 2 or record.only_queries:
-            for line in terminal.details(record, inner):
-                yield f"  {line}" if line else "", {}
 
-    def _fails(self, record: Record) -> bool:
-        """Tell whether a record's failure is one for pytest too: not in a test that is expected to fail."""
-        return record.outcome not in ("passed", "skipped") and self._items[record.nodeid].outcome != "xfailed"
-
-    def _stale_lines(self, records: list[Record], screen: Screen) -> Iterator[tuple[str, dict[str, bool]]]:
-        for path in sorted({path for record in records for path in record.stale}):
-            for line in screen.wrapped(
-                f"note: the baseline {path} belongs to no test any more; delete it, or bring the test back.",
-                hanging="  ",
-            ):
-                yield line, {"yellow": True}
-
-    def _unused_options(self, records: list[Record], screen: Screen) -> Iterator[tuple[str, dict[str, bool]]]:
-        asked = [
-            option
-            for option, name in (
-                ("--ir-baseline", "ir_baseline"),
-                ("--ir-baseline-update", "ir_baseline_update"),
-                ("--ir-selftest", "ir_selftest"),
-            )
-            if self._config.getoption(name)
-        ]
-        if asked and not records:
-            yield (
-                screen.cut(f"note: {asked[0]} was given, and no test of this run used irmetrics."),
-                {"yellow": True},
-            )
+    def _unused_options(self) -> Iterator[str]:
+        for option in ("--ir-baseline", "--ir-baseline-update", "--ir-selftest"):
+            if self._config.getoption(option):
+                yield f"{option} was given, and no test of this run used irmetrics."
+                return
 
 
 def _outcome(before: str, report: pytest.TestReport) -> str:

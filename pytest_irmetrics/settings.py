@@ -132,7 +132,9 @@ def read_folder(name: str, value: object) -> str:
     text = str(value).strip() or "ir_baselines"
     path = PurePath(text)
     if path.is_absolute() or path.anchor or ".." in path.parts or not path.parts:
-        raise SettingsError(f"{name} is {text!r}; it is a folder below that of each test file: `ir_baselines`.")
+        raise SettingsError(
+            f"{name} is {text!r}; it is a folder below that of each test file: `ir_baselines`."
+        )
     return text
 
 

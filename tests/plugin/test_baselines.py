@@ -591,7 +591,9 @@ def test_the_query_asked_for_is_compared_with_itself_alone(stored):
     worse(stored)
     result = stored.run("--ir-baseline", "--ir-query", "hours", "-v")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["golden/faq.yaml: passes, 1 query; mrr 0.5000", "  mrr *1  0.5000 *0.5000*0.0000*"])
+    result.stdout.fnmatch_lines(
+        ["golden/faq.yaml: passes, 1 query; mrr 0.5000", "  mrr *1  0.5000 *0.5000*0.0000*"]
+    )
     result.stdout.no_fnmatch_line("*max_drop 0.01*on*quer*")
     result = stored.run("--ir-baseline", "--ir-query", "refund")
     result.stdout.fnmatch_lines(["golden/faq.yaml: passes, 1 query; mrr 0.3333 (−0.6667)"])
