@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.run import Run, RunError
@@ -13,10 +14,10 @@ from pytest_irmetrics.words import printable
 from pytest_irmetrics.writing import WriteError, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
+    from collections.abc import Collection, Iterator, Mapping
 
 _SUFFIX = ".json"
+_NOT_ENTERED = {"node_modules", "__pycache__", "site-packages"}
 
 _LONGEST = 100
 _SAFE_WORDS = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
@@ -112,6 +113,17 @@ def _require_own_name(path: Path) -> None:
 def list_baselines(directory: Path) -> list[Path]:
     """Return the baselines below a folder such as ``ir_baselines``, in order of their names."""
     return sorted(path for path in directory.glob(f"*/*{_SUFFIX}") if not path.name.startswith("."))
+
+
+def folders_below(top: Path, directory: str) -> Iterator[Path]:
+    """Yield the folders at `top` and below that have baselines; hidden folders and environments are left out."""
+    for folder, names, files in os.walk(top):
+        if "pyvenv.cfg" in files:
+            names.clear()
+            continue
+        if os.path.isdir(os.path.join(folder, directory)):  # noqa: PTH112, PTH118 - a name costs less than a Path
+            yield Path(folder)
+        names[:] = sorted(name for name in names if name not in _NOT_ENTERED and not name.startswith("."))
 
 
 def golden_sets_of(test_file: Path, test_name: str, directory: str) -> list[tuple[Path, str]]:

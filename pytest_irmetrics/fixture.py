@@ -19,6 +19,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError, NoQueryError, read_metrics, require_depth
 from pytest_irmetrics.gates import Regression, decide
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from pytest_irmetrics.ini import SettingsError
 from pytest_irmetrics.metrics import MetricError
 from pytest_irmetrics.outcome import Outcome
 from pytest_irmetrics.record import Record
@@ -27,7 +28,6 @@ from pytest_irmetrics.retrieval import RetrievalError, RetrievalOptions, Retriev
 from pytest_irmetrics.run import Answer, Run, RunError
 from pytest_irmetrics.selftest import run_selftest
 from pytest_irmetrics.session import item_name
-from pytest_irmetrics.settings import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_irmetrics import orphans
 from pytest_irmetrics.baseline import BaselineError, write_baseline
 from pytest_irmetrics.record import Record
 from pytest_irmetrics.reports import files, summary
@@ -148,9 +149,12 @@ class Recorder:
             problems=self._problems,
             stored=self._stored,
             written=self._written,
-            stale={path for record in records for path in record.stale},
-            notes=[*self._lost(), *([] if self._items else self._unused_options())],
+            stale={path for record in records for path in record.stale} | self._without_file(),
+            notes=[*self._lost(), *self._unused()],
         )
+
+    def _without_file(self) -> set[str]:
+        return {os.path.relpath(path, self._config.rootpath) for path in orphans.without_file(self._config)}
 
     def _lost(self) -> Iterator[str]:
         """Name the tests whose baseline an updating run did not store because their worker crashed."""
@@ -162,11 +166,9 @@ class Recorder:
                 "store its baseline again."
             )
 
-    def _unused_options(self) -> Iterator[str]:
-        for option in ("--ir-baseline", "--ir-baseline-update", "--ir-selftest"):
-            if self._config.getoption(option):
-                yield f"{option} was given, and no test of this run used irmetrics."
-                return
+    def _unused(self) -> list[str]:
+        note = None if self._items else orphans.unused(self._config)
+        return [] if note is None else [note]
 
 
 def _outcome(before: str, report: pytest.TestReport) -> str:

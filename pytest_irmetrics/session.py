@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_irmetrics import baseline, collection, thresholds
+from pytest_irmetrics import baseline, collection, ini, thresholds
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.settings import Settings, SettingsError, read_boolean, read_folder, read_ini
+from pytest_irmetrics.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,13 +40,10 @@ class GatingSession:
         """The run's settings. Raises SettingsError; every test that gates tells it."""
         return Settings.read(self.config)
 
-    @cached_property
+    @property
     def baseline_dir(self) -> str:
         """The name of the folder of baselines, also where another setting is wrong."""
-        try:
-            return read_folder("ir_baseline_dir", read_ini(self.config, "ir_baseline_dir"))
-        except SettingsError:  # every test that gates tells it
-            return "ir_baselines"
+        return ini.baseline_dir(self.config)
 
     @cached_property
     def stream_encoding(self) -> str | None:
@@ -60,15 +57,7 @@ class GatingSession:
     @property
     def gates_on_baseline(self) -> bool:
         """Whether this run compares with stored baselines, as far as the command line and settings can be read."""
-        if self.config.getoption("ir_selftest"):
-            return True
-        option = self.config.getoption("ir_baseline")
-        if option is not None:
-            return bool(option)
-        try:
-            return read_boolean("ir_baseline", read_ini(self.config, "ir_baseline"))
-        except SettingsError:  # every test that gates tells it
-            return False
+        return ini.gates_on_baseline(self.config)
 
     def golden_set(self, path: Path) -> GoldenSet:
         """Read a golden set, once. Raises GoldenSetError."""
@@ -197,8 +186,10 @@ class GatingSession:
     def remember(self, items: Iterable[pytest.Item]) -> None:
         """Keep which tests each file has, before any is deselected, to name the baselines whose test is gone."""
         for item in items:
+            # Also where a file has lost its last test with a baseline.
+            tests = self._items_by_file[Path(item.path)]
             if "irmetrics" in getattr(item, "fixturenames", ()):
-                self._items_by_file[Path(item.path)].add(item_name(item))
+                tests.add(item_name(item))
 
     def stale_baselines(self, test_file: Path) -> list[Path]:
         """Return the baselines beside a test file whose test or test file is gone."""

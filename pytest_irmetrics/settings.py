@@ -4,29 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
-
-import pytest
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, require_depth
+from pytest_irmetrics.ini import SettingsError, read_boolean, read_folder, read_ini
 from pytest_irmetrics.metrics import MetricError, parse_metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pytest
+
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Limit, Threshold
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
-
-_TRUE = {"1", "true", "yes", "on"}
-_FALSE = {"0", "false", "no", "off"}
-
-
-class SettingsError(ValueError):
-    """A setting or option that cannot be used; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +71,9 @@ class Settings:
             metrics=metrics,
             thresholds=_thresholds(config, custom),
             max_drop=_max_drop(read_ini(config, "ir_max_drop")),
-            baseline=selftest
-            or (read_boolean("ir_baseline", read_ini(config, "ir_baseline")) if gate is None else bool(gate)),
+            baseline=selftest or (read_boolean(config, "ir_baseline") if gate is None else bool(gate)),
             update=update,
-            baseline_dir=read_folder("ir_baseline_dir", read_ini(config, "ir_baseline_dir")),
+            baseline_dir=read_folder(config, "ir_baseline_dir"),
             depth=depth,
             duplicates=duplicates,
             concurrency=_integer("ir_concurrency", read_ini(config, "ir_concurrency")),
@@ -93,21 +85,6 @@ class Settings:
             selftest=selftest,
             custom_metrics=custom,
         )
-
-
-def read_ini(config: pytest.Config, name: str) -> Any:
-    """Read a setting that pytest may hand over as text or, from a native TOML table, as a value of its own type."""
-    try:
-        return config.getini(name)
-    except (TypeError, pytest.UsageError):
-        # pytest 9.0 and 9.1 take a declared type by the letter and offer none for "a number, quoted or not".
-        raw = getattr(config, "_inicfg", {}).get(name)
-        value = getattr(raw, "value", raw)
-        if isinstance(value, (bool, int, float)):
-            return value
-        if isinstance(value, str):
-            return [value]
-        raise SettingsError(f"{name} has the value {value!r}, which it cannot be.") from None
 
 
 def _integer(name: str, value: object) -> int:
@@ -125,25 +102,6 @@ def _seconds(name: str, value: object) -> float | None:
     if isinstance(value, bool) or seconds is None or seconds <= 0:
         raise SettingsError(f"{name} is {text!r}; it is a number of seconds above 0.")
     return float(seconds)
-
-
-def read_folder(name: str, value: object) -> str:
-    """Read a folder below the test file's: outside of it the tests of two folders would share their files."""
-    text = str(value).strip() or "ir_baselines"
-    path = PurePath(text)
-    if path.is_absolute() or path.anchor or ".." in path.parts or not path.parts:
-        raise SettingsError(
-            f"{name} is {text!r}; it is a folder below that of each test file: `ir_baselines`."
-        )
-    return text
-
-
-def read_boolean(name: str, value: object) -> bool:
-    """Read `true` or `false`, as text or as a boolean."""
-    text = str(value).strip().lower()
-    if text in _TRUE or text in _FALSE:
-        return text in _TRUE
-    raise SettingsError(f"{name} is {text!r}; it is `true` or `false`.")
 
 
 def _max_drop(value: object) -> Limit | None:

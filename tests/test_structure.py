@@ -44,7 +44,17 @@ LIBRARY = [
     "reports",
     "cli",
 ]
-PYTEST_SIDE = ["settings", "collection", "session", "fixture", "hookspecs", "recorder", "plugin"]
+PYTEST_SIDE = [
+    "ini",
+    "settings",
+    "collection",
+    "session",
+    "fixture",
+    "hookspecs",
+    "orphans",
+    "recorder",
+    "plugin",
+]
 ROOMS = [*LIBRARY, *PYTEST_SIDE]
 
 

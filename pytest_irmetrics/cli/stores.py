@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.baseline import BaselineError, list_baselines, read_baseline
+from pytest_irmetrics.baseline import BaselineError, folders_below, list_baselines, read_baseline
 from pytest_irmetrics.cli.screen import tell
 from pytest_irmetrics.golden.formats import SUFFIXES
 from pytest_irmetrics.golden.ratings.beir_folder import is_golden_folder
@@ -17,8 +17,6 @@ from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-_NOT_ENTERED = {"node_modules", "__pycache__", "site-packages"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +73,8 @@ def below(top: Path, directory: str) -> Iterator[Stored]:
     if whole.name == directory:
         yield from _in(Path(shown(whole.parent)), directory)
         return
-    for folder, names, files in os.walk(top):
-        if "pyvenv.cfg" in files:
-            names.clear()
-            continue
-        names[:] = sorted(name for name in names if name not in _NOT_ENTERED and not name.startswith("."))
-        yield from _in(Path(folder), directory)
+    for folder in folders_below(top, directory):
+        yield from _in(folder, directory)
 
 
 def _in(folder: Path, directory: str) -> Iterator[Stored]:

@@ -47,7 +47,7 @@ class Run:
 def lines(run: Run, screen: Screen, verbosity: int) -> Iterator[Line]:
     """Yield one line for each golden set, its table with ``-v`` or where a gate failed, and what was stored.
 
-    ``verbosity`` is pytest's: below 0 everything is one line, and what could not be stored.
+    ``verbosity`` is pytest's: below 0 everything is one line; what gates no more, or could not be stored, is told all the same.
     """
     if verbosity < 0:
         yield from _quiet(run, screen)
@@ -56,12 +56,11 @@ def lines(run: Run, screen: Screen, verbosity: int) -> Iterator[Line]:
             yield from _record(run, record, screen, verbosity)
     for problem in run.problems:
         yield from _wrapped(f"error: {problem}", screen, _RED)
-    if verbosity < 0:
-        return
-    for stored in sorted(run.stored):
-        yield screen.cut(f"baseline {stored}"), _PLAIN
-    for path in run.written:
-        yield screen.cut(f"report {path}: written"), _PLAIN
+    if verbosity >= 0:
+        for stored in sorted(run.stored):
+            yield screen.cut(f"baseline {stored}"), _PLAIN
+        for path in run.written:
+            yield screen.cut(f"report {path}: written"), _PLAIN
     for path in sorted(run.stale):
         text = f"note: the baseline {path} belongs to no test any more; delete it, or bring the test back."
         yield from _wrapped(text, screen, _YELLOW)

@@ -517,6 +517,38 @@ def test_a_baseline_whose_test_is_gone_is_named(stored):
 
 
 @pytest.mark.parametrize(
+    "options", [["--ir-baseline"], ["--ir-baseline-update", "-q"], ["-p", "no:irmetrics"], []]
+)
+def test_baselines_are_named_where_every_test_file_is_gone(stored, options):
+    """Nothing is left that could fail, nor any item whose report could carry a word about it."""
+    (stored.path / "test_search.py").unlink()
+    stored.write("test_other.py", "def test_other(): pass\n")
+    if not options:
+        stored.write("pytest.ini", "[pytest]\nir_baseline = true\n")
+    result = stored.run(*options)
+    result.assert_outcomes(passed=1)
+    told = any("belongs to no test" in line or "any more; delete" in line for line in result.outlines)
+    assert told == ("no:irmetrics" not in options)
+
+
+def test_a_setting_that_gates_nothing_is_told_where_baselines_are(stored):
+    stored.write("pytest.ini", "[pytest]\nir_baseline = true\n")
+    stored.write("test_search.py", "def test_other(): pass\n")
+    stored.write("elsewhere/test_other.py", "def test_elsewhere(): pass\n")
+    stored.run().stdout.fnmatch_lines(
+        ["note: the setting ir_baseline is true, and no test of this run used irmetrics."]
+    )
+    for options in (["elsewhere"], ["-k", "other"], ["--no-ir-baseline"], ["test_search.py::test_other"]):
+        assert "irmetrics." not in stored.run(*options).stdout.str(), options
+
+
+def test_the_last_test_of_a_file_that_has_a_baseline_is_missed(stored):
+    stored.write("test_more.py", (stored.path / "test_search.py").read_text())
+    stored.write("test_search.py", "def test_other(): pass\n")
+    stored.run("--ir-baseline-update").stdout.fnmatch_lines(["note: the baseline ir_baselines/test_search/*"])
+
+
+@pytest.mark.parametrize(
     "damage",
     [
         lambda text: text[: len(text) // 2],

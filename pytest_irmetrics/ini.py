@@ -1,0 +1,75 @@
+"""One setting, or what it and an option together say, where all the settings are not needed yet."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+import pytest
+
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
+_TRUE = {"1", "true", "yes", "on"}
+_FALSE = {"0", "false", "no", "off"}
+
+
+class SettingsError(ValueError):
+    """A setting or option that cannot be used; the message names it."""
+
+
+def read_ini(config: pytest.Config, name: str) -> Any:
+    """Read a setting that pytest may hand over as text or, from a native TOML table, as a value of its own type."""
+    try:
+        return config.getini(name)
+    except (TypeError, pytest.UsageError):
+        # pytest 9.0 and 9.1 take a declared type by the letter and offer none for "a number, quoted or not".
+        raw = getattr(config, "_inicfg", {}).get(name)
+        value = getattr(raw, "value", raw)
+        if isinstance(value, (bool, int, float)):
+            return value
+        if isinstance(value, str):
+            return [value]
+        raise SettingsError(f"{name} has the value {value!r}, which it cannot be.") from None
+
+
+def read_boolean(config: pytest.Config, name: str) -> bool:
+    """Read a setting that is `true` or `false`, as text or as a boolean. Raises SettingsError."""
+    text = str(read_ini(config, name)).strip().lower()
+    if text in _TRUE or text in _FALSE:
+        return text in _TRUE
+    raise SettingsError(f"{name} is {text!r}; it is `true` or `false`.")
+
+
+def read_folder(config: pytest.Config, name: str) -> str:
+    """Read a folder below the test file's: outside of it the tests of two folders would share their files.
+
+    Raises SettingsError.
+    """
+    text = str(read_ini(config, name)).strip() or "ir_baselines"
+    path = PurePath(text)
+    if path.anchor or ".." in path.parts or not path.parts:
+        raise SettingsError(
+            f"{name} is {text!r}; it is a folder below that of each test file: `ir_baselines`."
+        )
+    return text
+
+
+def gates_on_baseline(config: pytest.Config) -> bool:
+    """Whether a run compares with stored baselines, as far as the command line and settings can be read."""
+    if config.getoption("ir_selftest"):
+        return True
+    option = config.getoption("ir_baseline")
+    if option is not None:
+        return bool(option)
+    try:
+        return read_boolean(config, "ir_baseline")
+    except SettingsError:  # every test that gates tells it
+        return False
+
+
+def baseline_dir(config: pytest.Config) -> str:
+    """Return the name of the folder of baselines, also where a setting is wrong: every test that gates tells that."""
+    try:
+        return read_folder(config, "ir_baseline_dir")
+    except SettingsError:
+        return "ir_baselines"
