@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-_NARROWING = ("keyword", "markexpr", "deselect", "lf", "maxfail", "stepwise", "collectonly")
+_NARROWING = ("keyword", "markexpr", "deselect", "lf", "maxfail", "stepwise")
 """Options under which the tests that gate may be there and not run."""
 
 
@@ -27,6 +27,8 @@ def without_file(config: pytest.Config) -> list[Path]:
 
 def unused(config: pytest.Config) -> str | None:
     """Say that a run in which no test used irmetrics was meant to gate; None where it need not have."""
+    if config.getoption("collectonly"):
+        return None
     for option in ("--ir-baseline", "--ir-baseline-update", "--ir-selftest"):
         if config.getoption(option):
             return f"{option} was given, and no test of this run used irmetrics."

@@ -538,7 +538,13 @@ def test_a_setting_that_gates_nothing_is_told_where_baselines_are(stored):
     stored.run().stdout.fnmatch_lines(
         ["note: the setting ir_baseline is true, and no test of this run used irmetrics."]
     )
-    for options in (["elsewhere"], ["-k", "other"], ["--no-ir-baseline"], ["test_search.py::test_other"]):
+    for options in (
+        ["elsewhere"],
+        ["-k", "other"],
+        ["--no-ir-baseline"],
+        ["test_search.py::test_other"],
+        ["--co"],
+    ):
         assert "irmetrics." not in stored.run(*options).stdout.str(), options
 
 
@@ -654,6 +660,10 @@ def test_a_test_that_fails_stores_nothing(stored):
     stored.answers({})
     stored.run("--ir-baseline-update").assert_outcomes(failed=1)
     assert stored.baseline.read_bytes() == before
+
+
+def test_collecting_says_nothing_of_what_did_not_run(stored):
+    assert "used irmetrics" not in stored.run("--co", "--ir-baseline").stdout.str()
 
 
 def test_an_option_that_no_test_obeys_is_named(pytester):
