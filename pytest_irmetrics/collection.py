@@ -198,18 +198,19 @@ def marked_thresholds(item: pytest.Item, custom: Collection[str]) -> list[list[T
 
 
 def _read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> Threshold:
-    if not 1 <= len(mark.args) <= 2 or not isinstance(mark.args[0], str):
+    given = dict(mark.kwargs)
+    for name, value in zip(("metric", "min"), mark.args, strict=False):
+        if name in given:
+            raise MarkError(f"{origin}: `{name}` is given twice.")
+        given[name] = value
+    metric, tag = given.pop("metric", None), given.pop("tag", None)
+    if len(mark.args) > 2 or not isinstance(metric, str):
         raise MarkError(f'{origin}: write ir_threshold("ndcg@10", 0.7), with words after it: max_drop=0.01.')
-    words = {word: value for word, value in mark.kwargs.items() if word != "tag" and value is not None}
-    if len(mark.args) == 2:
-        if "min" in words:
-            raise MarkError(f"{origin}: `min` is given twice.")
-        words["min"] = mark.args[1]
-    tag = mark.kwargs.get("tag")
+    words = {word: value for word, value in given.items() if value is not None}
     if tag is not None and not isinstance(tag, str):
         raise MarkError(f"{origin}: the tag is {tag!r}; it is text.")
     try:
-        return thresholds.build(mark.args[0], words, tag=tag, origin=origin, custom=custom)
+        return thresholds.build(metric, words, tag=tag, origin=origin, custom=custom)
     except (thresholds.ThresholdError, MetricError) as error:
         raise MarkError(f"{origin}: {error}") from None
 

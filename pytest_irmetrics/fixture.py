@@ -206,6 +206,10 @@ class IRMetrics:
             raise collection.MarkError(self._parameter.problem or "")
         return self._session.golden_set(self._parameter.path)
 
+    @property
+    def _depth(self) -> int:
+        return self._session.depth(self._parameter)
+
     def _options(self) -> RetrievalOptions:
         settings, parameter = self._settings, self._parameter
         if self._doc_id is not None and not callable(self._doc_id):
@@ -218,7 +222,7 @@ class IRMetrics:
                 "client it is client.get_executor()."
             )
         return RetrievalOptions(
-            depth=(parameter and parameter.depth) or settings.depth,
+            depth=self._depth,
             duplicates=(parameter and parameter.duplicates) or settings.duplicates,
             doc_id=self._doc_id,
             timeout=settings.timeout,
@@ -237,8 +241,9 @@ class IRMetrics:
         # The default max_drop comes last: its metrics are reported anyway.
         named = [threshold.metric for level in levels for threshold in level]
         own = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
-        metrics = read_metrics([*settings.metrics, *named, *own], settings.custom_metrics)
-        require_depth(metrics, self._options().depth)
+        depth = self._depth
+        metrics = read_metrics([*settings.reported(depth), *named, *own], settings.custom_metrics)
+        require_depth(metrics, depth)
         return golden, metrics, levels
 
     def _queries(self, golden: GoldenSet) -> Sequence[Query]:
@@ -292,7 +297,7 @@ class IRMetrics:
             golden,
             retrieved,
             metrics,
-            self._options().depth,
+            self._depth,
             self._settings.custom_metrics,
             frozenset(only) if only else None,
         )

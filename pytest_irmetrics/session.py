@@ -75,6 +75,10 @@ class GatingSession:
             return str(path)
         return os.path.normpath(path) if relative.startswith("..") else relative.replace(os.sep, "/")
 
+    def depth(self, parameter: collection.GoldenParameter | None) -> int:
+        """Return how many results a query of a test item is asked for."""
+        return (parameter and parameter.depth) or self.settings.depth
+
     def levels(
         self, item: pytest.Item, golden: GoldenSet, parameter: collection.GoldenParameter | None
     ) -> list[list[Threshold]]:
@@ -115,7 +119,7 @@ class GatingSession:
                     tag=None,
                     origin="the setting ir_max_drop",
                 )
-                for metric in (gated or settings.metrics)
+                for metric in (gated or settings.reported(self.depth(parameter)))
                 if metric.kind in ("ranking", "no_answer", "custom")
             ]
             levels = [*levels, default]

@@ -27,6 +27,8 @@ class Settings:
     """What a project's configuration and the command line say."""
 
     metrics: tuple[Metric, ...]
+    metrics_named: bool
+    """Whether the setting names them, so that they are reported at any depth."""
     thresholds: tuple[Threshold, ...]
     max_drop: Limit | None
     """What a mean may fall where nothing nearer says so; None: that gate is off."""
@@ -60,15 +62,12 @@ class Settings:
         if duplicates not in ("error", "collapse"):
             raise SettingsError(f"ir_duplicates is {duplicates!r}; it is `error` or `collapse`.")
         metrics = _metrics(config, custom)
-        try:
+        named = bool(read_ini(config, "ir_metrics"))
+        if named:
             require_depth(metrics, depth)
-        except ValueError:
-            # Only what is reported unless told otherwise shrinks with the depth; what was asked for is an error.
-            if read_ini(config, "ir_metrics"):
-                raise
-            metrics = tuple(metric for metric in metrics if (metric.cutoff or 0) <= depth)
         return cls(
             metrics=metrics,
+            metrics_named=named,
             thresholds=_thresholds(config, custom),
             max_drop=_max_drop(read_ini(config, "ir_max_drop")),
             baseline=selftest or (read_boolean(config, "ir_baseline") if gate is None else bool(gate)),
@@ -85,6 +84,15 @@ class Settings:
             selftest=selftest,
             custom_metrics=custom,
         )
+
+    def reported(self, depth: int) -> tuple[Metric, ...]:
+        """Return the metrics to report where a retriever is asked for ``depth`` results.
+
+        What is reported unless told otherwise shrinks with the depth; what was asked for is an error there.
+        """
+        if self.metrics_named:
+            return self.metrics
+        return tuple(metric for metric in self.metrics if (metric.cutoff or 0) <= depth)
 
 
 def _integer(name: str, value: object) -> int:

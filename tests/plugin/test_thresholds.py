@@ -147,6 +147,10 @@ def test_off_cancels_an_inherited_word_and_no_other(project):
         ('ir_threshold("mrr")', "*has no limit*"),
         ('ir_threshold("mrr", 1.5)', "*1.5*"),
         ('ir_threshold("mrr", mim=0.5)', "*mim*min*"),
+        ('ir_threshold("mrr", 0.5, min=0.5)', "*`min` is given twice*"),
+        ('ir_threshold("mrr", metric="map", min=0.5)', "*`metric` is given twice*"),
+        ("ir_threshold(min=0.5)", "*write ir_threshold(*"),
+        ('ir_threshold("mrr", 0.5, 0.9)', "*write ir_threshold(*"),
         ('ir_threshold("mrr", 0.5, tag="biling")', "*no query has the tag 'biling'*"),
         ('ir_threshold("ndcg@100", 0.5)', "*ndcg@100 needs 100 results a query*ir_depth = 100*"),
         ('ir_threshold("no_answer", 0.5)', "A gate over no query: *"),
@@ -165,6 +169,28 @@ def test_a_mark_without_a_meaning_fails_its_test(project, mark, message):
     import fnmatch
 
     assert fnmatch.fnmatch(joined, f"*{message}*"), result.stdout.str()
+
+
+def test_the_words_of_the_mark_may_all_be_named(project):
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold(metric="mrr", min=0.99)'])
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["mrr is 0.8333, 0.1567 below the threshold: *"])
+
+
+def test_what_is_reported_unless_told_otherwise_shrinks_with_the_depth_of_the_mark(project):
+    project.test('ir_golden("golden/*.yaml", depth=3)')
+    result = project.run("--ir-baseline-update", "-v")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["  ndcg@3 *"])
+    result.stdout.no_fnmatch_line("*ndcg@10*")
+    project.answers({})
+    result = project.run("--ir-baseline")
+    result.stdout.fnmatch_lines(["mrr fell by 0.8333 *"])
+    project.write("pytest.ini", "[pytest]\nir_metrics = ndcg@10\n")
+    result = project.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["ndcg@10 needs 10 results a query, and the retriever is asked for 3.*"])
 
 
 def test_a_threshold_on_a_test_without_the_fixture_fails_it(project):
