@@ -507,6 +507,7 @@ class IRMetrics:
             outcome=outcome.state,
             rows=outcome.rows(),
             gates=outcome.gates(),
+            explained_by=outcome.explained_by(),
             slices=outcome.slices(),
             kind=outcome.kind(),
             notes=list(self._notes),

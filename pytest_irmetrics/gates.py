@@ -195,7 +195,7 @@ def _foreign_ids(evaluation: Evaluation) -> Verdict | None:
 
 def _some(ids: Sequence[str], most: int = 3) -> str:
     shown = ", ".join(repr(doc_id[:60]) for doc_id in ids[:most])
-    return shown if len(ids) <= most else f"{shown}, …"
+    return shown if len(ids) <= most else f"{shown} and {len(ids) - most:,} more"
 
 
 def _forbidden(evaluation: Evaluation) -> Iterator[Verdict]:
@@ -482,8 +482,8 @@ def _noise_text(noise: RunNoise, allowed: float) -> str:
 
 def _counts(change: Change) -> str:
     return (
-        f"{plural(change.n, 'query', 'queries')}: {len(change.worse)} worse, {len(change.better)} better, "
-        f"{len(change.same)} same."
+        f"{plural(change.n, 'query', 'queries')}: {len(change.worse):,} worse, {len(change.better):,} better, "
+        f"{len(change.same):,} same."
     )
 
 

@@ -10,7 +10,7 @@ from pytest_irmetrics.diagnosis import kind_of_change
 from pytest_irmetrics.evaluation import NoQueryError, read_metrics
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.notes import on_unjudged
-from pytest_irmetrics.record import Gate, QueryView, Row
+from pytest_irmetrics.record import Gate, QueryView, Row, explaining
 from pytest_irmetrics.reports.text import score_text, signed_text
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class Outcome:
             return "FAILS"
         if "passed" in states:
             return "passes"
-        return "not checked" if states else ""
+        return "not checked" if states or (metric.name, tag) in self.limits else ""
 
     def gates(self) -> list[Gate]:
         """Return the verdicts in words, failed ones first."""
@@ -189,6 +189,13 @@ class Outcome:
             )
             for verdict in self.verdicts
         ]
+
+    def explained_by(self) -> int:
+        """Return how many queries explain the scores that failed."""
+        scored = [
+            verdict for verdict in explaining(self.verdicts) if verdict.word not in ("errors", "baseline")
+        ]
+        return len({query_id for verdict in scored for query_id in verdict.queries})
 
     def views(self, *, everything: bool) -> list[QueryView]:
         """Return the queries that explain the failed gates, or all of them."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,32 @@ class Gate:
     """Of a drop: the share of all that was lost that each of ``queries`` lost."""
 
 
+class _Judged(Protocol):
+    """What a verdict and a gate have in common."""
+
+    @property
+    def state(self) -> str: ...
+    @property
+    def word(self) -> str: ...
+    @property
+    def single(self) -> bool: ...
+    @property
+    def queries(self) -> Sequence[str]: ...
+    @property
+    def shares(self) -> Sequence[float]: ...
+
+
+_J = TypeVar("_J", bound=_Judged)
+
+
+def explaining(gates: Iterable[_J]) -> list[_J]:
+    """Return the failed gates that single queries explain, a drop rather than what was low before it."""
+    failed = [gate for gate in gates if gate.state == "failed" and gate.queries]
+    if any(gate.shares for gate in failed):
+        return [gate for gate in failed if gate.single or gate.word not in ("min", "max")]
+    return failed
+
+
 @dataclass(frozen=True, slots=True)
 class Degradation:
     """One way of making the stored baseline worse, and which gates would have failed for it."""
@@ -98,6 +127,8 @@ class Record:
     test, ``skipped`` (the body skipped, or was expected to fail)."""
     rows: list[Row] = field(default_factory=list)
     gates: list[Gate] = field(default_factory=list)
+    explained_by: int = 0
+    """How many queries explain the failed gates, of which these name those that matter most."""
     slices: list[Row] = field(default_factory=list)
     """One metric over the queries of each tag, compared with the baseline."""
     kind: list[str] = field(default_factory=list)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.record import explaining as explaining_gates
 from pytest_irmetrics.reports.text import plural, score_text, signed_text
 
 if TYPE_CHECKING:
@@ -191,10 +192,7 @@ def explaining(record: Record) -> dict[str, list[str]]:
     """Map the queries that explain the failed gates to the metrics of these, those that matter most first."""
     known = {view.query_id for view in record.views}
     order: dict[str, list[str]] = {}
-    gates = failed_gates(record)
-    if any(gate.shares for gate in gates):  # a drop explains more than what was low before it
-        gates = [gate for gate in gates if gate.single or gate.word not in ("min", "max")]
-    for gate in gates:
+    for gate in explaining_gates(record.gates):
         for query_id in gate.queries:
             if query_id in known:
                 metrics = order.setdefault(query_id, [])

@@ -250,13 +250,12 @@ def _queries(record: Record, amount: _Amount) -> Iterator[str]:
         return
     views = {view.query_id: view for view in record.views}
     shown = list(metrics)[: amount.queries]
-    rest = len(metrics) - len(shown)
+    total = max(record.explained_by, len(metrics))
+    rest = total - len(shown)
     if not shown:
         yield from ("", _left_out(rest, "explaining query", "explaining queries"))
         return
-    many = (
-        "The query that explains it" if len(metrics) == 1 else f"The {len(metrics)} queries that explain it"
-    )
+    many = "The query that explains it" if total == 1 else f"The {total:,} queries that explain it"
     yield from ("", f"<details><summary>{many}</summary>")
     for query_id in shown:
         yield from _query(views[query_id], metrics[query_id])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.change import SLACK
+from pytest_irmetrics.record import explaining
 from pytest_irmetrics.reports.digest import other_side, slice_moved
 from pytest_irmetrics.reports.movements import movements
 from pytest_irmetrics.reports.text import (
@@ -82,7 +83,7 @@ def failure(record: Record, screen: Screen) -> str:
     for sentence in record.kind:
         lines += ["", *screen.wrapped(sentence)] if sentence == record.kind[0] else screen.wrapped(sentence)
     lines += _errors(failed, views, screen)
-    lines += _explanation(record, failed, views, screen)
+    lines += _explanation(record, views, screen)
     lines += [
         "",
         screen.cut(
@@ -123,19 +124,9 @@ def _errors(failed: Sequence[Gate], views: Mapping[str, QueryView], screen: Scre
             yield from (f"  {screen.cut(place, screen.width - 2)}" for place in places)
 
 
-def _explaining(failed: Sequence[Gate]) -> list[Gate]:
-    """Return the failed gates that single queries explain, a drop rather than what was low before it."""
-    gates = [gate for gate in failed if gate.queries]
-    if any(gate.shares for gate in gates):
-        return [gate for gate in gates if gate.single or gate.word not in ("min", "max")]
-    return gates
-
-
-def _explanation(
-    record: Record, failed: Sequence[Gate], views: Mapping[str, QueryView], screen: Screen
-) -> Iterator[str]:
+def _explanation(record: Record, views: Mapping[str, QueryView], screen: Screen) -> Iterator[str]:
     """Show the queries that explain the failed gates, those of the first gate first."""
-    gates = [gate for gate in _explaining(failed) if gate.word not in ("errors", "baseline")]
+    gates = [gate for gate in explaining(record.gates) if gate.word not in ("errors", "baseline")]
     order: dict[str, list[str]] = {}
     for gate in gates:
         for query_id in gate.queries:
@@ -149,21 +140,23 @@ def _explanation(
     if not shown:
         return
     yield ""
-    yield from screen.wrapped(_how_much(gates, shown, len(ids)))
+    total = max(record.explained_by, len(ids))
+    yield from screen.wrapped(_how_much(gates, shown, total))
     for query_id in shown:
         yield ""
         yield from _query(views[query_id], order[query_id], other_side(record), screen)
     rest = [query_id for query_id in ids if query_id not in shown]
     if rest:
         yield ""
-        named = ", ".join(rest[:10]) + (f" and {len(rest) - 10} more" if len(rest) > 10 else "")
+        more = total - len(shown) - len(rest[:10])
+        named = ", ".join(rest[:10]) + (f" and {more:,} more" if more else "")
         yield from screen.wrapped(f"Also: {named}.", hanging="  ")
 
 
 def _how_much(explained: Sequence[Gate], shown: Sequence[str], total: int) -> str:
     if len(shown) < total:
-        lead = f"The {len(shown)} of {total} queries that matter most"
-        lead = f"Of {total} queries the one that matters most" if len(shown) == 1 else lead
+        lead = f"The {len(shown)} of {total:,} queries that matter most"
+        lead = f"Of {total:,} queries the one that matters most" if len(shown) == 1 else lead
     else:
         lead = "The query that explains it" if total == 1 else f"The {total} queries that explain it"
     first = next((gate for gate in explained if gate.shares), None)
@@ -172,7 +165,8 @@ def _how_much(explained: Sequence[Gate], shown: Sequence[str], total: int) -> st
     covered = sum(
         share for query_id, share in zip(first.queries, first.shares, strict=True) if query_id in shown
     )
-    return f"{lead} ({covered:.0%} of what {first.metric} lost):"
+    share = f"{covered:.0%}" if covered >= 0.01 else "under 1%"
+    return f"{lead} ({share} of what {first.metric} lost):"
 
 
 def _query(view: QueryView, metrics: Iterable[str], other: str, screen: Screen) -> Iterator[str]:
@@ -213,7 +207,7 @@ def _labelled(doc_id: str, view: QueryView) -> str:
 def _commands(record: Record, failed: Sequence[Gate], screen: Screen) -> list[str]:
     """Give the commands that go on from here; they are not wrapped, so that they can be copied."""
     lines = [""]
-    query = next((query_id for gate in _explaining(failed) for query_id in gate.queries), None)
+    query = next((query_id for gate in explaining(failed) for query_id in gate.queries), None)
     if record.look is not None and query is not None:
         lines.append(screen.line(f"To look closer: {record.look} --ir-query {shlex.quote(query)}"))
     if record.accept is not None and any(

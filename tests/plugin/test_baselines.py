@@ -83,6 +83,32 @@ def test_a_drop_fails_and_says_which_document_moved_below_what(stored):
     )
 
 
+def test_the_number_of_queries_that_explain_a_drop_is_that_of_all(project):
+    """A record names twenty of them; what is said of them must not contradict how many are worse."""
+    many = {f"question {number}": [f"doc-{number}"] for number in range(1_100)}
+    queries = [{"query": text, "relevant": found} for text, found in many.items()]
+    project.write("golden/faq.yaml", json.dumps({"queries": queries}))
+    project.answers(many)
+    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    project.answers({text: ["doc-x", *found] for text, found in many.items()})
+    result = project.run("--ir-baseline", "--ir-report=report.md")
+    result.stdout.fnmatch_lines(
+        [
+            "  1,100 queries: 1,100 worse, 0 better, 0 same.",
+            "The 3 of 1,100 queries that matter most (under 1% of what mrr lost):",
+            "Also: *",
+        ]
+    )
+    assert "and 1,087 more." in " ".join(result.stdout.str().split())
+    report = (project.path / "report.md").read_text(encoding="utf-8")
+    assert "The 1,100 queries that explain it" in report
+    project.answers({text: ["doc-x"] for text in many})
+    result = project.run()
+    result.stdout.fnmatch_lines(
+        ["  Returned: 'doc-x'.", "  Expected: 'doc-0', 'doc-1', 'doc-10' and 1,097 more."]
+    )
+
+
 def test_an_updating_run_prints_what_it_lowers_and_then_the_drop_is_accepted(stored):
     worse(stored)
     result = stored.run("--ir-baseline-update")
