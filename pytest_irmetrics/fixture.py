@@ -30,7 +30,7 @@ from pytest_irmetrics.selftest import run_selftest
 from pytest_irmetrics.session import item_name
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
     from typing import NoReturn
 
     from pytest_irmetrics.gates import Limits
@@ -123,7 +123,7 @@ class IRMetrics:
         try:
             if self._settings.selftest:
                 return self._degraded(golden, against)
-            now = self._asked(retriever, golden)
+            now = self._asked(retriever, golden, lambda: self._require_baseline(against))
             return self._finish(now, self._other_side(now, against))
         except _TOLD as error:
             self._fail_check(str(error))
@@ -143,7 +143,7 @@ class IRMetrics:
         try:
             if self._settings.selftest:
                 return self._degraded(golden, against)
-            now = await self._aasked(retriever, golden)
+            now = await self._aasked(retriever, golden, lambda: self._require_baseline(against))
             return self._finish(now, await self._aother_side(now, against))
         except _TOLD as error:
             self._fail_check(str(error))
@@ -277,15 +277,19 @@ class IRMetrics:
             raise collection.MarkError(retriever.message)
         return retriever
 
-    def _asked(self, retriever: Any, golden: Any) -> Evaluation:
+    def _asked(self, retriever: Any, golden: Any, first: Callable[[], None] = lambda: None) -> Evaluation:
         __tracebackhide__ = True
         golden, metrics, _ = self._plan(golden)
+        first()
         retrieved = retrieve(self._queries(golden), self._require_retriever(retriever), self._options())
         return self._evaluation(golden, retrieved, metrics)
 
-    async def _aasked(self, retriever: Any, golden: Any) -> Evaluation:
+    async def _aasked(
+        self, retriever: Any, golden: Any, first: Callable[[], None] = lambda: None
+    ) -> Evaluation:
         __tracebackhide__ = True
         golden, metrics, _ = self._plan(golden)
+        first()
         retrieved = await aretrieve(
             self._queries(golden), self._require_retriever(retriever), self._options()
         )
@@ -343,8 +347,7 @@ class IRMetrics:
             path = self._baseline_file
             if settings.update and not path.exists():
                 return None
-            if not path.exists():
-                raise BaselineError(self._no_baseline(path))
+            self._require_baseline(against)
             try:
                 run, name = read_baseline(path, like=now.run), "the baseline"
             except BaselineError as error:
@@ -365,17 +368,23 @@ class IRMetrics:
             now.only,
         ), name
 
+    def _require_baseline(self, against: Any) -> None:
+        """Refuse to gate against a baseline that is not there; nobody waits for answers to learn that."""
+        settings = self._settings
+        if against is None and settings.baseline and not settings.update and not self._baseline_file.exists():
+            raise BaselineError(self._no_baseline(self._baseline_file))
+
     def _no_baseline(self, path: Path) -> str:
         """Say how to make the baseline that is not there, or how to keep it where a test was renamed."""
         shown = self._session.shown
-        text = f"There is no baseline for this test: {shown(path)}. Store one, and commit it: {self._command('--ir-baseline-update')}"
+        lines = [f"There is no baseline for this test: {shown(path)}."]
+        commands = [f"To store one, and then commit it: {self._command('--ir-baseline-update')}"]
         stale = self._session.stale_baselines(Path(self._item.path))
         if stale:
-            text += (
-                f"\nOr was it renamed? No test has this baseline any more: {shown(stale[0])}. Let it go with its test: "
-                f"{shlex.join(['git', 'mv', shown(stale[0]), shown(path)])}"
-            )
-        return text
+            lines.append(f"No test has this baseline any more: {shown(stale[0])}.")
+            move = shlex.join(["git", "mv", shown(stale[0]), shown(path)])
+            commands.insert(0, f"Where that test is this one, renamed: {move}")
+        return "\n".join([*lines, "", *commands])
 
     @property
     def _baseline_file(self) -> Path:

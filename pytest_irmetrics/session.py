@@ -12,6 +12,7 @@ import pytest
 
 from pytest_irmetrics import baseline, collection, ini, thresholds
 from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.reports.text import escape_terminal, to_stream
 from pytest_irmetrics.settings import Settings
 
 if TYPE_CHECKING:
@@ -157,7 +158,8 @@ class GatingSession:
             if note is not None:
                 told[f"{self.shown(parameter.path)}: {note}"] = None
         more = [f"{len(told) - _TOLD} more golden sets are as small."] if len(told) > _TOLD else []
-        return [*list(told)[:_TOLD], *more]
+        lines = [*list(told)[:_TOLD], *more]
+        return [to_stream(escape_terminal(line), self.stream_encoding) for line in lines]
 
     def parametrize(self, metafunc: pytest.Metafunc) -> None:
         """Make one test item for each golden set of a test; also for a single one, so that names never change."""

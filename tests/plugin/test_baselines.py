@@ -41,8 +41,30 @@ def test_without_a_baseline_the_test_fails_and_names_the_command_that_makes_one(
     result = project.run("--ir-baseline")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["There is no baseline for this test: ir_baselines/test_search/*--ir-baseline-update"]
+        [
+            "There is no baseline for this test: ir_baselines/test_search/test_search_quality?faq?.json.",
+            "To store one, and then commit it: pytest 'test_search.py::*' --ir-baseline-update",
+        ]
     )
+
+
+@pytest.mark.parametrize("test", ["def", "async def"])
+def test_without_a_baseline_nobody_is_asked(project, test):
+    conftest = project.path / "conftest.py"
+    conftest.write_text(
+        conftest.read_text().replace("answers.get(query, [])[:k]", "pytest.exit('was asked')")
+    )
+    project.test(['ir_golden("golden/*.yaml")'])
+    if test == "async def":
+        project.write("pytest.ini", "[pytest]\nasyncio_default_fixture_loop_scope = function\n")
+        text = (project.path / "test_search.py").read_text()
+        text = text.replace("def test", "@pytest.mark.asyncio\nasync def test").replace(
+            "irmetrics.check", "await irmetrics.acheck"
+        )
+        project.write("test_search.py", text)
+    result = project.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["There is no baseline for this test: *"])
 
 
 def test_a_renamed_test_is_told_which_baseline_was_its_own(stored):

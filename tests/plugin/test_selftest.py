@@ -78,7 +78,10 @@ def test_without_a_baseline_the_message_is_that_of_a_gating_run(project):
     result = project.run("--ir-selftest")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["There is no baseline for this test: ir_baselines/test_search/*--ir-baseline-update"]
+        [
+            "There is no baseline for this test: ir_baselines/test_search/test_search_quality?faq?.json.",
+            "To store one, and then commit it: pytest 'test_search.py::*' --ir-baseline-update",
+        ]
     )
 
 

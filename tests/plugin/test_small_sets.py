@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 NOTE = (
@@ -25,6 +27,13 @@ def test_it_is_said_once_and_before_the_tests(stored):
     result.assert_outcomes(passed=1)
     assert told(result) == [NOTE]
     result.stdout.fnmatch_lines(["collected 1 item", NOTE, "*test_search.py*"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such names")
+def test_a_hostile_name_is_inert(stored):
+    (stored.path / "golden" / "faq.yaml").rename(stored.path / "golden" / "faq\x1b[31m.yaml")
+    (note,) = told(stored.run("--ir-baseline", "--co"))
+    assert "golden/faq\\x1b[31m.yaml" in note
 
 
 def test_it_is_said_when_tests_are_only_collected(stored):
