@@ -523,6 +523,7 @@ class IRMetrics:
             hints=list(self._hints),
             views=outcome.views(everything=wanted),
             lowered=list(outcome.lowered()) if settings.update else [],
+            unbound=self._session.unbound(golden) if outcome.checked else [],
             stale=self._stale(),
             baseline_file=os.path.relpath(self._baseline_file, rootpath) if updating else None,
             baseline_text=self._baseline_run(outcome.evaluation).dumps() if updating else None,

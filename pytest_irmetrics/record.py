@@ -139,6 +139,8 @@ class Record:
     views: list[QueryView] = field(default_factory=list)
     lowered: list[str] = field(default_factory=list)
     """In an updating run: what the new baseline lowers, and by how much."""
+    unbound: list[str] = field(default_factory=list)
+    """``metric [tag]`` of the settings' limits that bind to no query of this golden set."""
     stale: list[str] = field(default_factory=list)
     """Baselines whose test is gone, relative to the root directory."""
     baseline_file: str | None = None

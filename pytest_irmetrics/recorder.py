@@ -18,7 +18,7 @@ from pytest_irmetrics.reports.terminal import Screen
 from pytest_irmetrics.writing import sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_irmetrics.reports.files import Target
 
@@ -150,7 +150,7 @@ class Recorder:
             stored=self._stored,
             written=self._written,
             stale={path for record in records for path in record.stale} | self._without_file(),
-            notes=[*self._lost(), *self._unused()],
+            notes=[*self._lost(), *self._unused(), *_unbound(records)],
         )
 
     def _without_file(self) -> set[str]:
@@ -169,6 +169,13 @@ class Recorder:
     def _unused(self) -> list[str]:
         note = None if self._items else orphans.unused(self._config)
         return [] if note is None else [note]
+
+
+def _unbound(records: Iterable[Record]) -> Iterator[str]:
+    """Name what the setting ir_thresholds says of a tag that no golden set of the run has: a typo gates nothing."""
+    told = [set(record.unbound) for record in records if record.gates or record.rows]
+    for limit in sorted(set.intersection(*told)) if told else ():
+        yield f"the setting ir_thresholds has a limit on {limit}, and no golden set of this run has that tag."
 
 
 def _outcome(before: str, report: pytest.TestReport) -> str:

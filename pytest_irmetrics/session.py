@@ -130,6 +130,14 @@ class GatingSession:
             (name, tag): words for (name, tag), words in limits.items() if tag is None or tag in golden.tags
         }
 
+    def unbound(self, golden: GoldenSet) -> list[str]:
+        """Name the limits of the setting ir_thresholds whose tag no query of a golden set carries."""
+        return [
+            f"{threshold.metric.name} [{threshold.tag}]"
+            for threshold in self.settings.thresholds
+            if threshold.tag is not None and threshold.tag not in golden.tags
+        ]
+
     def tolerance_notes(self, items: Iterable[pytest.Item]) -> list[str]:
         """Say of which golden sets a `max_drop` allows next to nothing, before anything is asked.
 

@@ -116,7 +116,7 @@ def _max_drop(value: object) -> Limit | None:
     try:
         return thresholds.read_limit(parse_metric("mrr"), "max_drop", value)
     except thresholds.ThresholdError as error:
-        raise SettingsError(f"ir_max_drop: {error}") from None
+        raise SettingsError(f"ir_max_drop {str(error).removeprefix('`max_drop` of mrr ')}") from None
 
 
 def _lines(value: object) -> list[str]:

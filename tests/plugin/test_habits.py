@@ -321,7 +321,7 @@ def test_it_works_under_strict_markers_and_config(project):
         ("ir_baseline_dir = ../shared", "ir_baseline_dir is '../shared'; it is a folder below *"),
         ("ir_baseline_dir = /tmp/shared", "ir_baseline_dir is '/tmp/shared'; it is a folder below *"),
         ("ir_baseline = perhaps", "ir_baseline is 'perhaps'*"),
-        ("ir_max_drop = 200%", "ir_max_drop: *"),
+        ("ir_max_drop = 200%", "ir_max_drop is '200%'. Write a share of the baseline *"),
         ("ir_metrics = mrr ndgc@10", "ir_metrics: *ndgc*"),
         ("ir_thresholds = mrr 2", "ir_thresholds: *"),
         ("ir_repeat = 0", "ir_repeat is '0'*"),

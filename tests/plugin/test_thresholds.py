@@ -193,6 +193,17 @@ def test_what_is_reported_unless_told_otherwise_shrinks_with_the_depth_of_the_ma
     result.stdout.fnmatch_lines(["ndcg@10 needs 10 results a query, and the retriever is asked for 3.*"])
 
 
+def test_a_setting_for_a_tag_that_no_golden_set_has_is_named(project):
+    project.write(
+        "pytest.ini", "[pytest]\nir_thresholds =\n    mrr 0.5 tag=billing\n    mrr 0.5 tag=biling\n"
+    )
+    project.write("golden/more.yaml", "queries: [{query: opening hours, relevant: doc-1}]")
+    result = project.run()
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["note: the setting ir_thresholds has a limit on mrr [[]biling], and no*"])
+    result.stdout.no_fnmatch_line("*limit on mrr [[]billing]*")
+
+
 def test_a_threshold_on_a_test_without_the_fixture_fails_it(project):
     project.write(
         "test_other.py", 'import pytest\n\n@pytest.mark.ir_threshold("mrr", 0.5)\ndef test_other(): pass\n'
