@@ -162,7 +162,8 @@ def decide(
 
 
 def _errors(evaluation: Evaluation) -> Verdict:
-    asked = len(evaluation.golden.queries)
+    # Those that count, as everywhere, and what failed of those that are known to be bad.
+    asked = len({*(query.id for query in evaluation.counted), *evaluation.errors})
     text = f"{len(evaluation.errors)} of {plural(asked, 'query', 'queries')} could not be retrieved, so no mean was computed."
     if evaluation.retrieved.stopped:
         text += f" {evaluation.retrieved.stopped}"

@@ -103,6 +103,16 @@ def test_some_failing_queries_fail_the_test_by_name(project):
     )
 
 
+def test_errors_are_of_the_queries_that_were_asked_and_count(project):
+    use(project, "lambda query, k: 1 / 0 if query == 'opening hours' else ['doc-12']")
+    path = project.path / "golden" / "faq.yaml"
+    path.write_text(path.read_text() + "  - {query: known to be bad, relevant: doc-3, xfail: TICKET-7}\n")
+    project.run().stdout.fnmatch_lines(
+        ["1 of 3 queries could not be retrieved, *", "golden/faq.yaml: 3 queries"]
+    )
+    project.run("--ir-query", "hours").stdout.fnmatch_lines(["1 of 1 query could not be retrieved, *"])
+
+
 def test_an_error_of_many_queries_is_told_once_with_all_their_places(project):
     use(project, "lambda query, k: 1 / 0 if 'e' in query else [None]")
     result = project.run()
