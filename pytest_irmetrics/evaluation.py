@@ -43,7 +43,7 @@ class NoQueryError(EvaluationError):
     """A mean that has nothing to average over."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """The scores of one run over one golden set.
 
@@ -57,13 +57,17 @@ class Evaluation:
     metrics: tuple[Metric, ...]
     depth: int | None
     """How deep the rankings are read; None: as deep as they are."""
-    custom: CustomMetrics = field(default_factory=dict, repr=False)
-    only: frozenset[str] | None = field(default=None, repr=False)
+    custom: CustomMetrics = field(default_factory=dict)
+    only: frozenset[str] | None = field(default=None)
     """Where set, the ids of the only queries that count (a comparison's paired ones)."""
-    _wider: Evaluation | None = field(default=None, init=False, repr=False, compare=False)
+    _wider: Evaluation | None = field(default=None, init=False, compare=False)
     """The same evaluation over more queries, whose scores serve here too."""
-    _other: Evaluation | None = field(default=None, init=False, repr=False, compare=False)
+    _other: Evaluation | None = field(default=None, init=False, compare=False)
     """Another run's, over the same queries, labels and metrics: equal rankings have equal scores."""
+
+    def __repr__(self) -> str:
+        counts = [f"{len(self.metrics)} metrics", *([f"{len(self.errors)} errors"] if self.errors else [])]
+        return f"<Evaluation of {self.golden!r}: {', '.join(counts)}, depth {self.depth}>"
 
     @property
     def run(self) -> Run:

@@ -339,7 +339,11 @@ class IRMetrics:
             run, name = against, "the other run"
         elif against is not None:
             path = Path(self._item.path).parent / against
-            run, name = Run.load(path, like=now.run), self._session.shown(path)
+            name = self._session.shown(path)
+            try:
+                run = Run.load(path, like=now.run)
+            except RunError as error:
+                raise RunError(str(error).replace(str(path), name)) from None
         else:
             settings = self._settings
             if not settings.baseline and not settings.update:

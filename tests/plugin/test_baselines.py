@@ -651,6 +651,11 @@ def test_against_takes_a_retriever_a_run_or_a_path(stored):
         result.assert_outcomes(failed=1 if "lambda" not in other else 0, passed=1 if "lambda" in other else 0)
 
 
+def test_a_run_that_is_not_there_is_named_as_a_reader_finds_it(stored):
+    stored.test('ir_golden("golden/*.yaml")', 'irmetrics.check(against="runs/none.json")')
+    stored.run().stdout.fnmatch_lines(["runs/none.json: cannot be read: *"])
+
+
 def test_only_the_query_asked_for_is_shown_and_nothing_is_stored(stored):
     before = stored.baseline.read_bytes()
     worse(stored)

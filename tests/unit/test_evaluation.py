@@ -41,6 +41,11 @@ def test_a_metric_may_be_read_by_any_of_its_names():
         evaluate(GOLDEN, search, ["ndgc@10"])
 
 
+def test_what_a_failed_assert_prints_of_it_is_short():
+    evaluation = evaluate(GOLDEN, search, ["mrr", "map"])
+    assert repr(evaluation) == "<Evaluation of <GoldenSet judgments: 4 queries>: 2 metrics, depth 10>"
+
+
 def test_the_depth_is_as_deep_as_the_metrics_need_and_at_least_ten():
     asked = set()
 
