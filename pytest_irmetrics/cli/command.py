@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import metadata
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.baseline import BaselineError
 from pytest_irmetrics.cli import baselines, check, convert, diff, init, label, report, schema, show
-from pytest_irmetrics.cli.screen import FAILED, Parser, RefusedError, tell
+from pytest_irmetrics.cli.screen import FAILED, OK, Parser, RefusedError, tell
 from pytest_irmetrics.evaluation import EvaluationError
 from pytest_irmetrics.golden import GoldenSetError
 from pytest_irmetrics.metrics import MetricError
@@ -33,11 +34,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "the command line is wrong.",
         allow_abbrev=False,
     )
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in _COMMANDS:
         command.add(commands)
     options = parser.parse_args(arguments)
-    run: Callable[[argparse.Namespace], int] = options.run
+    if options.version:
+        tell(f"pytest-irmetrics {metadata.version('pytest-irmetrics')}")
+        return OK
+    run: Callable[[argparse.Namespace], int] | None = getattr(options, "run", None)
+    if run is None:
+        parser.error(f"a command is missing: {', '.join(commands.choices)}")
     try:
         status = _run(run, options)
         sys.stdout.flush()

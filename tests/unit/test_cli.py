@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 
@@ -158,8 +159,12 @@ class TestCheck:
         assert out == ""
         assert err.startswith("bad.yaml:2:14: ")
 
+    def test_it_says_its_version(self, capsys):
+        assert cli.main(["--version"]) == 0
+        assert capsys.readouterr().out == f"pytest-irmetrics {metadata.version('pytest-irmetrics')}\n"
+
     def test_wrong_use_is_told_from_wrong_files(self, capsys):
-        assert "required: COMMAND" in usage_error(capsys)
+        assert "a command is missing: init, check, " in usage_error(capsys)
         assert "required: FILE" in usage_error(capsys, "check")
         assert "invalid choice: 'chek'" in usage_error(capsys, "chek")
         assert "unrecognized arguments: --jsn" in usage_error(capsys, "check", "one.yml", "--jsn")
