@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,7 @@ def lines(run: Run, screen: Screen, verbosity: int) -> Iterator[Line]:
     if verbosity < 0:
         yield from _quiet(run, screen)
     else:
-        for record in run.records:
+        for record in _told_apart(run.records):
             yield from _record(run, record, screen, verbosity)
     for problem in run.problems:
         yield from _wrapped(f"error: {problem}", screen, _RED)
@@ -66,6 +67,22 @@ def lines(run: Run, screen: Screen, verbosity: int) -> Iterator[Line]:
         yield from _wrapped(text, screen, _YELLOW)
     for note in run.notes:
         yield from _wrapped(f"note: {note}", screen, _YELLOW)
+
+
+def _told_apart(records: Sequence[Record]) -> Iterator[Record]:
+    """Yield records whose golden sets name their test too where several tests check one, say with two retrievers."""
+    shared = Counter(record.golden_set for record in records)
+    names = Counter(_name(record) for record in records)
+    for record in records:
+        if shared[record.golden_set] == 1:
+            yield record
+            continue
+        name = _name(record) if names[_name(record)] == 1 else record.nodeid
+        yield replace(record, golden_set=f"{record.golden_set}, {name}")
+
+
+def _name(record: Record) -> str:
+    return record.nodeid.partition("::")[2]
 
 
 def _wrapped(text: str, screen: Screen, markup: Mapping[str, bool], indent: str = "") -> Iterator[Line]:
@@ -82,7 +99,9 @@ def _quiet(run: Run, screen: Screen) -> Iterator[Line]:
         return
     failed = sum(_failed(record) and record.nodeid not in run.expected for record in run.records)
     verdict = f"{failed} failed" if failed else "all pass"
-    text = f"retrieval quality: {plural(len(run.records), 'golden set')}, {verdict}"
+    sets = len({record.golden_set for record in run.records})
+    counted = plural(sets, "golden set") + (f", {len(run.records)} tests" if sets < len(run.records) else "")
+    text = f"retrieval quality: {counted}, {verdict}"
     yield screen.cut(text), _RED if failed else _GREEN
     tried = [degradation for record in run.records for degradation in record.selftest or ()]
     if tried:

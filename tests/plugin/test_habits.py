@@ -119,6 +119,13 @@ def test_a_parametrized_retriever_is_a_test_each(project):
     )
     result = project.run("-v")
     result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "golden/faq.yaml, test_search_quality[[]*bad*]: FAILS, 3 queries; *",
+            "golden/faq.yaml, test_search_quality[[]*good*]: passes, 3 queries; *",
+        ]
+    )
+    project.run("-q").stdout.fnmatch_lines(["retrieval quality: 1 golden set, 2 tests, 1 failed"])
     project.run("--ir-baseline-update")
     assert [path.name for path in project.path.glob("ir_baselines/**/*.json")] == [
         "test_search_quality[good-faq].json"
