@@ -136,9 +136,9 @@ class Recorder:
         if not lines:
             return
         if verbosity >= 0:
-            reporter.section("retrieval quality", sep="=")
+            reporter.write_sep("=", "retrieval quality")
         for text, markup in lines:
-            reporter.line(text, **markup)
+            reporter.write_line(text, **markup)
 
     def _run(self) -> summary.Run:
         records = self._records()
