@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_irmetrics import thresholds
+from pytest_irmetrics import places, thresholds
 from pytest_irmetrics.golden.ratings.beir_folder import is_golden_folder
 from pytest_irmetrics.metrics import MetricError
 
@@ -75,7 +75,7 @@ def golden_parameters(
             what = "is not among the golden sets of this test any more" if path.exists() else "is gone"
             problem = (
                 f"The golden set {golden_set} {what}, but its baseline is still there: "
-                f"{os.path.relpath(baseline, folder)}. Bring the golden set back; or, if it is "
+                f"{places.relative(baseline, folder)}. Bring the golden set back; or, if it is "
                 "meant to be gone or was renamed, delete that baseline."
             )
             found[_item_id(path, folder / _fixed_folder(golden_set))].append(
@@ -134,7 +134,7 @@ def _may_be_golden(path: str, *, named: bool) -> bool:
 
 def _item_id(path: Path, fixed: Path) -> str:
     whole = path if os.path.isdir(path) else path.with_suffix("")  # noqa: PTH112 - Path.is_dir raises
-    below = os.path.relpath(whole, fixed).replace(os.sep, "/")
+    below = places.relative(whole, fixed)
     return below.replace("../", "").replace("/", "-")
 
 
@@ -144,7 +144,7 @@ def _only_one(
     first = same[0]
     different = {parameter.path for parameter in same}
     if len(different) > 1:
-        files = " and ".join(sorted(os.path.relpath(path, folder) if path else "?" for path in different))
+        files = " and ".join(sorted(places.relative(path, folder) if path else "?" for path in different))
         return GoldenParameter(
             None, problem=f"Two golden sets have the id {item_id!r}: {files}. Rename one, or mark two tests."
         )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from pytest_irmetrics import collection, health, notes, thresholds
+from pytest_irmetrics import collection, health, notes, places, thresholds
 from pytest_irmetrics.baseline import BaselineError, baseline_path, read_baseline
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError, NoQueryError, read_metrics, require_depth
@@ -512,7 +512,6 @@ class IRMetrics:
             or bool(config.getoption("ir_report"))
         )
         updating = settings.update and outcome.checked and not outcome.failed and not settings.only_queries
-        rootpath = config.rootpath
         return Record(
             nodeid=self._item.nodeid,
             golden_set=self._golden_name(golden),
@@ -529,7 +528,7 @@ class IRMetrics:
             lowered=list(outcome.lowered()) if settings.update else [],
             unbound=self._session.unbound(golden) if outcome.checked else [],
             stale=self._stale(),
-            baseline_file=os.path.relpath(self._baseline_file, rootpath) if updating else None,
+            baseline_file=places.in_root(config, self._baseline_file) if updating else None,
             baseline_text=self._baseline_run(outcome.evaluation).dumps() if updating else None,
             run=self._baseline_run(outcome.evaluation).dumps()
             if config.getoption("ir_report") and not outcome.evaluation.errors
@@ -569,9 +568,7 @@ class IRMetrics:
         return Run.of(
             answers,
             depth=evaluation.depth,
-            golden_set=golden.name
-            if path is None
-            else os.path.relpath(path, Path(self._item.path).parent).replace(os.sep, "/"),
+            golden_set=golden.name if path is None else places.relative(path, Path(self._item.path).parent),
             relevance_level=golden.relevance_level,
             means=means,
         )
@@ -592,7 +589,7 @@ class IRMetrics:
         if not self._session.gates_on_baseline and not self._item.config.getoption("ir_baseline_update"):
             return []
         stale = self._session.stale_baselines(Path(self._item.path))
-        return [os.path.relpath(path, self._item.config.rootpath) for path in stale]
+        return [places.in_root(self._item.config, path) for path in stale]
 
     def require_checked(self) -> None:
         """Fail a test that passed although its thresholds were never judged."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_irmetrics import orphans
+from pytest_irmetrics import orphans, places
 from pytest_irmetrics.baseline import BaselineError, write_baseline
 from pytest_irmetrics.record import Record
 from pytest_irmetrics.reports import files, summary
@@ -82,13 +82,17 @@ class Recorder:
         record = item.record
         if record is None or record.baseline_text is None or record.baseline_file is None or not item.sound:
             return
-        path = Path(os.path.relpath(self._config.rootpath / record.baseline_file))
+        path = self._config.rootpath / record.baseline_file
+        shown = self._shown(record.baseline_file)
         try:
             changed = write_baseline(path, record.baseline_text)
         except BaselineError as error:
-            self._problems.append(str(error))
+            self._problems.append(str(error).replace(str(path), shown))
         else:
-            self._stored.append(f"{record.baseline_file}: {'stored' if changed else 'unchanged'}")
+            self._stored.append(f"{shown}: {'stored' if changed else 'unchanged'}")
+
+    def _shown(self, in_root: str) -> str:
+        return places.shown(self._config, self._config.rootpath / in_root)
 
     def finish(self, session: pytest.Session) -> None:
         """Sweep what a killed run left behind; a baseline that could not be stored is not a success."""
@@ -149,12 +153,12 @@ class Recorder:
             problems=self._problems,
             stored=self._stored,
             written=self._written,
-            stale={path for record in records for path in record.stale} | self._without_file(),
+            stale={self._shown(path) for record in records for path in record.stale} | self._without_file(),
             notes=[*self._lost(), *self._unused(), *_unbound(records)],
         )
 
     def _without_file(self) -> set[str]:
-        return {os.path.relpath(path, self._config.rootpath) for path in orphans.without_file(self._config)}
+        return {places.shown(self._config, path) for path in orphans.without_file(self._config)}
 
     def _lost(self) -> Iterator[str]:
         """Name the tests whose baseline an updating run did not store because their worker crashed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_irmetrics import baseline, collection, ini, thresholds
+from pytest_irmetrics import baseline, collection, ini, places, thresholds
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.text import escape_terminal, to_stream
 from pytest_irmetrics.settings import Settings
@@ -70,11 +69,7 @@ class GatingSession:
 
     def shown(self, path: Path) -> str:
         """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
-        try:
-            relative = os.path.relpath(path, self.config.invocation_params.dir)
-        except ValueError:  # another drive
-            return str(path)
-        return os.path.normpath(path) if relative.startswith("..") else relative.replace(os.sep, "/")
+        return places.shown(self.config, path)
 
     def depth(self, parameter: collection.GoldenParameter | None) -> int:
         """Return how many results a query of a test item is asked for."""

@@ -45,6 +45,7 @@ LIBRARY = [
     "cli",
 ]
 PYTEST_SIDE = [
+    "places",
     "ini",
     "settings",
     "collection",

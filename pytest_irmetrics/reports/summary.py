@@ -59,9 +59,9 @@ def lines(run: Run, screen: Screen, verbosity: int) -> Iterator[Line]:
         yield from _wrapped(f"error: {problem}", screen, _RED)
     if verbosity >= 0:
         for stored in sorted(run.stored):
-            yield screen.cut(f"baseline {stored}"), _PLAIN
+            yield from _wrapped(f"baseline {stored}", screen, _PLAIN)
         for path in run.written:
-            yield screen.cut(f"report {path}: written"), _PLAIN
+            yield from _wrapped(f"report {path}: written", screen, _PLAIN)
     for path in sorted(run.stale):
         text = f"note: the baseline {path} belongs to no test any more; delete it, or bring the test back."
         yield from _wrapped(text, screen, _YELLOW)

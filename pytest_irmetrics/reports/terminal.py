@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _EXPLAINED = 3
 """How many queries a failure shows in full; the rest are named."""
 
+_NARROWEST = 12
+"""How many cells of a golden set's name are left in its line on the narrowest screen."""
+
 
 @dataclass(frozen=True, slots=True)
 class Screen:
@@ -316,24 +319,30 @@ def one_line(record: Record, screen: Screen, *, expected: bool = False) -> str:
     ``expected``: the test is marked xfail, so that pytest counts no failure.
     """
     if record.outcome == "skipped":
-        return screen.cut(f"{record.golden_set}: skipped, nothing was evaluated")
+        return _verdict_on(record, "skipped, nothing was evaluated", screen)
     if record.outcome == "not evaluated":
-        return screen.cut(f"{record.golden_set}: FAILS, nothing was evaluated")
+        return _verdict_on(record, "FAILS, nothing was evaluated", screen)
     ungated = "" if any(row.gate for row in record.rows) or record.only_queries else "nothing gated; "
     if record.outcome == "error":
         ungated = ""  # the gate is that every query is retrieved
     size = plural(record.queries, "query", "queries")
     whose = "" if record.selftest is None else "baseline "
-    line = screen.line(
-        f"{record.golden_set}: {whose}{_WORD[record.outcome]}{' as expected' if expected else ''}, {ungated}{size}"
-    )
+    verdict = f"{whose}{_WORD[record.outcome]}{' as expected' if expected else ''}, {ungated}{size}"
+    line = _verdict_on(record, verdict, screen)
     separator = "; "
     for row in [row for row in record.rows if row.gate] or record.rows:
         longer = f"{line}{separator}{screen.line(_gated(row))}"
         if display_width(longer) > screen.width:  # half a number would be another number
             break
         line, separator = longer, ", "
-    return screen.cut(line)
+    return line
+
+
+def _verdict_on(record: Record, verdict: str, screen: Screen) -> str:
+    """Put a verdict after the golden set's name, of which a long one gives way to it."""
+    room = max(screen.width - display_width(verdict) - 2, _NARROWEST)
+    name = shorten(screen.line(record.golden_set), room, ascii_only=screen.ascii_only, middle=True)
+    return screen.cut(f"{name}: {verdict}")
 
 
 _WORD = {"passed": "passes", "failed": "FAILS", "error": "FAILS, not every query was retrieved"}

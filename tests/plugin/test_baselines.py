@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -577,6 +578,27 @@ def test_baselines_are_named_where_every_test_file_is_gone(stored, options):
     result.assert_outcomes(passed=1)
     told = any("belongs to no test" in line or "any more; delete" in line for line in result.outlines)
     assert told == ("no:irmetrics" not in options)
+
+
+def test_paths_are_those_of_where_pytest_was_called(stored, monkeypatch):
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'], name="test_renamed")
+    (stored.path / "ir_baselines" / "test_gone").mkdir()
+    stored.baseline.rename(stored.path / "ir_baselines" / "test_gone" / "test_it.json")
+    monkeypatch.chdir(stored.path.parent)
+    result = stored.run(stored.path.name, "--rootdir", str(stored.path), "--ir-baseline-update")
+    told = " ".join(result.stdout.str().split())
+    assert f"baseline {stored.path.name}/ir_baselines/test_search/test_renamed[faq].json: stored" in told
+    assert f"note: the baseline {stored.path.name}/ir_baselines/test_gone/test_it.json belongs to no" in told
+
+
+def test_a_test_that_leaves_for_a_folder_that_it_deletes_is_stored_all_the_same(project):
+    body = "import os, tempfile; irmetrics.check(); gone = tempfile.mkdtemp(); os.chdir(gone); os.rmdir(gone)"
+    project.test('ir_golden("golden/*.yaml")', body)
+    try:
+        assert project.run_apart("--ir-baseline-update").ret == 0
+    finally:
+        os.chdir(project.path)
+    assert project.baseline.exists()
 
 
 def test_a_setting_that_gates_nothing_is_told_where_baselines_are(stored):

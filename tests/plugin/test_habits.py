@@ -191,6 +191,14 @@ def test_no_line_is_wider_than_the_terminal(project, monkeypatch, columns):
         assert display_width(line) <= int(columns), line
 
 
+def test_a_long_name_gives_way_to_the_verdict(project):
+    name = f"golden/{'long' * 30}.yaml"
+    (project.path / "golden" / "faq.yaml").rename(project.path / name)
+    project.run().stdout.fnmatch_lines(["golden/longlong*…*long.yaml: passes, 3 queries"])
+    project.answers({})
+    project.run().stdout.fnmatch_lines(["golden/longlong*…*long.yaml: FAILS, 3 queries"])
+
+
 def test_an_ascii_stream_gets_ascii(project, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     monkeypatch.setenv("PYTHONUTF8", "0")
