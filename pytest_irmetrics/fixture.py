@@ -362,6 +362,8 @@ class IRMetrics:
                     )
                     return None
                 raise BaselineError(problem) from None
+        if against is not None:
+            run = _of_golden_set(run, now.golden)
         depth = run.depth if run.depth is not None else now.depth
         return Evaluation(
             now.golden,
@@ -634,6 +636,14 @@ class IRMetrics:
                 "This test is `async def`, and no plugin runs it, so nothing was checked. Install pytest-asyncio or "
                 "anyio, or write a plain `def` test: irmetrics.check() takes an async retriever too."
             )
+
+
+def _of_golden_set(run: Run, golden: GoldenSet) -> Run:
+    """Leave out what a run has for others, if it does not say of which golden set it is: that is not gone from this."""
+    answers = {query_id: run.answers[query_id] for query_id in golden.queries if query_id in run}
+    if run.golden_set is not None or not answers:  # a run of nothing here is no baseline, which the gates say
+        return run
+    return Run.of(answers, run.depth, relevance_level=run.relevance_level)
 
 
 def _fail(message: str) -> NoReturn:

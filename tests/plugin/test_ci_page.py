@@ -225,6 +225,26 @@ def test_other_files_answer_too(shop, monkeypatch):
     )
 
 
+def test_a_run_of_several_golden_sets_to_compare_with(shop):
+    shop.run("--ir-report=main.json").assert_outcomes(passed=2)
+    Run.load(shop.path / "main.json", test="movies").save(shop.path / "movies.json")
+    ids = [*(f"q{n}" for n in range(9)), "reset", "refund", "hours"]
+    shop.write("main.run", "".join(f"{query_id} Q0 doc-9 1 1 bm25\n" for query_id in ids))
+    for name in ("main.json", "main.run"):
+        check = f"irmetrics.check(against={name!r})"
+        shop.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max_drop=0.01)'], check)
+        result = shop.run("-k", "faq", "-v")
+        result.assert_outcomes(passed=1, deselected=1)
+        result.stdout.no_fnmatch_line("*not in the golden set*")
+    shop.write("main.run", "other Q0 doc-9 1 1 bm25\n")
+    result = shop.run("-k", "faq")
+    result.assert_outcomes(failed=1, deselected=1)
+    result.stdout.fnmatch_lines(["Only 0% of the baseline's queries*"])
+    check = check.replace("main.run", "movies.json")  # which says of which golden set it is
+    shop.test(['ir_golden("golden/faq.yaml")', 'ir_threshold("mrr", max_drop=0.01)'], check)
+    shop.run("-v").stdout.fnmatch_lines(["*movies.json not in the golden set any more: space movie."])
+
+
 @pytest.mark.parametrize("section", ["GitHub Actions", "GitLab CI"])
 def test_each_ci_s_command_gates_and_writes_what_it_keeps(shop, monkeypatch, section):
     (text,) = block(section, "yaml")
