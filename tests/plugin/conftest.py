@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import textwrap
 from importlib.metadata import version
 
@@ -123,4 +124,6 @@ PLUGINS = {
 @pytest.fixture
 def project(pytester, monkeypatch):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    # A file that changes twice in a second and keeps its size would be taken for what was compiled before.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     return Project(pytester)
