@@ -11,6 +11,7 @@ import inspect
 import os
 import sqlite3
 import sysconfig
+from asyncio import CancelledError
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
@@ -148,6 +149,10 @@ class Ask(NamedTuple):
         """Give the reply that says that the whole call failed."""
         return Reply(self, (problem,) * len(self.ids), 0.0)
 
+    def cancelled(self) -> Reply:
+        """Give the reply to a call that was cancelled, though nobody cancelled the asking."""
+        return self.failed("the retriever was cancelled, and not by ir_timeout.")
+
 
 class Reply(NamedTuple):
     """What a call came to: for each of its queries the ids, or a sentence that says why there are none."""
@@ -167,9 +172,10 @@ class Pending:
     started: float
 
     def discard(self) -> None:
-        """Give the answer up, without Python's warning that nobody awaited it."""
-        if inspect.iscoroutine(self.answer):
-            self.answer.close()
+        """Give an answer up that nobody has begun to await, without Python's warning about that."""
+        answer = self.answer
+        if inspect.iscoroutine(answer) and inspect.getcoroutinestate(answer) == inspect.CORO_CREATED:
+            answer.close()
 
 
 class _Form(NamedTuple):
@@ -354,6 +360,10 @@ def perform(function: Callable[..., Any], ask: Ask, reading: Reading) -> Reply |
         if is_async_answer(answer):
             return Pending(ask, answer, started)
         drawn = reading.draw(ask, answer)
+    except (
+        CancelledError
+    ):  # of something in the retriever: from outside nobody can cancel what is not awaited
+        return ask.cancelled()
     except Exception as error:  # noqa: BLE001 - whatever the retriever raises is this query's error
         return ask.failed(explain(error))
     return reading.reply(ask, drawn, perf_counter() - started)

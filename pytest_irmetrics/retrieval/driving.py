@@ -81,13 +81,14 @@ async def aretrieve(
     if isinstance(retriever, Run):
         return replay(asked, retriever, options)
     talk = _Talk(asked, retriever, options, in_async=True)
+    library = _TRIO if on_trio.is_running() else _ASYNCIO if on_asyncio.is_running() else None
     if talk.alone:
-        return await _adrive_alone(talk)
-    if not on_trio.is_running() and not on_asyncio.is_running():
+        return await _adrive_alone(talk, library)
+    if library is None:
         raise RetrievalError(
             "ir_timeout, ir_concurrency and ir_executor need asyncio or trio in an async test. Leave them out here."
         )
-    return await _adrive(talk, _TRIO if on_trio.is_running() else _ASYNCIO)
+    return await _adrive(talk, library)
 
 
 class _Talk:
@@ -144,13 +145,15 @@ def _drive(talk: _Talk) -> Retrieved:
         return _result(end)
 
 
-async def _adrive_alone(talk: _Talk) -> Retrieved:
+async def _adrive_alone(talk: _Talk, library: Library | None) -> Retrieved:
     """Ask one query after the other, on whatever event loop runs."""
     conversation, function, reading = talk.conversation, talk.function, talk.reading
     try:
         chunk = next(conversation)
         while True:
-            replies = [await aperform(function, ask, reading) for ask in chunk or ()]
+            replies = [
+                await _answered(perform(function, ask, reading), reading, library) for ask in chunk or ()
+            ]
             chunk = conversation.send([replies] if chunk else [])
     except StopIteration as end:
         return _result(end)
@@ -163,7 +166,7 @@ async def _adrive(
 ) -> Retrieved:
     """Ask with as many calls in flight as wanted: coroutines on this event loop, all else elsewhere."""
     if talk.is_async and talk.alone:
-        return await _adrive_alone(talk)
+        return await _adrive_alone(talk, library)
     timeout = talk.options.timeout
 
     async def here(chunk: Chunk) -> list[Reply]:
@@ -182,6 +185,19 @@ async def _adrive(
         return await library.drive(talk.conversation, work)
 
 
+async def _answered(done: Reply | Pending, reading: Reading, library: Library | None) -> Reply:
+    """Await what has to be awaited, so that what the retriever cancels is its query's error and not the test's end."""
+    if isinstance(done, Reply):
+        return done
+    if library is None:
+        return await settle(done, reading)
+    try:
+        reply = await library.apart(partial(settle, done, reading))
+    finally:
+        done.discard()  # Ctrl-C may come before it was begun
+    return done.ask.cancelled() if reply is None else reply
+
+
 def _result(end: StopIteration) -> Retrieved:
     retrieved: Retrieved = end.value
     return retrieved
@@ -192,7 +208,7 @@ def _settled(done: Reply | Pending, reading: Reading) -> Reply:
     if isinstance(done, Reply):
         return done
     try:
-        return _session_loop.run(partial(settle, done, reading))
+        return _session_loop.run(partial(_answered, done, reading, _ASYNCIO))
     except RetrievalError:
         done.discard()
         raise

@@ -40,6 +40,9 @@ class Library(Protocol):
     async def drive(self, conversation: Conversation, work: Work) -> Retrieved:
         """Hold a conversation; leave no task behind, however it ends."""
 
+    async def apart(self, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
+        """Await what `start` gives; None where that was cancelled, and whoever awaits this was not."""
+
     async def within(self, seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
         """Await what `start` gives; cancel it after so many seconds, and return None."""
 

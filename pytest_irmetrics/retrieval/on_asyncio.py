@@ -59,8 +59,18 @@ async def drive(conversation: Conversation, work: Work) -> Retrieved:
 
 def _replies(task: asyncio.Task[list[Reply] | _Exit], chunk: Chunk) -> list[Reply]:
     if task.cancelled():  # not by us, who have not done with it
-        return [ask.failed("the retriever was cancelled, and not by ir_timeout.") for ask in chunk]
+        return [ask.cancelled() for ask in chunk]
     return _result(task)
+
+
+async def apart(start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
+    """Await what `start` gives; None where that was cancelled, and whoever awaits this was not."""
+    task = _start(start)
+    try:
+        await asyncio.wait({task})
+        return None if task.cancelled() else _result(task)
+    finally:
+        await _end(task)
 
 
 async def within(seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
@@ -75,9 +85,7 @@ async def within(seconds: float | None, start: Callable[[], Coroutine[Any, Any, 
         await asyncio.wait({task}, timeout=seconds)
         return _result(task) if task.done() else None
     finally:
-        if not task.done():
-            task.cancel()
-            await asyncio.wait({task}, timeout=GRACE)
+        await _end(task)
 
 
 async def finished(future: Future[Any]) -> bool:
@@ -109,6 +117,12 @@ def _start(start: Callable[[], Awaitable[T]]) -> asyncio.Task[T | _Exit]:
     task = asyncio.ensure_future(run())
     task.add_done_callback(note_end)
     return task
+
+
+async def _end(task: asyncio.Task[Any]) -> None:
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=GRACE)
 
 
 def _result(task: asyncio.Task[T | _Exit]) -> T:

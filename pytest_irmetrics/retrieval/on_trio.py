@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine
     from concurrent.futures import Future
 
     from pytest_irmetrics.retrieval.asking import Reply
@@ -39,7 +40,8 @@ async def drive(conversation: Conversation, work: Work) -> Retrieved:
 
     async def run(chunk: Chunk) -> None:
         try:
-            said.send_nowait(await work(chunk))
+            replies = await apart(partial(work, chunk))
+            said.send_nowait([ask.cancelled() for ask in chunk] if replies is None else replies)
         except trio.Cancelled:
             raise
         except BaseException as error:  # noqa: BLE001 - pytest.skip and the like; from here it would come in a group
@@ -74,6 +76,17 @@ def _unless_raised(done: list[Reply] | BaseException) -> list[Reply]:
     if isinstance(done, BaseException):
         raise done
     return done
+
+
+async def apart(start: Callable[[], Awaitable[T]]) -> T | None:
+    """Await what `start` gives; None where that was cancelled, and whoever awaits this was not."""
+    trio: Any = sys.modules["trio"]
+    try:
+        return await start()
+    except trio.Cancelled:
+        if trio.current_effective_deadline() == -inf:
+            raise
+        return None  # one of another scope that the retriever kept, and raised anew
 
 
 async def within(seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
