@@ -12,6 +12,7 @@ from functools import partial
 from time import monotonic, perf_counter
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+from pytest_irmetrics.retrieval.answers import show
 from pytest_irmetrics.retrieval.asking import (
     Ask,
     Pending,
@@ -24,6 +25,7 @@ from pytest_irmetrics.retrieval.asking import (
     summary,
 )
 from pytest_irmetrics.retrieval.conversation import Chunk, Conversation, Retrieved
+from pytest_irmetrics.run import quote
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -96,6 +98,7 @@ class Elsewhere:
     settle: Callable[[Pending, Reading], Coroutine[Any, Any, Reply]] = settle
     _heard: float = field(default_factory=monotonic)  # when something last went to the executor or came back
     _longest: float = 0.0  # seconds that a chunk may take, of all chunks so far
+    _answered: bool = False  # whether anything has come back yet
 
     async def __call__(self, chunk: Chunk) -> list[Reply]:
         """Have the calls of a chunk made, and await what has to be awaited."""
@@ -104,6 +107,8 @@ class Elsewhere:
             future = self.executor.submit(
                 _Errand(self.function, chunk, self.reading, None if own else self.timeout)
             )
+            if not callable(getattr(future, "add_done_callback", None)):
+                raise _BrokenPromiseError(f"submit returned {show(future)}, which is no Future")  # noqa: TRY301 - one way for errors
         except Exception as error:  # noqa: BLE001 - an executor that is shut down or broken, no more threads
             return self._failed(chunk, error)
         try:
@@ -117,13 +122,14 @@ class Elsewhere:
                 await self._patiently(future, self._limit(chunk, self.timeout))
             if not future.done() and self.timeout is not None:
                 return [too_late(ask, self.timeout) for ask in chunk]
-            done = future.result()
+            done = _promised(chunk, future.result())
         except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
             return self._failed(chunk, error)
         finally:
             if not future.done():
                 future.cancel()
                 future.add_done_callback(_discard_late)
+        self._answered = True
         return [await self._settled(one) if isinstance(one, Pending) else one for one in done]
 
     @staticmethod
@@ -151,23 +157,49 @@ class Elsewhere:
     def _failed(self, chunk: Chunk, error: Exception) -> list[Reply]:
         let_through(error)
         own = isinstance(self.executor, DaemonThreads)
-        problem = explain(error) if own else _executor_failed(error)
+        problem = explain(error) if own else self._executor_failed(error)
         return [ask.failed(problem) for ask in chunk]
 
+    def _executor_failed(self, error: Exception) -> str:
+        told = summary(error)
+        if isinstance(error, BrokenExecutor):
+            return self._workers_died(type(error).__name__)
+        if isinstance(error, _BrokenPromiseError):
+            return f"ir_executor is {show(self.executor)}, and no executor that works: {error}."
+        if "pickle" in told.lower() or "local object" in told:
+            return (
+                f"the retriever cannot be sent to the processes of ir_executor, or its answer back: {told}. Let it be a "
+                "function of a module, or an object of a module's class, that opens its index there and returns ids."
+            )
+        return f"ir_executor raised {told}."
 
-def _executor_failed(error: Exception) -> str:
-    told = summary(error)
-    if isinstance(error, BrokenExecutor):
+    def _workers_died(self, error: str) -> str:
+        if self._answered:
+            return (
+                "a worker of ir_executor died: it was killed, ran out of memory or crashed in native code. What the "
+                f"workers had yet to answer is lost ({error})."
+            )
+        module = getattr(self.function, "__module__", None) or type(self.function).__module__
         return (
-            "a worker of ir_executor died: it was killed, ran out of memory or crashed in native code. What the workers "
-            f"had yet to answer is lost ({type(error).__name__})."
+            "the workers of ir_executor died before they answered anything: their initializer raised, they cannot "
+            f"import the retriever's module {quote(str(module))}, the retriever crashed them, or an earlier test did. They say why "
+            f"on stderr or in the log ({error})."
         )
-    if "pickle" in told.lower() or "local object" in told:
-        return (
-            f"the retriever cannot be sent to the processes of ir_executor, or its answer back: {told}. Let it be a "
-            "function of a module, or an object of a module's class, that opens its index there and returns ids."
-        )
-    return f"ir_executor raised {told}."
+
+
+class _BrokenPromiseError(Exception):
+    """What an executor gave is not what every executor gives; says what it is."""
+
+
+def _promised(chunk: Chunk, done: Any) -> list[Reply | Pending]:
+    """Return what came of a chunk. Raises _BrokenPromiseError where a call of it is missing, or it is something else."""
+    if (
+        isinstance(done, list)
+        and all(isinstance(one, (Reply, Pending)) for one in done)
+        and [one.ask.ids for one in done] == [ask.ids for ask in chunk]
+    ):
+        return done
+    raise _BrokenPromiseError(f"the work returned a list of {len(chunk)}, and what came back is {show(done)}")
 
 
 def _discard_late(future: Future[list[Reply | Pending]]) -> None:

@@ -69,6 +69,14 @@ def die_at_thirty(query):
     return [query]
 
 
+def die(_query):
+    os._exit(3)
+
+
+def break_down():
+    raise OSError("no index")
+
+
 def answer_later(query):
     return asyncio.sleep(0, [query])
 
@@ -223,7 +231,62 @@ class TestProcesses:
             assert len(set(retrieved.errors.values())) == 1
             assert len(retrieved.run) + len(retrieved.errors) == 40
             assert retrieved.run["q0"] == ("text 0",)
-            assert "a worker of ir_executor died" in asked(executor).errors["q0"]
+            assert "or an earlier test did" in asked(executor).errors["q0"]
+
+    def test_that_die_before_they_answer_are_told_with_what_can_be_the_cause(self):
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+            assert asked(executor, die).errors["q0"] == (
+                "the workers of ir_executor died before they answered anything: their initializer raised, they cannot "
+                "import the retriever's module 'tests.unit.test_retrieval_elsewhere', the retriever crashed them, or an "
+                "earlier test did. They say why on stderr or in the log (BrokenProcessPool)."
+            )
+
+
+@pytest.mark.parametrize("timeout", [None, 60])
+def test_threads_whose_initializer_fails_are_told(timeout):
+    with ThreadPoolExecutor(1, initializer=break_down) as executor:
+        said = asked(executor, timeout=timeout).errors["q0"]
+    assert "their initializer raised" in said
+    assert "(BrokenThreadPool)" in said
+
+
+class Broken(Executor):
+    """Gives what it was told to give."""
+
+    def __init__(self, submitted):
+        self.submitted = submitted
+
+    def submit(self, fn, /, *_args, **_kwargs):
+        return self.submitted(fn)
+
+
+def promise(value):
+    future = Future()
+    future.set_result(value)
+    return future
+
+
+@pytest.mark.parametrize("timeout", [None, 60])
+@pytest.mark.parametrize(
+    ("submitted", "words"),
+    [
+        (lambda _work: None, "submit returned None, which is no Future."),
+        (lambda _work: [["d"]], "submit returned list [['d']], which is no Future."),
+        (lambda _work: promise(None), "the work returned a list of 1, and what came back is None."),
+        (lambda work: promise(work()[:0]), "a list of 1, and what came back is list []."),
+        (lambda work: promise(work() * 2), "a list of 1, and what came back is list [Reply("),
+        (lambda _work: promise([None]), "a list of 1, and what came back is list [None]."),
+    ],
+)
+def test_an_executor_that_does_not_do_its_work_is_told_and_nothing_is_lost_in_silence(
+    submitted, words, timeout
+):
+    retrieved = asked(Broken(submitted), timeout=timeout)
+    assert not retrieved.run
+    said = retrieved.errors["q0"]
+    assert said.startswith(("ir_executor is <", "ir_executor is Broken <"))
+    assert "and no executor that works: " in said
+    assert words in said
 
 
 class TestTimeLimits:
