@@ -9,7 +9,6 @@ import copy
 import functools
 import inspect
 import os
-import sqlite3
 import sysconfig
 from asyncio import CancelledError
 from dataclasses import dataclass, field, replace
@@ -402,16 +401,42 @@ def explain(error: Exception) -> str:
     let_through(error)
     if isinstance(error, AnswerError):
         return str(error)
-    place = _place(error)
-    problem = f"raised {summary(error)}{f' ({place})' if place else ''}"
+    told, place = summary(error), _place(error)
+    problem = f"raised {told}{f' ({place})' if place else ''}"
     if others:
         problem += f", the first of {others + 1} at once"
-    if isinstance(error, sqlite3.ProgrammingError) and "thread" in problem:
-        problem += (
-            ". With ir_timeout, ir_concurrency or ir_executor the retriever runs in another thread: open the "
-            "connection in the retriever, or with check_same_thread=False"
-        )
-    return f"{problem}."
+    advice = next(
+        (cure for kind, words, cure in _ADVICE if isinstance(error, kind) and words in told),
+        None,
+    )
+    return f"{problem}. {advice}" if advice else f"{problem}."
+
+
+_ANOTHER_LOOP = "attached to a different loop"
+_OF_ANOTHER_LOOP = (
+    "Its client belongs to another event loop. What an async fixture makes is for async tests, which "
+    "`await irmetrics.acheck()`; and there fixture and test need one loop: with pytest-asyncio the same loop_scope."
+)
+_ASYNC_ITSELF = (
+    "Let the retriever be the async function itself: `await irmetrics.acheck()` awaits it, and check() too."
+)
+_IN_A_THREAD = (
+    "With ir_timeout, ir_concurrency or ir_executor the retriever runs in another thread: open the connection in the "
+    "retriever, or with check_same_thread=False; or leave these settings out."
+)
+_ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
+    (
+        Exception,  # sqlite3's own, or what a library makes of it
+        "SQLite objects created in a thread can only be used in that same thread",
+        _IN_A_THREAD,
+    ),
+    (RuntimeError, _ANOTHER_LOOP, _OF_ANOTHER_LOOP),
+    (RuntimeError, "is bound to a different event loop", _OF_ANOTHER_LOOP),
+    (RuntimeError, "Event loop is closed", _OF_ANOTHER_LOOP),
+    (RuntimeError, "cannot be called from a running event loop", _ASYNC_ITSELF),
+    (RuntimeError, "There is no current event loop in thread", _ASYNC_ITSELF),
+)
+"""Of errors that everyone meets once: type, a part of the message, and what mends it."""
 
 
 def let_through(error: Exception) -> None:
@@ -430,6 +455,8 @@ def summary(error: Exception) -> str:
     )
     try:
         message = printable(" ".join(str(error).split()))
+        if kind is RuntimeError and message.endswith(_ANOTHER_LOOP):
+            message = _ANOTHER_LOOP  # before it stand a task and a future of ours, and of each query others
     except Exception:  # noqa: BLE001 - an exception's text may raise anything too
         message = ""
     message = message if len(message) <= 300 else message[:299] + "…"

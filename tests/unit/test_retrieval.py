@@ -826,6 +826,58 @@ class TestErrors:
         gone.rmdir()
         assert f"({__file__}:" in problem(failing(ValueError()))
 
+    def test_a_client_of_another_loop_is_told_in_words_that_are_the_same_for_each_query(self):
+        clients = {}
+
+        async def connect():
+            clients["lock"] = asyncio.Lock()
+            await clients["lock"].acquire()
+            await asyncio.wait([asyncio.ensure_future(clients["lock"].acquire())], timeout=0.001)
+
+        loop = asyncio.new_event_loop()
+        loop.run_until_complete(connect())
+
+        async def future(_query):
+            await loop.create_future()
+
+        async def lock(_query):
+            await clients["lock"].acquire()
+
+        async def closed(_query):
+            loop.call_soon(print)
+
+        for options in ({}, {"concurrency": 2}):
+            said = retrieve(QUERIES[:2], future, RetrievalOptions(**options)).errors
+            assert said["q0"] == said["q1"]
+            assert said["q0"].startswith("raised RuntimeError: attached to a different loop (tests/unit/")
+            assert said["q0"].endswith("with pytest-asyncio the same loop_scope.")
+        assert "Its client belongs to another event loop." in problem(lock)
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
+        assert "raised RuntimeError: Event loop is closed" in problem(closed)
+        assert "Its client belongs to another event loop." in problem(closed)
+
+    def test_a_loop_of_the_retrievers_own_where_one_runs_is_told_to_be_left_out(self):
+        def search(query):
+            started = _async([query])
+            try:
+                return asyncio.run(started)
+            finally:
+                started.close()
+
+        async def test():
+            return await aretrieve(ONE, search)
+
+        assert asyncio.run(test()).errors["q0"].endswith("awaits it, and check() too.")
+
+        def in_thread(_query):
+            return asyncio.get_event_loop_policy().get_event_loop()
+
+        if sys.version_info < (3, 14):
+            assert problem(in_thread, timeout=60).endswith("awaits it, and check() too.")
+
     def test_an_exception_that_breaks_when_shown_is_told(self):
         class BrokenError(Exception):
             def __str__(self):
@@ -1451,7 +1503,7 @@ class TestThreads:
         assert retrieve(ONE, search).run["q0"] == ("a",)
         said = problem(search, timeout=60)
         assert "raised sqlite3.ProgrammingError" in said
-        assert "check_same_thread=False" in said
+        assert "check_same_thread=False; or leave these settings out." in said
         connection.close()
 
     def test_as_many_as_wanted_work_at_once(self):
