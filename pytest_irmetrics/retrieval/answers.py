@@ -13,6 +13,7 @@ import reprlib
 from collections.abc import (
     AsyncIterable,
     Callable,
+    ItemsView,
     Iterable,
     Iterator,
     KeysView,
@@ -110,7 +111,7 @@ def draw(answer: Any, k: int) -> list[Any]:
         bad_answer(answer, "Its letters are no ids: return a list of ids, also of a single one.")
     if isinstance(answer, (bytes, bytearray, memoryview)):
         bad_answer(answer, "Decode it, and return a list of ids.")
-    if isinstance(answer, AbstractSet) and not isinstance(answer, KeysView):
+    if isinstance(answer, AbstractSet) and not isinstance(answer, (ItemsView, KeysView)):
         bad_answer(answer, "A set has no order.")
     if isinstance(answer, BaseException):
         bad_answer(answer, "Raise it: an exception that is returned is no result.")
@@ -122,6 +123,8 @@ def draw(answer: Any, k: int) -> list[Any]:
         return _draw_frame(answer, columns, k)
     if callable(getattr(type(answer), "collect", None)):
         bad_answer(answer, "It is lazy: return its .collect().")
+    if callable(getattr(type(answer), "to_pylist", None)):
+        bad_answer(answer, "Its items are Arrow's own: return its .to_pylist().")
     if callable(getattr(type(answer), "execute", None)) and callable(getattr(type(answer), "to_dict", None)):
         bad_answer(
             answer,
@@ -245,12 +248,19 @@ def _draw_mapping(answer: Any, response: Mapping[Any, Any], k: int) -> list[Any]
     for key, value in response.items():
         doc, score = as_id(key), _score(value)
         if doc is None or score is None:
-            bad_answer(answer, f"It is not a mapping of id to score: {show(key)} leads to {show(value)}.")
+            inside = " Return the list of results that is in it." if _holds_more(value) else ""
+            bad_answer(
+                answer, f"It is not a mapping of id to score: {show(key)} leads to {show(value)}.{inside}"
+            )
         if math.isnan(score):
             bad_answer(answer, f"The score of {show(key)} is NaN.")
         scores.append((score, doc))
     # As trec_eval has it: by score, ties by id, both descending.
     return [doc for _, doc in heapq.nlargest(k, scores)]
+
+
+def _holds_more(value: Any) -> bool:
+    return isinstance(value, (list, tuple, Mapping))
 
 
 def _score(value: Any) -> float | None:
@@ -281,10 +291,10 @@ def identify(
     if duplicates == "collapse":
         return tuple(dict.fromkeys(ids))
     doc, first, second = repeated
-    raise AnswerError(
-        f"{quote(doc)} came back at rank {first} and again at rank {second}. Return each document once, or set "
-        "ir_duplicates = collapse to keep the first of each."
-    )
+    cure = "Return each document once, or set ir_duplicates = collapse to keep the first of each."
+    if doc == "-1":
+        cure = "A place of -1 is what FAISS and its like return where there is nothing more: leave it out."
+    raise AnswerError(f"{quote(doc)} came back at rank {first} and again at rank {second}. {cure}")
 
 
 def read_ids(
@@ -335,7 +345,9 @@ def read_item(rank: int, item: Any) -> tuple[str, float | None]:
     doc = as_id(item)
     if doc is not None:
         return doc, None
-    if item is None or isinstance(item, (bool, float, Decimal, bytes, bytearray, memoryview)):
+    if isinstance(item, (bytes, bytearray, memoryview)):
+        _bad_item(rank, item, "That is no id: decode it.")
+    if item is None or isinstance(item, (bool, float, Decimal)):
         _bad_item(rank, item, "That is no id.")
     named = _named(item)
     if named is not _MISSING:
@@ -350,8 +362,10 @@ def read_item(rank: int, item: Any) -> tuple[str, float | None]:
     first, second = row
     score = _score(second)
     if score is None:
-        if _score(first) is not None and as_id(second) is not None:
+        if isinstance(first, float) or (_score(first) is not None and as_id(second) is not None):
             _bad_item(rank, item, "That looks like (score, id): put the id first.")
+        if isinstance(first, str) and _holds_more(second):
+            _bad_item(rank, item, "That is a field and what it holds: return the list of results itself.")
         _bad_item(rank, item, "The second of a pair is its score, a number.")
     return _as_id_of(rank, item, first), score
 

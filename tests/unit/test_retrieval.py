@@ -174,6 +174,7 @@ class TestShapes:
             (deque(["b", "a"]), ["b", "a"]),
             (dict.fromkeys(["b", "a"]).keys(), ["b", "a"]),
             ({"x": "b", "y": "a"}.values(), ["b", "a"]),
+            ({"b": 2, "a": 1}.items(), ["b", "a"]),
             ([12, 7, 2**70], ["12", "7", str(2**70)]),
             (range(3), ["0", "1", "2"]),
             (array("q", [3, 1]), ["3", "1"]),
@@ -250,7 +251,7 @@ class TestShapes:
             ([numpy.float64(1)], "That is no id."),
             ([numpy.float32(1)], "No id can be read from it."),
             ([Decimal(1)], "That is no id."),
-            ([b"a"], "result 1 is bytes b'a'. That is no id."),
+            ([b"a"], "result 1 is bytes b'a'. That is no id: decode it."),
             ([""], "result 1 is str ''. Its id is empty."),
             ([{"id": ""}], "Its id is empty."),
             ([{"id": True}], "Its id would be bool True"),
@@ -285,7 +286,15 @@ class TestShapes:
             ({"a": True}, "str 'a' leads to bool True"),
             ({None: 1.0}, "None leads to float 1.0"),
             ({"a": float("nan")}, "The score of str 'a' is NaN."),
-            ({"ids": [["a"]], "distances": [[0.1]]}, "It is not a mapping of id to score"),
+            (
+                {"ids": [["a"]], "distances": [[0.1]]},
+                "str 'ids' leads to list [['a']]. Return the list of results that is in it.",
+            ),
+            ({"response": {"docs": []}}, "Return the list of results that is in it."),
+            (iter([("points", [Document(id="a")])]), "That is a field and what it holds"),
+            ([(0.28, object())], "That looks like (score, id): put the id first."),
+            ({"a": 1, "b": 2}.items(), "Its score is above that of the result before it"),
+            (type("Table", (), {"to_pylist": len, "__iter__": iter})(), "return its .to_pylist()."),
             ({"hits": ["a"]}, "It is not a mapping of id to score"),
             ({"hits": {"hits": "abc"}}, "It is not a mapping of id to score"),
             (hits("a", timed_out=True), "`timed_out` is true: it is a part of the results."),
@@ -422,6 +431,11 @@ class TestShapes:
         assert "ir_duplicates = collapse" in said
         assert "came back at rank 1" in ids([1, "1"])
         assert "came back at rank 1" in ids({1: 2.0, "1": 1.0})
+
+    def test_places_of_minus_one_are_no_duplicates_to_collapse(self):
+        said = ids(numpy.array([3, -1, -1]))
+        assert "leave it out" in said
+        assert "collapse" not in said
 
     def test_duplicates_collapse_to_the_first_and_count_before(self):
         assert ids(["a", "a", "b", "a", "c"], duplicates="collapse", depth=4) == ["a", "b"]
