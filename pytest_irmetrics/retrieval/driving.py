@@ -27,7 +27,7 @@ from pytest_irmetrics.retrieval.conversation import (
     Retrieved,
     converse,
 )
-from pytest_irmetrics.retrieval.elsewhere import DaemonThreads, Elsewhere, Library, too_late
+from pytest_irmetrics.retrieval.elsewhere import DaemonThreads, Elsewhere, Library, in_time
 from pytest_irmetrics.retrieval.replay import replay
 from pytest_irmetrics.retrieval.session_loop import ALREADY_RUNNING, SessionLoop
 from pytest_irmetrics.run import Run
@@ -174,7 +174,7 @@ async def _adrive(
         for ask in chunk:
             left = None if timeout is None else timeout * len(ask.ids)
             reply = await library.within(left, partial(aperform, talk.function, ask, talk.reading))
-            replies.append(too_late(ask, timeout or 0) if reply is None else reply)
+            replies.append(in_time(ask, reply, timeout))
         return replies
 
     if talk.is_async:

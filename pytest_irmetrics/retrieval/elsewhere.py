@@ -58,6 +58,14 @@ def too_late(ask: Ask, timeout: float) -> Reply:
     return ask.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).")
 
 
+def in_time(ask: Ask, reply: Reply | None, timeout: float | None) -> Reply:
+    """Give the reply for a call that was given up, None, or that came: too late where it kept its event loop from looking up."""
+    if timeout is not None and (reply is None or reply.milliseconds > timeout * 1000):
+        return too_late(ask, timeout)
+    assert reply is not None  # noqa: S101 - without a time limit nothing is given up
+    return reply
+
+
 @dataclass(frozen=True, slots=True)
 class _Errand:
     """A chunk of calls, and how to make them; can be pickled where the retriever can.
@@ -152,7 +160,7 @@ class Elsewhere:
             spent = perf_counter() - pending.started
             left = max(self.timeout * len(pending.ask.ids) - spent, 0.001)
         reply = await self.library.within(left, partial(self.settle, pending, self.reading))
-        return too_late(pending.ask, self.timeout or 0) if reply is None else reply
+        return in_time(pending.ask, reply, self.timeout)
 
     def _failed(self, chunk: Chunk, error: Exception) -> list[Reply]:
         let_through(error)

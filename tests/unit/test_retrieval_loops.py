@@ -154,6 +154,19 @@ def test_a_late_query_is_cancelled_and_named(library, concurrency):
     assert "text 1" in closed
 
 
+@pytest.mark.parametrize("concurrency", [1, 3])
+@pytest.mark.parametrize("looks_sync", [False, True])
+def test_a_late_query_that_keeps_its_loop_from_looking_up_is_named(library, concurrency, looks_sync):
+    async def search(query):
+        time.sleep(0.3 if query == "text 1" else 0)  # noqa: ASYNC251 - that is the case
+        return [query]
+
+    options = RetrievalOptions(timeout=0.1, concurrency=concurrency)
+    retriever = (lambda query: search(query)) if looks_sync else search
+    retrieved = library.run(aretrieve, QUERIES[:2], retriever, options)
+    assert retrieved.errors["q1"] == "no answer came within 0.1 s (ir_timeout)."
+
+
 def test_a_batch_has_the_time_of_its_queries(library):
     async def search(texts):
         await library.sleep(0.15 if texts[0] == "text 0" else 3600)
