@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import warnings
 
 import pytest
@@ -15,4 +16,15 @@ def need(name):
         try:
             return importlib.import_module(name)
         except ModuleNotFoundError as error:
-            pytest.skip(f"there is no {error.name} here: make integration", allow_module_level=True)
+            _skip(error.name)
+
+
+def need_there(*names):
+    """Skip where a package is not installed that another process imports, and say what installs it."""
+    for name in names:
+        if importlib.util.find_spec(name) is None:
+            _skip(name)
+
+
+def _skip(name):
+    pytest.skip(f"there is no {name} here: make integration", allow_module_level=True)

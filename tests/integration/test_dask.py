@@ -13,8 +13,9 @@ import pytest
 
 from pytest_irmetrics import GoldenSet, batched, evaluate
 from pytest_irmetrics.retrieval import RetrievalOptions, retrieve
+from tests.integration.packages import need
 
-distributed = pytest.importorskip("distributed", reason="needs Dask: pip install distributed")
+distributed = need("distributed")
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here"),

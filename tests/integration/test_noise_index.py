@@ -19,8 +19,9 @@ import pytest
 from pytest_irmetrics import GoldenSet, batched, compare, evaluate
 from pytest_irmetrics.gates import Regression, decide
 from pytest_irmetrics.thresholds import Limit
+from tests.integration.packages import need
 
-usearch = pytest.importorskip("usearch.index", reason="pip install usearch")
+usearch = need("usearch.index")
 
 EXAMPLE = Path(__file__).parents[2] / "example_project"
 METRICS = ("mrr", "ndcg@10", "recall@10")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.passages import Passage
 from pytest_irmetrics.retrieval import retrieve
+from tests.integration.packages import need
 
 PASSAGE = Passage("handbook", "thirty days")
 HELD = "You can return it within\nthirty\u00a0days."
@@ -20,7 +19,7 @@ def asked(items):
 
 
 def test_documents_of_langchain():
-    documents = pytest.importorskip("langchain_core.documents", reason="pip install langchain-core")
+    documents = need("langchain_core.documents")
     found = documents.Document(page_content=HELD, metadata={"source": "handbook"})
     other = documents.Document(page_content="else", metadata={"source": "handbook"}, id="c2")
     assert asked([found, other]) == (PASSAGE.key, "handbook (chunk c2)")
@@ -28,7 +27,7 @@ def test_documents_of_langchain():
 
 
 def test_nodes_of_llama_index():
-    schema = pytest.importorskip("llama_index.core.schema", reason="pip install llama-index-core")
+    schema = need("llama_index.core.schema")
     source = {schema.NodeRelationship.SOURCE: schema.RelatedNodeInfo(node_id="handbook")}
     nodes = [
         schema.NodeWithScore(node=schema.TextNode(text=text, id_=own, relationships=source), score=1.0)
@@ -38,7 +37,7 @@ def test_nodes_of_llama_index():
 
 
 def test_documents_of_haystack():
-    haystack = pytest.importorskip("haystack", reason="pip install haystack-ai")
+    haystack = need("haystack")
     documents = [
         haystack.Document(id=own, content=text, meta={"source_id": "handbook"})
         for own, text in (("c1", HELD), ("c2", "else"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -11,20 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from pytest_irmetrics import Run
 
 ROOT = Path(__file__).parents[3]
 PAGES = ROOT / "docs" / "engines"
 GOLDEN = ROOT / "example_project" / "golden" / "rules.yaml"
 BLOCK = re.compile(r"^```python\n# (?P<name>[^\n]+)\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
-
-
-def needs(module, package):
-    """Skip the test where a package is not installed, and say how to install it."""
-    if importlib.util.find_spec(module) is None:
-        pytest.skip(f"{module} is not installed: make integration, or pip install {package}")
 
 
 def blocks(page):

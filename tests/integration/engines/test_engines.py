@@ -9,32 +9,29 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.integration.engines.pages import GOLDEN, PAGES, needs
+from tests.integration.engines.pages import GOLDEN, PAGES
+from tests.integration.packages import need_there
 
 
 class Case(NamedTuple):
     page: str
-    needs: dict[str, str]  # module → the package to install
+    needs: tuple[str, ...]  # modules
     before: str  # in conftest.py
     after: str  # what makes the search worse
     at_least: float  # what ndcg@10 is, less some room
 
 
-POSTGRESQL = {"psycopg": "'psycopg[binary,pool]'", "psycopg_pool": "'psycopg[binary,pool]'"}
-NUMPY = {"numpy": "numpy"}
 CASES = [
-    Case("sqlite-fts5", {}, "10, 1)", "0, 1)", 0.76),
-    Case("tantivy", {"tantivy": "tantivy"}, '["title", "body"]', '["body"]', 0.76),
-    Case("bm25s", {"bm25s": "bm25s"}, "get_scores(words)", "get_scores(words[:1])", 0.74),
-    Case("qdrant", NUMPY | {"qdrant_client": "qdrant-client"}, "-point.score", "point.score", 0.67),
-    Case("faiss", NUMPY | {"faiss": "faiss-cpu"}, "ids[place] for", "ids[place - 1] for", 0.67),
-    Case("lancedb", NUMPY | {"lancedb": "lancedb"}, '(row["_distance"]', '(-row["_distance"]', 0.67),
-    Case("postgresql", POSTGRESQL, "query, 1) DESC", "query, 1)", 0.60),
-    Case("pgvector", NUMPY | POSTGRESQL, "<=>", "<+>", 0.67),
-    Case("opensearch", {"opensearchpy": "opensearch-py"}, '["title^4", "body"]', '["body"]', 0.69),
-    Case(
-        "elasticsearch", {"elasticsearch": "'elasticsearch[async]'"}, '["title^4", "body"]', '["body"]', 0.69
-    ),
+    Case("sqlite-fts5", (), "10, 1)", "0, 1)", 0.76),
+    Case("tantivy", ("tantivy",), '["title", "body"]', '["body"]', 0.76),
+    Case("bm25s", ("bm25s",), "get_scores(words)", "get_scores(words[:1])", 0.74),
+    Case("qdrant", ("numpy", "qdrant_client"), "-point.score", "point.score", 0.67),
+    Case("faiss", ("numpy", "faiss"), "ids[place] for", "ids[place - 1] for", 0.67),
+    Case("lancedb", ("numpy", "lancedb"), '(row["_distance"]', '(-row["_distance"]', 0.67),
+    Case("postgresql", ("psycopg", "psycopg_pool"), "query, 1) DESC", "query, 1)", 0.60),
+    Case("pgvector", ("numpy", "psycopg", "psycopg_pool"), "<=>", "<+>", 0.67),
+    Case("opensearch", ("opensearchpy",), '["title^4", "body"]', '["body"]', 0.69),
+    Case("elasticsearch", ("elasticsearch",), '["title^4", "body"]', '["body"]', 0.69),
 ]
 cases = pytest.mark.parametrize("case", CASES, ids=[case.page for case in CASES])
 
@@ -48,8 +45,7 @@ TIED = {"id": "tied", "query": "zebra quagga", "relevant": ["tie-00"]}
 
 
 def start(engine, case):
-    for module, package in case.needs.items():
-        needs(module, package)
+    need_there(*case.needs)
     return engine(case.page)
 
 
@@ -125,7 +121,7 @@ def test_a_threshold_leaves_nothing_where_nothing_is_near(engine, documents, pag
 def test_the_async_client_on_the_tests_own_event_loop(engine):
     case = next(case for case in CASES if case.page == "elasticsearch")
     project = start(engine, case)
-    needs("aiohttp", "'elasticsearch[async]'")
+    need_there("aiohttp")
     project.index()
     assert project.gate("--ir-baseline-update")[0] == 0
     stored = project.baseline

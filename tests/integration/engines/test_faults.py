@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.integration.engines.pages import needs
+from tests.integration.packages import need_there
 
 
 def one_line(output):
@@ -24,7 +24,7 @@ def one_line(output):
     ids=["timed_out", "failed_shards", "skipped_clusters"],
 )
 def test_a_part_of_the_results_is_no_result(engine, documents, relay, page, change, said):
-    needs({"opensearch": "opensearchpy"}.get(page, page), f"{page}-py" if page == "opensearch" else page)
+    need_there("opensearchpy" if page == "opensearch" else page)
     project = engine(page)
     project.documents(documents[::20])
     project.index()
@@ -41,7 +41,7 @@ def test_a_part_of_the_results_is_no_result(engine, documents, relay, page, chan
 
 @pytest.mark.parametrize("page", ["opensearch", "elasticsearch"])
 def test_a_server_that_refuses_one_query_fails_that_query(engine, documents, relay, page):
-    needs({"opensearch": "opensearchpy"}.get(page, page), f"{page}-py" if page == "opensearch" else page)
+    need_there("opensearchpy" if page == "opensearch" else page)
     project = engine(page)
     project.documents(documents[::20])
     project.index()
@@ -77,7 +77,7 @@ def test_a_connection_of_another_thread_is_told_with_its_cure(engine, how):
     ids=["a_pool_of_four", "a_pool_that_checks"],
 )
 def test_connections_that_are_cut_fail_the_queries_that_meet_them(engine, documents, more, failed):
-    needs("psycopg_pool", "'psycopg[binary,pool]'")
+    need_there("psycopg_pool")
     project = engine("postgresql")
     project.documents(documents[::20])
     project.index()
@@ -111,7 +111,7 @@ def cut(query):
 
 
 def test_a_transaction_that_failed_is_told_by_the_first_query_named(engine):
-    needs("psycopg_pool", "'psycopg[binary,pool]'")
+    need_there("psycopg_pool")
     project = engine("postgresql")
     project.index()
     project.change("conftest.py", "plainto_tsquery('english', %s)", "to_tsquery('english', %s)")
