@@ -214,7 +214,10 @@ def _draw_frame(answer: Any, columns: Any, k: int) -> list[Any]:
         if getattr(getattr(answer, "index", None), "name", None) == name:  # pandas alone has one
             return _take(iter(answer.index), k)
     names = ", ".join(quote(str(name), 20) for name in islice(columns, 5))
-    bad_answer(answer, f"A frame needs a column `id` or `_id`, and this one has: {names}.")
+    bad_answer(
+        answer,
+        f"A frame needs a column `id` or `_id`, and this one has: {names}. Return the column that holds the ids.",
+    )
 
 
 def _draw_mapping(answer: Any, response: Mapping[Any, Any], k: int) -> list[Any]:
@@ -315,6 +318,8 @@ def read_ids(
             given = doc_id(item)
             found = as_id(given)
             if found is None:
+                if inspect.iscoroutine(given):
+                    given.close()
                 raise AnswerError(
                     f"ir_doc_id gave {show(given)} for result {rank}, {show(item)}. It returns an id: text, an integer or a UUID."
                 )

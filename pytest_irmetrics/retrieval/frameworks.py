@@ -204,6 +204,13 @@ def _listed(names: list[str]) -> str:
 
 def hint(thing: object) -> str:
     """Say what may have been meant by an object that is no retriever; nothing where that cannot be told."""
+    if inspect.iscoroutine(thing) or inspect.isasyncgen(thing):
+        if inspect.iscoroutine(thing):
+            thing.close()
+        return (
+            " It was never awaited. A fixture that is async needs a plugin: with pytest-asyncio @pytest_asyncio.fixture, or "
+            "its setting asyncio_mode = auto."
+        )
     if isinstance(thing, str):
         return " Of a stored run give Run.load(path)."
     if _method(thing, "as_retriever"):

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 ALREADY_RUNNING = (
     "The retriever is async, and an event loop is running here already. Use `await irmetrics.acheck()` or "
-    "`await irmetrics.aevaluate()`."
+    "`await irmetrics.aevaluate()`; in a notebook `await asyncio.to_thread(evaluate, golden, retriever)`."
 )
 
 

@@ -8,6 +8,7 @@ The shapes here are those of the frameworks, which are not needed; tests/integra
 from __future__ import annotations
 
 import asyncio
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from unittest.mock import MagicMock
@@ -334,6 +335,18 @@ class TestAnyOfThem:
         assert words in str(error.value)
         for name in ("LangChain", "LlamaIndex", "Haystack", "batched", "a Run"):
             assert name in str(error.value)
+
+    def test_what_an_async_fixture_gives_that_nobody_awaited_is_told(self):
+        async def coroutine():
+            return found
+
+        async def generator():
+            yield found
+
+        for made in (coroutine, generator):
+            with pytest.raises(RetrievalError, match=r"It was never awaited\. .* asyncio_mode = auto"):
+                found(made())
+        gc.collect()  # nor does Python warn of it
 
     def test_an_object_whose_attributes_raise_is_no_retriever(self):
         class Hostile:

@@ -376,8 +376,9 @@ class TestShapes:
         assert ids(frame.iloc[:0]) == []
         assert ids(frame.set_index("id")) == ["b", "a"]
         assert ids(frame.set_index("id").rename_axis("_id")) == ["b", "a"]
-        assert "A frame needs a column `id` or `_id`, and this one has: 'doc', 'score'." in ids(
-            frame.rename(columns={"id": "doc"})
+        assert (
+            "A frame needs a column `id` or `_id`, and this one has: 'doc', 'score'. Return the column"
+            in ids(frame.rename(columns={"id": "doc"}))
         )
         assert "several columns `id`" in ids(pandas.concat([frame, frame], axis=1))
         assert "is no id" in ids(frame["score"])
@@ -455,6 +456,8 @@ class TestShapes:
     def test_a_doc_id_that_gives_no_id_or_raises_is_told(self):
         assert "ir_doc_id gave None for result 1, str 'a'." in ids(["a"], doc_id=lambda _item: None)
         assert "Its id is empty" in ids(["a"], doc_id=lambda _item: "")
+        assert "ir_doc_id gave <coroutine object" in ids(["a"], doc_id=_async)
+        gc.collect()  # nor does Python warn of it
         assert "raised KeyError: 'x' (tests/unit/test_retrieval.py:" in ids(
             [{}], doc_id=lambda item: item["x"]
         )
@@ -1318,6 +1321,20 @@ class TestAsync:
 
         with pytest.raises(RetrievalError, match=r"Use `await irmetrics\.acheck\(\)`"):
             asyncio.run(test())
+
+    def test_a_notebook_may_ask_in_another_thread_as_it_is_told(self):
+        async def search(query):
+            await asyncio.sleep(0)
+            return [query]
+
+        async def cell():
+            with pytest.raises(RetrievalError, match=r"`await asyncio\.to_thread\(evaluate, golden"):
+                retrieve(ONE, search)
+            return await asyncio.to_thread(retrieve, ONE, search)
+
+        close_session_loop()
+        assert asyncio.run(cell()).run["q0"] == ("text 0",)
+        close_session_loop()
 
     def test_a_sync_retriever_needs_no_loop_and_minds_none(self):
         async def test():
