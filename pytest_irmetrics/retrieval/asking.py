@@ -1,36 +1,16 @@
-"""How a retriever is called, and what one call of it comes to.
-
-An `Ask` is plain data and `perform` a function of this module, so that another thread or process can do the asking.
-"""
+"""What is asked: a retriever's function and how it is called; each call, and the reply to it, as plain data."""
 
 from __future__ import annotations
 
 import copy
 import functools
 import inspect
-import os
-import sysconfig
-from asyncio import CancelledError
 from dataclasses import dataclass, field, replace
-from itertools import repeat
-from pathlib import Path
-from time import perf_counter
-from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_irmetrics.passages import Known, Passage
-from pytest_irmetrics.retrieval.answers import (
-    AnswerError,
-    adraw,
-    draw,
-    identify,
-    is_async_answer,
-    show,
-    split_batch,
-    type_name,
-)
-from pytest_irmetrics.retrieval.chunks import identify_chunks
 from pytest_irmetrics.retrieval.frameworks import DEPTH_NAMES, hint, method_of
+from pytest_irmetrics.retrieval.showing import show, type_name
 from pytest_irmetrics.words import printable, quote
 
 if TYPE_CHECKING:
@@ -39,7 +19,6 @@ if TYPE_CHECKING:
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
-_OUTCOMES = frozenset((("_pytest.outcomes", "Exit"), ("unittest.case", "SkipTest")))
 _HOW_CALLED = (
     "It is called with the query's text, the depth if it takes one, and the query's params as keyword arguments: "
     "give a function that takes them"
@@ -49,9 +28,6 @@ _RETRIEVERS = (
     "(`retrieve`) or Haystack (`run`); what `batched` returns; or a Run."
 )
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
-_STANDARD_LIBRARY = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
-_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
 class Question(Protocol):
@@ -160,21 +136,6 @@ class Reply(NamedTuple):
     outcomes: tuple[tuple[str, ...] | str, ...]
     milliseconds: float
     """How long the call took, divided by its queries."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A call of what looked like a sync retriever, and whose answer has to be awaited."""
-
-    ask: Ask
-    answer: Any
-    started: float
-
-    def discard(self) -> None:
-        """Give an answer up that nobody has begun to await, without Python's warning about that."""
-        answer = self.answer
-        if inspect.iscoroutine(answer) and inspect.getcoroutinestate(answer) == inspect.CORO_CREATED:
-            answer.close()
 
 
 class _Form(NamedTuple):
@@ -313,184 +274,3 @@ def _parameter_name(parameter: inspect.Parameter) -> str:
 def _name(function: object) -> str:
     name = getattr(function, "__qualname__", None)
     return printable(name) if isinstance(name, str) else type_name(function)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How answers are to be read."""
-
-    depth: int
-    duplicates: str
-    doc_id: Callable[[Any], Any] | None
-
-    def draw(self, ask: Ask, answer: Any) -> list[list[Any] | str]:
-        """Take out of an answer the items of each query; a sentence where that failed for a query of several."""
-        if not ask.batch:
-            return [draw(answer, self.depth)]
-        drawn: list[list[Any] | str] = []
-        for result in split_batch(answer, len(ask.ids)):
-            try:
-                drawn.append(draw(result, self.depth))
-            except Exception as error:  # noqa: BLE001 - a result may be the user's generator
-                drawn.append(explain(error))
-        return drawn
-
-    def reply(self, ask: Ask, drawn: list[list[Any] | str], seconds: float) -> Reply:
-        """Read the drawn items as ids."""
-        outcomes: list[tuple[str, ...] | str] = []
-        for items, known in zip(drawn, ask.known or repeat(None), strict=False):
-            try:
-                if isinstance(items, str):
-                    outcomes.append(items)
-                elif known is not None:
-                    outcomes.append(identify_chunks(items, self.duplicates, self.doc_id, known))
-                else:
-                    outcomes.append(identify(items, self.duplicates, self.doc_id))
-            except Exception as error:  # noqa: BLE001 - ir_doc_id and items are the user's, and may raise anything
-                outcomes.append(explain(error))
-        return Reply(ask, tuple(outcomes), seconds * 1000 / len(ask.ids))
-
-
-def perform(function: Callable[..., Any], ask: Ask, reading: Reading) -> Reply | Pending:
-    """Call the retriever and read its answer. Lets through what is no Exception: pytest.skip, Ctrl-C."""
-    started = perf_counter()
-    try:
-        answer = function(*ask.args, **ask.kwargs)
-        if is_async_answer(answer):
-            return Pending(ask, answer, started)
-        drawn = reading.draw(ask, answer)
-    except (
-        CancelledError
-    ):  # of something in the retriever: from outside nobody can cancel what is not awaited
-        return ask.cancelled()
-    except Exception as error:  # noqa: BLE001 - whatever the retriever raises is this query's error
-        return ask.failed(explain(error))
-    return reading.reply(ask, drawn, perf_counter() - started)
-
-
-async def aperform(function: Callable[..., Any], ask: Ask, reading: Reading) -> Reply:
-    """Do as `perform` does, and await what has to be awaited. Needs no particular event loop."""
-    done = perform(function, ask, reading)
-    return await settle(done, reading) if isinstance(done, Pending) else done
-
-
-async def settle(pending: Pending, reading: Reading) -> Reply:
-    """Await the answer of a call that was made."""
-    ask, answer = pending.ask, pending.answer
-    try:
-        if inspect.isawaitable(answer):
-            answer = await answer
-        if inspect.isawaitable(answer):
-            if inspect.iscoroutine(answer):
-                answer.close()
-            raise AnswerError(f"came back: {show(answer)}. Await it in the retriever.")  # noqa: TRY301 - one way for errors
-        if is_async_answer(answer):
-            answer = await adraw(answer, len(ask.ids) + 1 if ask.batch else reading.depth)
-        drawn = reading.draw(ask, answer)
-    except Exception as error:  # noqa: BLE001 - as in perform
-        return ask.failed(explain(error))
-    return reading.reply(ask, drawn, perf_counter() - pending.started)
-
-
-def explain(error: Exception) -> str:
-    """Word what went wrong: for an answer that cannot be read its own words; else type, message and the user's line.
-
-    Lets an outcome through, as `let_through` does.
-    """
-    error, others = _unwrapped(error)
-    let_through(error)
-    if isinstance(error, AnswerError):
-        return str(error)
-    told, place = summary(error), _place(error)
-    problem = f"raised {told}{f' ({place})' if place else ''}"
-    if others:
-        problem += f", the first of {others + 1} at once"
-    advice = next(
-        (cure for kind, words, cure in _ADVICE if isinstance(error, kind) and words in told),
-        None,
-    )
-    return f"{problem}. {advice}" if advice else f"{problem}."
-
-
-_ANOTHER_LOOP = "attached to a different loop"
-_OF_ANOTHER_LOOP = (
-    "Its client belongs to another event loop. What an async fixture makes is for async tests, which "
-    "`await irmetrics.acheck()`; and there fixture and test need one loop: with pytest-asyncio the same loop_scope."
-)
-_ASYNC_ITSELF = (
-    "Let the retriever be the async function itself: `await irmetrics.acheck()` awaits it, and check() too."
-)
-_IN_A_THREAD = (
-    "With ir_timeout, ir_concurrency or ir_executor the retriever runs in another thread: open the connection in the "
-    "retriever, or with check_same_thread=False; or leave these settings out."
-)
-_ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
-    (
-        Exception,  # sqlite3's own, or what a library makes of it
-        "SQLite objects created in a thread can only be used in that same thread",
-        _IN_A_THREAD,
-    ),
-    (RuntimeError, _ANOTHER_LOOP, _OF_ANOTHER_LOOP),
-    (RuntimeError, "is bound to a different event loop", _OF_ANOTHER_LOOP),
-    (RuntimeError, "Event loop is closed", _OF_ANOTHER_LOOP),
-    (RuntimeError, "cannot be called from a running event loop", _ASYNC_ITSELF),
-    (RuntimeError, "There is no current event loop in thread", _ASYNC_ITSELF),
-)
-"""Of errors that everyone meets once: type, a part of the message, and what mends it."""
-
-
-def let_through(error: Exception) -> None:
-    """Raise again what only looks like an error, `pytest.exit` and `unittest.SkipTest`: it is the test's outcome."""
-    if (type(error).__module__, type(error).__name__) in _OUTCOMES:
-        raise error
-
-
-def summary(error: Exception) -> str:
-    """Give an exception's type and message, on one line that no hostile exception can break."""
-    kind = type(error)
-    name = (
-        type_name(error)
-        if kind.__module__ == "builtins"
-        else f"{printable(str(kind.__module__))}.{type_name(error)}"
-    )
-    try:
-        message = printable(" ".join(str(error).split()))
-        if kind is RuntimeError and message.endswith(_ANOTHER_LOOP):
-            message = _ANOTHER_LOOP  # before it stand a task and a future of ours, and of each query others
-    except Exception:  # noqa: BLE001 - an exception's text may raise anything too
-        message = ""
-    message = message if len(message) <= 300 else message[:299] + "…"
-    return f"{name}{': ' if message else ''}{message}"
-
-
-def _unwrapped(error: Exception) -> tuple[Exception, int]:
-    """Take the first exception out of a group, as task groups and nurseries raise, and count the others."""
-    others = 0
-    while type(error).__name__ == "ExceptionGroup":  # its module is exceptiongroup before Python 3.11
-        inner = getattr(error, "exceptions", ())
-        if not inner or not isinstance(inner[0], Exception):
-            break
-        error, others = inner[0], others + len(inner) - 1
-    return error, others
-
-
-def _place(error: Exception) -> str | None:
-    """Find the innermost line of the user's own code, else of any code but ours."""
-    frames = [
-        (frame.f_code.co_filename, line)
-        for frame, line in walk_tb(error.__traceback__)
-        if not frame.f_code.co_filename.startswith(_PACKAGE)
-    ]
-    own = [(path, line) for path, line in frames if not _is_library(path)]
-    if not frames:
-        return None
-    path, line = (own or frames)[-1]
-    try:
-        relative = os.path.relpath(path)
-    except (OSError, ValueError):  # another drive; a folder that is gone
-        relative = path
-    return f"{printable(path if relative.startswith('..') else relative)}:{line}"
-
-
-def _is_library(path: str) -> bool:
-    return path.startswith(("<", *_STANDARD_LIBRARY)) or any(part in path for part in _INSTALLED)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.ids import as_id
 from pytest_irmetrics.passages import Chunk, fold, rank
-from pytest_irmetrics.retrieval.answers import AnswerError, part, read_ids, read_item, show
+from pytest_irmetrics.retrieval.items import AnswerError, part, read_ids, read_item
+from pytest_irmetrics.retrieval.showing import show
 from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:

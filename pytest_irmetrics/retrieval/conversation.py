@@ -16,8 +16,8 @@ from itertools import islice
 from typing import Any
 
 from pytest_irmetrics.garbage import without_collection
-from pytest_irmetrics.retrieval.answers import show
 from pytest_irmetrics.retrieval.asking import Ask, Caller, Question, Reply, passages_of
+from pytest_irmetrics.retrieval.showing import show
 from pytest_irmetrics.run import Answer, Run, make_answer
 
 Chunk = tuple[Ask, ...]

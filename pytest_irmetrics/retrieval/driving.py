@@ -9,17 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_irmetrics.retrieval import on_asyncio, on_trio
-from pytest_irmetrics.retrieval.asking import (
-    Caller,
-    Pending,
-    Question,
-    Reading,
-    Reply,
-    RetrievalError,
-    aperform,
-    perform,
-    settle,
-)
+from pytest_irmetrics.retrieval.asking import Caller, Question, Reply, RetrievalError
 from pytest_irmetrics.retrieval.conversation import (
     Chunk,
     Conversation,
@@ -27,9 +17,11 @@ from pytest_irmetrics.retrieval.conversation import (
     Retrieved,
     converse,
 )
-from pytest_irmetrics.retrieval.elsewhere import DaemonThreads, Elsewhere, Library, in_time
+from pytest_irmetrics.retrieval.elsewhere import Elsewhere, Library, in_time
+from pytest_irmetrics.retrieval.performing import Pending, Reading, aperform, perform, settle
 from pytest_irmetrics.retrieval.replay import replay
 from pytest_irmetrics.retrieval.session_loop import ALREADY_RUNNING, SessionLoop
+from pytest_irmetrics.retrieval.threads import DaemonThreads
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.words import quote
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_irmetrics.retrieval.answers import show, type_name
+from pytest_irmetrics.retrieval.showing import show, type_name
 
 DEPTH_NAMES = ("k", "top_k", "top_n", "limit", "size", "n", "n_results", "num_results")
 """A parameter of one of these names is given the depth."""

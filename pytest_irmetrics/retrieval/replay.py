@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.passages import reread
-from pytest_irmetrics.retrieval.answers import show
 from pytest_irmetrics.retrieval.asking import RetrievalError, passages_of
 from pytest_irmetrics.retrieval.conversation import RetrievalOptions, Retrieved, answer_to
+from pytest_irmetrics.retrieval.showing import show
 from pytest_irmetrics.run import Answer, Run
 from pytest_irmetrics.words import quote
 

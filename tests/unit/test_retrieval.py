@@ -40,10 +40,11 @@ from pytest_irmetrics.retrieval import (
     is_async,
     retrieve,
 )
-from pytest_irmetrics.retrieval.answers import AnswerError, identify, show
 from pytest_irmetrics.retrieval.asking import Caller, Reply
 from pytest_irmetrics.retrieval.conversation import converse
+from pytest_irmetrics.retrieval.items import AnswerError, identify
 from pytest_irmetrics.retrieval.session_loop import SessionLoop
+from pytest_irmetrics.retrieval.showing import show
 from pytest_irmetrics.run import Answer, Run
 
 numpy = pytest.importorskip("numpy")

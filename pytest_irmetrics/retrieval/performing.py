@@ -1,0 +1,114 @@
+"""What one call of a retriever comes to: functions of a module, so that another thread or process can do the asking."""
+
+from __future__ import annotations
+
+import inspect
+from asyncio import CancelledError
+from dataclasses import dataclass
+from itertools import repeat
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from pytest_irmetrics.retrieval.answers import adraw, draw, is_async_answer, split_batch
+from pytest_irmetrics.retrieval.asking import Ask, Reply
+from pytest_irmetrics.retrieval.chunks import identify_chunks
+from pytest_irmetrics.retrieval.explaining import explain
+from pytest_irmetrics.retrieval.items import AnswerError, identify
+from pytest_irmetrics.retrieval.showing import show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A call of what looked like a sync retriever, and whose answer has to be awaited."""
+
+    ask: Ask
+    answer: Any
+    started: float
+
+    def discard(self) -> None:
+        """Give an answer up that nobody has begun to await, without Python's warning about that."""
+        answer = self.answer
+        if inspect.iscoroutine(answer) and inspect.getcoroutinestate(answer) == inspect.CORO_CREATED:
+            answer.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How answers are to be read."""
+
+    depth: int
+    duplicates: str
+    doc_id: Callable[[Any], Any] | None
+
+    def draw(self, ask: Ask, answer: Any) -> list[list[Any] | str]:
+        """Take out of an answer the items of each query; a sentence where that failed for a query of several."""
+        if not ask.batch:
+            return [draw(answer, self.depth)]
+        drawn: list[list[Any] | str] = []
+        for result in split_batch(answer, len(ask.ids)):
+            try:
+                drawn.append(draw(result, self.depth))
+            except Exception as error:  # noqa: BLE001 - a result may be the user's generator
+                drawn.append(explain(error))
+        return drawn
+
+    def reply(self, ask: Ask, drawn: list[list[Any] | str], seconds: float) -> Reply:
+        """Read the drawn items as ids."""
+        outcomes: list[tuple[str, ...] | str] = []
+        for items, known in zip(drawn, ask.known or repeat(None), strict=False):
+            try:
+                if isinstance(items, str):
+                    outcomes.append(items)
+                elif known is not None:
+                    outcomes.append(identify_chunks(items, self.duplicates, self.doc_id, known))
+                else:
+                    outcomes.append(identify(items, self.duplicates, self.doc_id))
+            except Exception as error:  # noqa: BLE001 - ir_doc_id and items are the user's, and may raise anything
+                outcomes.append(explain(error))
+        return Reply(ask, tuple(outcomes), seconds * 1000 / len(ask.ids))
+
+
+def perform(function: Callable[..., Any], ask: Ask, reading: Reading) -> Reply | Pending:
+    """Call the retriever and read its answer. Lets through what is no Exception: pytest.skip, Ctrl-C."""
+    started = perf_counter()
+    try:
+        answer = function(*ask.args, **ask.kwargs)
+        if is_async_answer(answer):
+            return Pending(ask, answer, started)
+        drawn = reading.draw(ask, answer)
+    except (
+        CancelledError
+    ):  # of something in the retriever: from outside nobody can cancel what is not awaited
+        return ask.cancelled()
+    except Exception as error:  # noqa: BLE001 - whatever the retriever raises is this query's error
+        return ask.failed(explain(error))
+    return reading.reply(ask, drawn, perf_counter() - started)
+
+
+async def aperform(function: Callable[..., Any], ask: Ask, reading: Reading) -> Reply:
+    """Do as `perform` does, and await what has to be awaited. Needs no particular event loop."""
+    done = perform(function, ask, reading)
+    return await settle(done, reading) if isinstance(done, Pending) else done
+
+
+async def settle(pending: Pending, reading: Reading) -> Reply:
+    """Await the answer of a call that was made."""
+    ask, answer = pending.ask, pending.answer
+    try:
+        if inspect.isawaitable(answer):
+            answer = await answer
+        if inspect.isawaitable(answer):
+            if inspect.iscoroutine(answer):
+                answer.close()
+            raise AnswerError(f"came back: {show(answer)}. Await it in the retriever.")  # noqa: TRY301 - one way for errors
+        if is_async_answer(answer):
+            answer = await adraw(answer, len(ask.ids) + 1 if ask.batch else reading.depth)
+        drawn = reading.draw(ask, answer)
+    except Exception as error:  # noqa: BLE001 - as in perform
+        return ask.failed(explain(error))
+    return reading.reply(ask, drawn, perf_counter() - pending.started)
