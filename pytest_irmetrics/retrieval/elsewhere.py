@@ -97,21 +97,33 @@ class Elsewhere:
     _longest: float = 0.0  # seconds that a chunk may take, of all chunks so far
     _answered: bool = False  # whether anything has come back yet
 
+    @property
+    def _own(self) -> bool:
+        """Whether it is done in threads of ours, of which one idles: a call begins when it is submitted."""
+        return isinstance(self.executor, DaemonThreads)
+
     async def __call__(self, chunk: Chunk) -> list[Reply]:
         """Have the calls of a chunk made, and await what has to be awaited."""
-        own = isinstance(self.executor, DaemonThreads)
         try:
             future = self.executor.submit(
-                _Errand(self.function, chunk, self.reading, None if own else self.timeout)
+                _Errand(self.function, chunk, self.reading, None if self._own else self.timeout)
             )
             if not callable(getattr(future, "add_done_callback", None)):
                 raise _BrokenPromiseError(f"submit returned {show(future)}, which is no Future")  # noqa: TRY301 - one way for errors
         except Exception as error:  # noqa: BLE001 - an executor that is shut down or broken, no more threads
             return self._failed(chunk, error)
         try:
+            done = await self._done(future, chunk)
+            return [await self._settled(one) if isinstance(one, Pending) else one for one in done]
+        finally:
+            future.cancel()
+            future.add_done_callback(_discard_late)
+
+    async def _done(self, future: Future[list[Reply | Pending]], chunk: Chunk) -> list[Reply | Pending]:
+        try:
             if self.timeout is None:
                 await self.library.finished(future)
-            elif own:  # a thread idles, so the call has begun
+            elif self._own:
                 await self.library.within(
                     self._limit(chunk, self.timeout), partial(self.library.finished, future)
                 )
@@ -121,13 +133,9 @@ class Elsewhere:
                 return [too_late(ask, self.timeout) for ask in chunk]
             done = _promised(chunk, future.result())
         except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
-            return self._failed(chunk, error)
-        finally:
-            if not future.done():
-                future.cancel()
-                future.add_done_callback(_discard_late)
+            return [*self._failed(chunk, error)]
         self._answered = True
-        return [await self._settled(one) if isinstance(one, Pending) else one for one in done]
+        return done
 
     @staticmethod
     def _limit(chunk: Chunk, timeout: float) -> float:
@@ -153,8 +161,7 @@ class Elsewhere:
 
     def _failed(self, chunk: Chunk, error: Exception) -> list[Reply]:
         let_through(error)
-        own = isinstance(self.executor, DaemonThreads)
-        problem = explain(error) if own else self._executor_failed(error)
+        problem = explain(error) if self._own else self._executor_failed(error)
         return [ask.failed(problem) for ask in chunk]
 
     def _executor_failed(self, error: Exception) -> str:
@@ -199,8 +206,8 @@ def _promised(chunk: Chunk, done: Any) -> list[Reply | Pending]:
     raise _BrokenPromiseError(f"the work returned a list of {len(chunk)}, and what came back is {show(done)}")
 
 
-def _discard_late(future: Future[list[Reply | Pending]]) -> None:
-    if not future.cancelled() and future.exception() is None:
+def _discard_late(future: Future[Any]) -> None:
+    if not future.cancelled() and future.exception() is None and isinstance(future.result(), list):
         _discard(future.result())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import multiprocessing
 import os
 import pickle
@@ -10,7 +11,7 @@ import signal
 import threading
 import time
 import unittest
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 import pytest
@@ -25,6 +26,9 @@ from pytest_irmetrics.retrieval import (
 )
 from pytest_irmetrics.retrieval.asking import Caller, Reply
 from pytest_irmetrics.retrieval.conversation import converse
+from pytest_irmetrics.retrieval.elsewhere import Elsewhere
+from pytest_irmetrics.retrieval.performing import Reading
+from pytest_irmetrics.retrieval.threads import DaemonThreads
 
 
 @dataclass
@@ -75,6 +79,14 @@ def die(_query):
 
 def break_down():
     raise OSError("no index")
+
+
+async def answered(query):
+    return [query]
+
+
+def answer_later_itself(query):
+    return answered(query)
 
 
 def answer_later(query):
@@ -378,6 +390,23 @@ class TestOutcomes:
             retrieved = asked(executor, act, stop_on_error=True)
         assert list(retrieved.errors) == ["q1"]
         assert len(asked_for) < 20
+
+
+def test_what_has_come_back_and_is_not_awaited_any_more_is_given_up_without_a_warning():
+    class Cancelled:
+        """An event loop on which the work is cancelled between the thread's answer and its being awaited."""
+
+        @staticmethod
+        async def finished(future):
+            wait([future])
+            raise asyncio.CancelledError
+
+    with DaemonThreads() as threads:
+        work = Elsewhere(answer_later_itself, Reading(10, "error", None), None, threads, Cancelled)
+        [ask] = next(converse(QUERIES[:1], Caller.of(answer_later_itself), RetrievalOptions()))
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(work((ask,)))
+    gc.collect()
 
 
 def test_what_is_no_executor_is_refused():
