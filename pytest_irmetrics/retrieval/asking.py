@@ -124,10 +124,6 @@ class Ask(NamedTuple):
         """Give the reply that says that the whole call failed."""
         return Reply(self, (problem,) * len(self.ids), 0.0)
 
-    def cancelled(self) -> Reply:
-        """Give the reply to a call that was cancelled, though nobody cancelled the asking."""
-        return self.failed("the retriever was cancelled, and not by ir_timeout.")
-
 
 class Reply(NamedTuple):
     """What a call came to: for each of its queries the ids, or a sentence that says why there are none."""

@@ -18,6 +18,7 @@ from pytest_irmetrics.retrieval.conversation import (
     converse,
 )
 from pytest_irmetrics.retrieval.elsewhere import Elsewhere, Library, in_time
+from pytest_irmetrics.retrieval.explaining import Cancelled
 from pytest_irmetrics.retrieval.performing import Pending, Reading, aperform, perform, settle
 from pytest_irmetrics.retrieval.replay import replay
 from pytest_irmetrics.retrieval.session_loop import ALREADY_RUNNING, SessionLoop
@@ -187,7 +188,7 @@ async def _answered(done: Reply | Pending, reading: Reading, library: Library | 
         reply = await library.apart(partial(settle, done, reading))
     finally:
         done.discard()  # Ctrl-C may come before it was begun
-    return done.ask.cancelled() if reply is None else reply
+    return done.ask.failed(str(reply)) if isinstance(reply, Cancelled) else reply
 
 
 def _result(end: StopIteration) -> Retrieved:

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from pytest_irmetrics.retrieval.asking import Ask, Reply
 from pytest_irmetrics.retrieval.conversation import Chunk, Conversation, Retrieved
-from pytest_irmetrics.retrieval.explaining import explain, let_through, summary
+from pytest_irmetrics.retrieval.explaining import Cancelled, explain, let_through, summary
 from pytest_irmetrics.retrieval.performing import Pending, Reading, perform, settle
 from pytest_irmetrics.retrieval.showing import show
 from pytest_irmetrics.retrieval.threads import DaemonThreads
@@ -31,8 +31,8 @@ class Library(Protocol):
     async def drive(self, conversation: Conversation, work: Work) -> Retrieved:
         """Hold a conversation; leave no task behind, however it ends."""
 
-    async def apart(self, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
-        """Await what `start` gives; None where that was cancelled, and whoever awaits this was not."""
+    async def apart(self, start: Callable[[], Coroutine[Any, Any, T]]) -> T | Cancelled:
+        """Await what `start` gives; say so where that was cancelled, and whoever awaits this was not."""
 
     async def within(self, seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
         """Await what `start` gives; cancel it after so many seconds, and return None."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sysconfig
+from dataclasses import dataclass
 from pathlib import Path
 from traceback import walk_tb
 
@@ -66,6 +67,20 @@ _ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
 """Of errors that everyone meets once: type, a part of the message, and what mends it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """Stands for what a call was to give that was cancelled, though nobody cancelled the asking; in words as text."""
+
+    error: BaseException
+
+    def __str__(self) -> str:
+        error = self.error
+        place = _place(error)
+        if place is None and error.__context__ is not None:  # before Python 3.11 that one has the lines
+            place = _place(error.__context__)
+        return f"the retriever was cancelled, and not by ir_timeout{f' ({place})' if place else ''}."
+
+
 def let_through(error: Exception) -> None:
     """Raise again what only looks like an error, `pytest.exit` and `unittest.SkipTest`: it is the test's outcome."""
     if (type(error).__module__, type(error).__name__) in _OUTCOMES:
@@ -101,7 +116,7 @@ def _unwrapped(error: Exception) -> tuple[Exception, int]:
     return error, others
 
 
-def _place(error: Exception) -> str | None:
+def _place(error: BaseException) -> str | None:
     """Find the innermost line of the user's own code, else of any code but ours."""
     frames = [
         (frame.f_code.co_filename, line)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pytest_irmetrics.retrieval.explaining import Cancelled
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
     from concurrent.futures import Future
@@ -58,19 +60,25 @@ async def drive(conversation: Conversation, work: Work) -> Retrieved:
 
 
 def _replies(task: asyncio.Task[list[Reply] | _Exit], chunk: Chunk) -> list[Reply]:
-    if task.cancelled():  # not by us, who have not done with it
-        return [ask.cancelled() for ask in chunk]
-    return _result(task)
+    done = _unless_cancelled(task)
+    return [ask.failed(str(done)) for ask in chunk] if isinstance(done, Cancelled) else done
 
 
-async def apart(start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
-    """Await what `start` gives; None where that was cancelled, and whoever awaits this was not."""
+async def apart(start: Callable[[], Coroutine[Any, Any, T]]) -> T | Cancelled:
+    """Await what `start` gives; say so where that was cancelled, and whoever awaits this was not."""
     task = _start(start)
     try:
         await asyncio.wait({task})
-        return None if task.cancelled() else _result(task)
+        return _unless_cancelled(task)
     finally:
         await _end(task)
+
+
+def _unless_cancelled(task: asyncio.Task[T | _Exit]) -> T | Cancelled:
+    try:
+        return _result(task)
+    except asyncio.CancelledError as error:  # not by us, who have not done with it
+        return Cancelled(error)
 
 
 async def within(seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:

@@ -8,6 +8,8 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pytest_irmetrics.retrieval.explaining import Cancelled
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
     from concurrent.futures import Future
@@ -40,8 +42,10 @@ async def drive(conversation: Conversation, work: Work) -> Retrieved:
 
     async def run(chunk: Chunk) -> None:
         try:
-            replies = await apart(partial(work, chunk))
-            said.send_nowait([ask.cancelled() for ask in chunk] if replies is None else replies)
+            done = await apart(partial(work, chunk))
+            said.send_nowait(
+                [ask.failed(str(done)) for ask in chunk] if isinstance(done, Cancelled) else done
+            )
         except trio.Cancelled:
             raise
         except BaseException as error:  # noqa: BLE001 - pytest.skip and the like; from here it would come in a group
@@ -78,15 +82,15 @@ def _unless_raised(done: list[Reply] | BaseException) -> list[Reply]:
     return done
 
 
-async def apart(start: Callable[[], Awaitable[T]]) -> T | None:
-    """Await what `start` gives; None where that was cancelled, and whoever awaits this was not."""
+async def apart(start: Callable[[], Awaitable[T]]) -> T | Cancelled:
+    """Await what `start` gives; say so where that was cancelled, and whoever awaits this was not."""
     trio: Any = sys.modules["trio"]
     try:
         return await start()
-    except trio.Cancelled:
+    except trio.Cancelled as error:
         if trio.current_effective_deadline() == -inf:
             raise
-        return None  # one of another scope that the retriever kept, and raised anew
+        return Cancelled(error)  # one of another scope that the retriever kept, and raised anew
 
 
 async def within(seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_irmetrics.retrieval.answers import adraw, draw, is_async_answer, split_batch
 from pytest_irmetrics.retrieval.asking import Ask, Reply
 from pytest_irmetrics.retrieval.chunks import identify_chunks
-from pytest_irmetrics.retrieval.explaining import explain
+from pytest_irmetrics.retrieval.explaining import Cancelled, explain
 from pytest_irmetrics.retrieval.items import AnswerError, identify
 from pytest_irmetrics.retrieval.showing import show
 
@@ -81,10 +81,8 @@ def perform(function: Callable[..., Any], ask: Ask, reading: Reading) -> Reply |
         if is_async_answer(answer):
             return Pending(ask, answer, started)
         drawn = reading.draw(ask, answer)
-    except (
-        CancelledError
-    ):  # of something in the retriever: from outside nobody can cancel what is not awaited
-        return ask.cancelled()
+    except CancelledError as error:  # its own: from outside nobody can cancel what is not awaited
+        return ask.failed(str(Cancelled(error)))
     except Exception as error:  # noqa: BLE001 - whatever the retriever raises is this query's error
         return ask.failed(explain(error))
     return reading.reply(ask, drawn, perf_counter() - started)
