@@ -143,28 +143,35 @@ def _bound(gate: Gate, value: float) -> Verdict:
     unit = " ms" if gate.metric.kind == "latency" else ""
     shown, wanted = score_text(value, limit), score_text(limit, value)
     if gate.word == "min":
-        holds, rule, side = at_least(value, limit), "at least", "below"
+        holds, rule, side = at_least(value, limit), f"at least {wanted}{unit} is required", "below"
     else:
-        holds, rule, side = at_least(-value, -limit), "at most", "above"
+        holds, rule, side = at_least(-value, -limit), f"at most {wanted}{unit} is allowed", "above"
     if holds:
-        return gate.verdict(
-            "passed", f"{gate.what} is {shown}{unit}; {rule} {wanted}{unit} is required.", limit=limit
-        )
+        return gate.verdict("passed", f"{gate.what} is {shown}{unit}; {rule}.", limit=limit)
     gap = score_text(abs(value - limit), 0.0)
+    slow = _slow(gate) if gate.metric.kind == "latency" else {}
+    slowest = ", ".join(f"{query_id} {time:.1f} ms" for query_id, time in [*slow.items()][:3])
     return gate.verdict(
         "failed",
-        f"{gate.what} is {shown}{unit}, {gap}{unit} {side} the threshold: {rule} {wanted}{unit} is required.",
-        queries=_lowest(gate),
+        f"{gate.what} is {shown}{unit}, {gap}{unit} {side} the threshold: {rule}.",
+        queries=[*slow] if gate.metric.kind == "latency" else _lowest(gate),
+        details=[f"Slowest: {slowest}."] if slow else [],
         limit=limit,
     )
 
 
+def _slow(gate: Gate) -> dict[str, float]:
+    """Map the queries that took longer than a latency may be to how long, the slowest first."""
+    times = gate.evaluation.retrieved.latencies
+    took = {
+        query.id: max(times.get(query.id, (0.0,))) for query in gate.evaluation.queries(gate.metric, gate.tag)
+    }
+    over = [query_id for query_id, time in took.items() if time > gate.limit.value]
+    return {query_id: took[query_id] for query_id in sorted(over, key=lambda i: (-took[i], i))}
+
+
 def _lowest(gate: Gate) -> tuple[str, ...]:
     """Order a mean's queries by what they cost it: the weight times what is missing to the metric's best."""
-    if gate.metric.kind == "latency":
-        times = gate.evaluation.retrieved.latencies
-        asked = (query.id for query in gate.evaluation.queries(gate.metric, gate.tag))
-        return tuple(sorted(asked, key=lambda query_id: (-max(times.get(query_id, (0.0,))), query_id)))
     scored = gate.evaluation.scored(gate.metric, gate.tag)
     best = max((score for _, score in scored), default=0.0)
     if gate.metric.upper < float("inf"):

@@ -212,7 +212,9 @@ def _commands(record: Record, failed: Sequence[Gate], screen: Screen) -> list[st
     lines = [""]
     query = next((query_id for gate in explaining(failed) for query_id in gate.queries), None)
     if record.look is not None and query is not None:
-        lines.append(screen.line(f"To look closer: {record.look} --ir-query {shlex.quote(query)}"))
+        separator = "=" if query.startswith("-") else " "
+        option = f"--ir-query{separator}{shlex.quote(query)}"
+        lines.append(screen.line(f"To look closer: {record.look} {option}"))
     if record.accept is not None and any(
         gate.word in ("max_drop", "max_lost", "baseline") for gate in failed
     ):

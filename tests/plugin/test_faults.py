@@ -325,6 +325,14 @@ def test_renaming_every_query_or_the_golden_set_never_passes(project):
     assert "no test of this run used irmetrics" not in text_of(result)
 
 
+def test_the_command_finds_a_query_whose_id_looks_like_an_option(project):
+    project.write("golden/faq.yaml", "queries: [{id: -x, query: opening hours, relevant: doc-1}]")
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.9)'])
+    result = project.run("--ir-baseline-update")
+    assert "--ir-query=-x" in text_of(result)
+    project.run("--ir-query=-x").assert_outcomes(passed=1)
+
+
 @pytest.mark.parametrize("where", ["sub", "..", "."])
 def test_the_commands_in_messages_work_from_where_pytest_was_called(project, monkeypatch, where):
     for name in ("test_search.py", "golden/faq.yaml"):

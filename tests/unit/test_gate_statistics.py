@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -32,6 +33,16 @@ def verdict(now, before, **words):
     limits = {(metric.name, None): {word: (Limit(value), "here") for word, value in words.items()}}
     comparison = compare(now, before)
     return comparison, decide(now, limits, regression=Regression(comparison, "the baseline", "update"))[0]
+
+
+def test_a_latency_names_the_queries_that_took_too_long_and_how_long():
+    now = evaluated(golden_set(4), lambda _: HIT, "latency_p95")
+    times = {"q0000": (12.0,), "q0001": (250.04, 80.0), "q0002": (900.0,), "q0003": (100.0,)}
+    now = replace(now, retrieved=replace(now.retrieved, latencies=times))
+    (slow,) = decide(now, {("latency_p95", None): {"max": (Limit(100), "here")}})
+    assert slow.text.endswith("above the threshold: at most 100.0000 ms is allowed.")
+    assert slow.details == ("Slowest: q0002 900.0 ms, q0001 250.0 ms.",)
+    assert slow.queries == ("q0002", "q0001")
 
 
 def test_a_drop_of_exactly_what_is_allowed_passes():
