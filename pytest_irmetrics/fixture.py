@@ -421,7 +421,7 @@ class IRMetrics:
             regression = Regression(
                 Comparison(now, baseline),
                 self._against,
-                self._command("--ir-baseline-update"),
+                self._command("--ir-baseline-update") if self._against == "the baseline" else "",
                 gated=not settings.update or self._against != "the baseline",
             )
         limits = self._limits(now.golden, regression=regression is not None)

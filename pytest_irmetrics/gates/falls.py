@@ -34,11 +34,11 @@ def too_few_paired(regression: Regression) -> Iterator[Verdict]:
     if share >= _ENOUGH or not regression.gated:
         return
     text = (
-        f"Only {share:.0%} of the baseline's queries (by weight) are still asked in the same words: "
+        f"Only {share:.0%} of {regression.against}'s queries (by weight) are still asked in the same words: "
         f"{len(comparison.removed)} removed, {len(comparison.reworded)} reworded, {len(comparison.new)} new. "
         "That is too few to say that nothing regressed."
     )
-    details = (f"Restore the ids and texts, or store a new baseline: {regression.update}",)
+    details = (_as_before(regression),)
     queries = (*comparison.reworded, *comparison.new)
     yield Verdict("failed", text, "baseline", queries=queries, details=details)
 
@@ -53,7 +53,8 @@ def regression_gate(gate: Gate, regression: Regression | None) -> Verdict:
         text = (
             f"{gate.what} needs {gate.metric.cutoff} results a query, and {regression.against} holds {depth}."
         )
-        details = (f"Store a deeper one: {regression.update}",)
+        deeper = f"Store a deeper one: {regression.update}" if regression.update else "Give a deeper one."
+        details = (deeper,)
         return gate.verdict("failed" if regression.gated else "not checked", text, details=details)
     verdict = _unpaired_slice(gate, regression) or _judged_both_ways(gate, regression)
     if verdict.failed and not regression.gated:
@@ -70,8 +71,15 @@ def _unpaired_slice(gate: Gate, regression: Regression) -> Verdict | None:
         "failed",
         f"{gate.what}: only {share:.0%} of those that {regression.against} has (by weight) are still asked in the same "
         "words. That is too few to say that nothing regressed.",
-        details=(f"Restore the ids and texts, or store a new baseline: {regression.update}",),
+        details=(_as_before(regression),),
     )
+
+
+def _as_before(regression: Regression) -> str:
+    """Say what makes the queries pair again."""
+    if not regression.update:
+        return "Ids and texts pair the queries: compare with a run of this golden set."
+    return f"Restore the ids and texts, or store a new baseline: {regression.update}"
 
 
 def _judged_both_ways(gate: Gate, regression: Regression) -> Verdict:
@@ -240,8 +248,11 @@ def _what_it_shows(change: Change) -> Iterator[str]:
     )
 
 
-def _p_text(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.01 else f"p = {p:.2f}"
+def _p_text(p: float, *against: float) -> str:
+    """Print a p with two or three decimals, or more beside a level that it would else print like."""
+    if p < 0.001 and all(level >= 0.001 for level in against):
+        return "p < 0.001"
+    return f"p = {score_text(p, *against, digits=3 if p < 0.01 else 2)}"
 
 
 def _max_lost(gate: Gate, change: Change, regression: Regression) -> Verdict:
@@ -290,7 +301,6 @@ def _narrowed(
         return verdict
     level = levels[key]
     significant = p < level
-    text = (
-        f"{verdict.text} {_p_text(p)} {'is' if significant else 'is not'} below the significance {level:g}."
-    )
+    several = f", adjusted for {len(adjusted)} gates (Holm)," if len(adjusted) > 1 else ""
+    text = f"{verdict.text} {_p_text(p, level)}{several} {'is' if significant else 'is not'} below the significance {level:g}."
     return replace(verdict, state="failed" if significant else "passed", text=text)

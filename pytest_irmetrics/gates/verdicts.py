@@ -58,7 +58,8 @@ class Verdict:
 class Regression:
     """The baseline's side of a decision.
 
-    ``against`` names what today is compared with; ``update`` is the command that accepts today's run.
+    ``against`` names what today is compared with; ``update`` is the command that accepts today's run,
+    empty where it is compared with something else than the baseline.
     """
 
     comparison: Comparison

@@ -824,3 +824,31 @@ def test_unjudged_results_are_no_news_where_nothing_fell(stored):
     result = stored.run("--ir-baseline")
     result.assert_outcomes(passed=1)
     assert "were never judged" not in told(result)
+
+
+@pytest.mark.parametrize(
+    ("marks", "run", "told_with"),
+    [
+        (
+            'ir_threshold("recall@5", max_drop=0.01)',
+            'Run.of(Run({"reset": ["doc-12"], "refund": ["doc-9"], "hours": ["doc-1"]}).answers, depth=3)',
+            "recall@5 needs 5 results a query, and the other run holds 3. Give a deeper one.",
+        ),
+        (
+            'ir_threshold("mrr", max_drop=0.01)',
+            'Run({"b": ["doc-9"], "c": ["doc-1"]})',
+            "Only 0% of the other run's queries (by weight) are still asked in the same words: 2 removed, 0 reworded, 3 new.",
+        ),
+    ],
+    ids=["depth", "pairing"],
+)
+def test_another_run_is_not_called_a_baseline_to_be_stored(project, marks, run, told_with):
+    project.test(
+        ['ir_golden("golden/*.yaml")', marks],
+        f"from pytest_irmetrics import Run; irmetrics.check(against={run})",
+    )
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    text = told(result)
+    assert told_with in text
+    assert "--ir-baseline-update" not in text

@@ -151,3 +151,18 @@ def test_labels_make_no_fall_insignificant():
     assert decided.text.startswith(
         "Under the judgments that were stored with the baseline, mrr fell by 1.0000"
     )
+
+
+def test_p_is_said_with_what_it_was_adjusted_for_and_never_prints_like_the_level_it_misses():
+    golden = golden_set(20)
+    before = evaluate_run(golden, Run(dict.fromkeys(golden.queries, HIT)), ["mrr", "hit@1", "recall"])
+    now = evaluate_run(
+        golden, Run({i: MISS if i < "q0005" else HIT for i in golden.queries}), ["mrr", "hit@1", "recall"]
+    )
+    words = {"max_drop": (Limit(0.01), "here"), "significance": (Limit(0.094), "here")}
+    limits = {(metric.name, None): words for metric in now.metrics}
+    decided = decide(now, limits, regression=Regression(compare(now, before), "the baseline", "update"))
+    assert [verdict.state for verdict in decided] == ["failed"] * 3
+    assert decided[0].text.endswith(
+        "p = 0.0938, adjusted for 3 gates (Holm), is below the significance 0.094."
+    )
