@@ -155,8 +155,9 @@ class Comparison:
 
         With ``tag``, of the queries that were stored with it.
         """
-        stored = {i: a for i, a in self.baseline.run.answers.items() if tag is None or tag in a.tags}
-        if len(self.paired) == len(stored) and tag is None:
+        answers = self.baseline.run.answers
+        stored = answers if tag is None else {i: a for i, a in answers.items() if tag in a.tags}
+        if len(self.paired) == len(answers):
             return 1.0
         total = math.fsum(_weight(answer) for answer in stored.values())
         paired = math.fsum(_weight(stored[query_id]) for query_id in self.paired if query_id in stored)

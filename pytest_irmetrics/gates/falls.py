@@ -64,8 +64,8 @@ def regression_gate(gate: Gate, regression: Regression | None) -> Verdict:
 
 def _unpaired_slice(gate: Gate, regression: Regression) -> Verdict | None:
     """Refuse to speak of a slice of which less than half is left, as of a whole set."""
-    share = regression.comparison.paired_share(gate.tag)
-    if gate.tag is None or share >= _ENOUGH:
+    share = 1.0 if gate.tag is None else regression.comparison.paired_share(gate.tag)
+    if share >= _ENOUGH:
         return None
     return gate.verdict(
         "failed",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from pytest_irmetrics.comparison import Comparison, RunNoise
-    from pytest_irmetrics.evaluation import CustomMetrics
+    from pytest_irmetrics.evaluation import CustomMetrics, Evaluation
     from pytest_irmetrics.gates import Limits, Verdict
     from pytest_irmetrics.metrics import Metric
 
@@ -76,8 +77,17 @@ def on_unjudged(comparison: Comparison, metric: Metric) -> Iterator[str]:
         f"{judged[0].name} is {score_text(measured.now)}, and was {score_text(measured.baseline)}: more of today's results "
         f"were never judged. {metric.name} is {score_text(change.now)} (was {score_text(change.baseline)}) if no unjudged "
         f"document is relevant, and {score_text(now)} (was {score_text(before)}) if each is as good as its query's best. "
-        "Judge them before you decide: `pytest-irmetrics label` lists them."
+        f"Judge them before you decide: `pytest --ir-report=json:run.json` writes today's run, and `pytest-irmetrics label "
+        f"{_file(comparison.now)} --run run.json` lists them."
     )
+
+
+def _file(evaluation: Evaluation) -> str:
+    """Name the golden set's file as a shell takes it."""
+    golden = evaluation.golden
+    if golden.path is None or not evaluation.counted:
+        return "FILE"
+    return shlex.quote(golden.where(evaluation.counted[0].id).rpartition(":")[0])
 
 
 def _may_have_fallen(comparison: Comparison, judged: Sequence[Metric]) -> bool:

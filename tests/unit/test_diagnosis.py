@@ -169,7 +169,8 @@ def test_results_that_nobody_judged_are_told_with_the_bounds_of_the_score():
     assert sentence == (
         "judged@10 is 0.1000, and was 1.0000: more of today's results were never judged. ndcg@10 is 0.7602 (was 1.0000) if "
         "no unjudged document is relevant, and 1.0000 (was 0.2895) if each is as good as its query's best. Judge them "
-        "before you decide: `pytest-irmetrics label` lists them."
+        "before you decide: `pytest --ir-report=json:run.json` writes today's run, and `pytest-irmetrics label FILE --run "
+        "run.json` lists them."
     )
 
 
