@@ -19,7 +19,8 @@ _NARROWING = ("keyword", "markexpr", "deselect", "lf", "maxfail", "stepwise")
 
 def without_file(config: pytest.Config) -> list[Path]:
     """Return the baselines in the folders that a run collects whose test file is gone; none where it does not gate."""
-    if not ini.gates_on_baseline(config) and not config.getoption("ir_baseline_update"):
+    gates = ini.gates_on_baseline(config) or config.getoption("ir_baseline_update")
+    if not gates or config.getoption("collectonly"):
         return []
     directory = ini.baseline_dir(config)
     return [path for folder in _folders(config, directory) for path in stale(folder, directory, {})]

@@ -739,6 +739,8 @@ def test_a_test_that_fails_stores_nothing(stored):
 
 def test_collecting_says_nothing_of_what_did_not_run(stored):
     assert "used irmetrics" not in stored.run("--co", "--ir-baseline").stdout.str()
+    (stored.path / "test_search.py").unlink()
+    assert "belongs to no test" not in stored.run("--co", "-q", "--ir-baseline").stdout.str()
 
 
 def test_an_option_that_no_test_obeys_is_named(pytester):
