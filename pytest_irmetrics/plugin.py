@@ -208,6 +208,8 @@ def pytest_runtest_makereport(
             setattr(report, RECORD, irmetrics.record())
             tell_once(report, call)
             del item.stash[_irmetrics_key]
+        elif call.when == "setup" and "irmetrics" in getattr(item, "fixturenames", ()):
+            setattr(report, RECORD, None)  # what failed before it, say the retriever, is not passed over
     return report
 
 

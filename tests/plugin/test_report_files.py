@@ -115,6 +115,17 @@ def test_an_error_before_anything_is_measured_tells_its_last_line(project):
     assert report(project)["unmeasured"][0]["text"] == "ZeroDivisionError: division by zero"
 
 
+def test_a_retriever_that_cannot_be_set_up_is_in_the_report(project):
+    project.write(
+        "conftest.py",
+        "import pytest\n@pytest.fixture\ndef retriever(): raise ConnectionError('it is down')\n",
+    )
+    result = project.run("--ir-report=report.json", "--ir-baseline")
+    result.assert_outcomes(errors=1)
+    assert "no test of this run used irmetrics" not in result.stdout.str()
+    assert report(project)["unmeasured"][0]["text"] == "ConnectionError: it is down"
+
+
 def test_expected_failures_are_told_as_such(project):
     project.answers({**ANSWERS, "refund policy": [], "opening hours": []})
     project.write("test_search.py", TEST.replace("def ", "@pytest.mark.xfail\n    def "))
