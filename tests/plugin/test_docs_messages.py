@@ -255,6 +255,14 @@ def a_renamed_golden_set(faq):
     return ["--ir-baseline"]
 
 
+@situation
+def a_deleted_test_file(faq):
+    faq.store()
+    (faq.project.path / "test_search.py").rename(faq.project.path / "search.py.old")
+    faq.project.write("pytest.ini", "[pytest]\nir_baseline = true\n")
+    return []
+
+
 def shown(result):
     """The failures' texts, or of a passing run what it says of retrieval quality."""
     text = result.stdout.str()
