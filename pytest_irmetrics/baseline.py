@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,15 +116,24 @@ def list_baselines(directory: Path) -> list[Path]:
     return sorted(path for path in directory.glob(f"*/*{_SUFFIX}") if not path.name.startswith("."))
 
 
-def folders_below(top: Path, directory: str) -> Iterator[Path]:
-    """Yield the folders at `top` and below that have baselines; hidden folders and environments are left out."""
+def folders_below(top: Path, directory: str, not_entered: Collection[str] = ()) -> Iterator[Path]:
+    """Yield the folders at `top` and below that have baselines; hidden folders and environments are left out.
+
+    `not_entered` are patterns of the names of other folders to leave out.
+    """
     for folder, names, files in os.walk(top):
         if "pyvenv.cfg" in files:
             names.clear()
             continue
         if os.path.isdir(os.path.join(folder, directory)):  # noqa: PTH112, PTH118 - a name costs less than a Path
             yield Path(folder)
-        names[:] = sorted(name for name in names if name not in _NOT_ENTERED and not name.startswith("."))
+        names[:] = sorted(
+            name
+            for name in names
+            if name not in _NOT_ENTERED
+            and not name.startswith(".")
+            and not any(fnmatch(name, pattern) for pattern in not_entered)
+        )
 
 
 def golden_sets_of(test_file: Path, test_name: str, directory: str) -> list[tuple[Path, str]]:

@@ -46,7 +46,7 @@ def _folders(config: pytest.Config, directory: str) -> Iterator[Path]:
     tops = {config.invocation_params.dir / argument for argument in config.args if "::" not in argument}
     seen = set()
     for top in sorted(tops):
-        for folder in folders_below(top, directory):
+        for folder in folders_below(top, directory, config.getini("norecursedirs")):
             if folder not in seen:
                 seen.add(folder)
                 yield folder

@@ -580,6 +580,16 @@ def test_baselines_are_named_where_every_test_file_is_gone(stored, options):
     assert told == ("no:irmetrics" not in options)
 
 
+def test_folders_that_pytest_does_not_enter_are_not_searched(stored):
+    (stored.path / "data").mkdir()
+    for name in ("ir_baselines", "test_search.py", "golden"):
+        (stored.path / name).rename(stored.path / "data" / name)
+    (stored.path / "data" / "test_search.py").unlink()
+    stored.write("test_other.py", "def test_other(): pass\n")
+    assert "belongs to no test" in stored.run("--ir-baseline").stdout.str()
+    assert "belongs to no test" not in stored.run("--ir-baseline", "-o", "norecursedirs=dat*").stdout.str()
+
+
 def test_paths_are_those_of_where_pytest_was_called(stored, monkeypatch):
     stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'], name="test_renamed")
     (stored.path / "ir_baselines" / "test_gone").mkdir()
