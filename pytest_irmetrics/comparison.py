@@ -236,11 +236,22 @@ class Comparison:
         return " and ".join([*([", ".join(changed[:-1])] if changed[1:] else []), *changed[-1:]])
 
     @cached_property
+    def other_passages(self) -> tuple[str, ...]:
+        """Ids of the paired queries for which the baseline found a passage that is not judged any more.
+
+        Their stored judgments cannot be gone back to: nobody looked whether today's chunks hold it.
+        """
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
+        return tuple(
+            [i for i in self.paired if not answers[i].passages.keys() <= queries[i].judgments.keys()]
+        )
+
+    @cached_property
     def as_labelled_then(self) -> Comparison | None:
         """The same two runs under what was stored with the baseline; None where nothing differs from today's.
 
-        That is the judgments, whether there is an answer at all, weights, tags and the relevance level. A query with a
-        passage that is not judged any more keeps today's judgments: nobody looked whether today's chunks hold it.
+        That is the judgments, whether there is an answer at all, weights, tags and the relevance level; but
+        ``other_passages`` keep today's judgments.
         """
         golden = self.now.golden
         changed = {change.query_id for change in self.label_changes} | {

@@ -45,6 +45,13 @@ def on_comparison(comparison: Comparison, against: str, limits: Limits) -> Itera
     if None not in depths and depths[0] != depths[1]:
         yield f"Today's rankings hold {depths[0]} results and those of {against} {depths[1]}; both are cut at {comparison.depth}."
     yield from _on_labels(comparison, against)
+    others = comparison.other_passages
+    if others:
+        yield (
+            f"{plural(len(others), 'query judges', 'queries judge')} other passages than when {against} was stored: {listed(others)}. "
+            "Nobody looked whether today's chunks hold the old ones, so that a fall there could hide behind the edit: edit "
+            "passages apart from the retriever."
+        )
     yield from _on_tags(comparison, against, limits)
     yield from _on_excused(comparison, against)
     yield from _on_left_out(comparison, limits)

@@ -194,6 +194,16 @@ class TestBaseline:
             "returns: handbook: thirty days after purchase 2 → removed."
         ) in said(result)
 
+    def test_a_passage_that_is_exchanged_is_said_to_hide_what_it_may(self, stored):
+        self.edit(stored, "the way back costs nothing", "thirty days")
+        said_ = said(stored.run("--ir-baseline"))
+        assert (
+            "note: 1 query judges other passages than when the baseline was stored: returns. Nobody looked"
+            in said_
+        )
+        stored.run("--ir-baseline-update")
+        assert "judges other passages" not in said(stored.run("--ir-baseline"))
+
     def test_another_grade_is_a_change_of_labels(self, stored):
         self.edit(stored, "costs nothing}", "costs nothing, grade: 3}")
         result = stored.run("--ir-baseline")
