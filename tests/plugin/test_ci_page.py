@@ -239,7 +239,7 @@ def test_a_run_of_several_golden_sets_to_compare_with(shop):
     shop.write("main.run", "other Q0 doc-9 1 1 bm25\n")
     result = shop.run("-k", "faq")
     result.assert_outcomes(failed=1, deselected=1)
-    result.stdout.fnmatch_lines(["Only 0% of the baseline's queries*"])
+    result.stdout.fnmatch_lines(["Only 0% of main.run's queries*"])
     check = check.replace("main.run", "movies.json")  # which says of which golden set it is
     shop.test(['ir_golden("golden/faq.yaml")', 'ir_threshold("mrr", max_drop=0.01)'], check)
     shop.run("-v").stdout.fnmatch_lines(["*movies.json not in the golden set any more: space movie."])
