@@ -387,8 +387,9 @@ class IRMetrics:
         commands = [f"To store one, and then commit it: {self._command('--ir-baseline-update')}"]
         stale = self._session.stale_baselines(Path(self._item.path))
         if stale:
-            lines.append(f"No test has this baseline any more: {shown(stale[0])}.")
-            move = shlex.join(["git", "mv", shown(stale[0]), shown(path)])
+            old = _most_alike(stale, path)
+            lines.append(f"No test has this baseline any more: {shown(old)}.")
+            move = shlex.join(["git", "mv", shown(old), shown(path)])
             commands.insert(0, f"Where that test is this one, renamed: {move}")
         return "\n".join([*lines, "", *commands])
 
@@ -644,6 +645,17 @@ def _of_golden_set(run: Run, golden: GoldenSet) -> Run:
     if run.golden_set is not None or not answers:  # a run of nothing here is no baseline, which the gates say
         return run
     return Run.of(answers, run.depth, relevance_level=run.relevance_level)
+
+
+def _most_alike(paths: Sequence[Path], path: Path) -> Path:
+    """Choose the baseline that most likely was this one's: of the same ids, then of the most similar name."""
+    return max(
+        paths,
+        key=lambda other: (
+            other.name.partition("[")[2] == path.name.partition("[")[2],
+            difflib.SequenceMatcher(None, other.name, path.name).ratio(),
+        ),
+    )
 
 
 def _fail(message: str) -> NoReturn:

@@ -77,6 +77,18 @@ def test_a_renamed_test_is_told_which_baseline_was_its_own(stored):
     stored.run("--ir-baseline").assert_outcomes(passed=1)
 
 
+def test_of_several_baselines_without_a_test_the_one_of_the_same_golden_set_is_offered(project):
+    project.write("golden/help.yaml", (project.path / "golden" / "faq.yaml").read_text())
+    project.run("--ir-baseline-update").assert_outcomes(passed=2)
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'], name="test_renamed")
+    output = told(project.run("--ir-baseline"))
+    for name in ("faq", "help"):
+        old, new = (
+            f"'ir_baselines/test_search/test_{test}[{name}].json'" for test in ("search_quality", "renamed")
+        )
+        assert f"git mv {old} {new}" in output
+
+
 def test_an_unchanged_retriever_passes(stored):
     result = stored.run("--ir-baseline", "-v")
     result.assert_outcomes(passed=1)
