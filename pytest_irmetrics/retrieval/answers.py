@@ -107,9 +107,12 @@ def _take(items: Iterator[Any], k: int) -> list[Any]:
 
 def split_batch(answer: Any, size: int) -> list[Any]:
     """Take the answers to `size` queries out of what a batched retriever gave."""
+    queries = f"{size} queries" if size > 1 else "1 query"
     expected = (
-        f"A batched retriever returns a list with one result for each of the {size} queries, in their order"
+        f"A batched retriever returns a list with one result for each of the queries ({size}), in their order"
     )
+    if isinstance(answer, Mapping):
+        expected += ": of a mapping by query `[found[query] for query in queries]`"
     if (
         answer is None
         or isinstance(answer, (str, bytes, bytearray, Mapping, AbstractSet))
@@ -122,7 +125,7 @@ def split_batch(answer: Any, size: int) -> list[Any]:
     if len(results) != size:
         found = f"more than {size}" if len(results) > size else str(len(results))
         raise AnswerError(
-            f"{found} {'result' if found == '1' else 'results'} came back for {size} queries. {expected}."
+            f"{found} {'result' if found == '1' else 'results'} came back for {queries}. {expected}."
         )
     return results
 

@@ -84,7 +84,7 @@ def perform(function: Callable[..., Any], ask: Ask, reading: Reading) -> Reply |
     except CancelledError as error:  # its own: from outside nobody can cancel what is not awaited
         return ask.failed(str(Cancelled(error)))
     except Exception as error:  # noqa: BLE001 - whatever the retriever raises is this query's error
-        return ask.failed(explain(error))
+        return ask.failed(_explain(ask, error))
     return reading.reply(ask, drawn, perf_counter() - started)
 
 
@@ -108,5 +108,12 @@ async def settle(pending: Pending, reading: Reading) -> Reply:
             answer = await adraw(answer, len(ask.ids) + 1 if ask.batch else reading.depth)
         drawn = reading.draw(ask, answer)
     except Exception as error:  # noqa: BLE001 - as in perform
-        return ask.failed(explain(error))
+        return ask.failed(_explain(ask, error))
     return reading.reply(ask, drawn, perf_counter() - pending.started)
+
+
+def _explain(ask: Ask, error: Exception) -> str:
+    problem = explain(error)
+    if len(ask.ids) == 1 or isinstance(error, AnswerError):
+        return problem
+    return f"the call for {len(ask.ids)} queries {problem}"

@@ -1104,9 +1104,13 @@ class TestBatches:
         [
             (
                 None,
-                "came back: None. A batched retriever returns a list with one result for each of the 8 queries",
+                "came back: None. A batched retriever returns a list with one result for each of the queries (8)",
             ),
             ([["a"]], "1 result came back for 8 queries."),
+            (
+                {"text 0": ["a"]},
+                "in their order: of a mapping by query `[found[query] for query in queries]`.",
+            ),
             ([], "0 results came back for 8 queries."),
             ([["a"]] * 9, "more than 8 results came back for 8 queries."),
             (iter(lambda: ["a"], None), "more than 8 results came back"),
@@ -1125,6 +1129,9 @@ class TestBatches:
     def test_a_batch_that_fails_fails_its_queries_and_the_first_ends_the_set(self):
         retrieved = retrieve(QUERIES, batched(failing(ValueError("down")), 6))
         assert list(retrieved.errors) == ["q0", "q1", "q2", "q3", "q4", "q5"]
+        assert retrieved.errors["q0"].startswith(
+            "the call for 6 queries raised ValueError: down (tests/unit/"
+        )
         assert retrieved.stopped
 
     def test_a_query_that_failed_is_not_asked_again(self):
