@@ -63,6 +63,7 @@ _ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
     (RuntimeError, "Event loop is closed", _OF_ANOTHER_LOOP),
     (RuntimeError, "cannot be called from a running event loop", _ASYNC_ITSELF),
     (RuntimeError, "There is no current event loop in thread", _ASYNC_ITSELF),
+    (RuntimeError, "no running event loop", _ASYNC_ITSELF),
 )
 """Of errors that everyone meets once: type, a part of the message, and what mends it."""
 

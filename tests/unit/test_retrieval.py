@@ -890,6 +890,11 @@ class TestErrors:
 
         assert asyncio.run(test()).errors["q0"].endswith("awaits it, and check() too.")
 
+        def running(_query):
+            return asyncio.get_running_loop()
+
+        assert problem(running).endswith("awaits it, and check() too.")
+
         def in_thread(_query):
             return asyncio.get_event_loop_policy().get_event_loop()
 
