@@ -73,10 +73,10 @@ def retriever():
     spent["retriever"] = 0.0
 
     def search(query, k):
-        start = time.process_time()
+        start = time.perf_counter()  # asking the processor's clock takes longer than what is measured here may
         ids = answers[query].split()
         del ids[k:]
-        spent["retriever"] += time.process_time() - start
+        spent["retriever"] += time.perf_counter() - start
         return ids
 
     return search

@@ -135,10 +135,15 @@ class Change:
     @cached_property
     def same(self) -> tuple[str, ...]:
         """Ids of the queries whose score did not change."""
-        queries, _, differences = self._paired
-        return tuple(
-            [query.id for query, value in zip(queries, differences, strict=True) if abs(value) <= SLACK]
-        )
+        moved = {*self.worse, *self.better}
+        return tuple([query.id for query in self._paired.queries if query.id not in moved])
+
+    @property
+    def left_out(self) -> list[str]:
+        """Ids of the queries that counted before, and that the metric leaves out today (``miss=skip``)."""
+        if None not in self._after:
+            return []
+        return [query_id for query_id in self.before if query_id not in self.after]
 
     @cached_property
     def lost(self) -> tuple[str, ...]:

@@ -164,11 +164,25 @@ class Comparison:
         return paired / total if total else 1.0
 
     @cached_property
+    def _edited(self) -> list[str]:
+        """Ids of the paired queries of which what is said today is not to the letter what was stored; as a rule none."""
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
+        pairs = zip(map(answers.__getitem__, self.paired), map(queries.__getitem__, self.paired), strict=True)
+        return [
+            query.id
+            for answer, query in pairs
+            if answer.judgments != query.judgments
+            or answer.weight != query.weight
+            or answer.tags != query.tags
+            or answer.passages
+        ]
+
+    @cached_property
     def label_changes(self) -> tuple[LabelChange, ...]:
         """The judgments of paired queries that changed since the baseline was stored."""
         changes = []
         answers, queries = self.baseline.run.answers, self.now.golden.queries
-        for query_id in self.paired:
+        for query_id in self._edited:
             old = answers[query_id].judgments
             new = queries[query_id].judgments
             if old is None or old == new:
@@ -187,7 +201,7 @@ class Comparison:
         return tuple(
             [
                 query_id
-                for query_id in self.paired
+                for query_id in self._edited
                 if answers[query_id].weight not in (None, queries[query_id].weight)
             ]
         )
@@ -199,7 +213,7 @@ class Comparison:
         return tuple(
             [
                 query_id
-                for query_id in self.paired
+                for query_id in self._edited
                 # A run that says nothing of judgments says nothing of tags.
                 if answers[query_id].tags != queries[query_id].tags
                 and answers[query_id].judgments is not None
@@ -243,7 +257,7 @@ class Comparison:
         """
         answers, queries = self.baseline.run.answers, self.now.golden.queries
         return tuple(
-            [i for i in self.paired if not answers[i].passages.keys() <= queries[i].judgments.keys()]
+            [i for i in self._edited if not answers[i].passages.keys() <= queries[i].judgments.keys()]
         )
 
     @cached_property
@@ -310,7 +324,7 @@ class Comparison:
     @cached_property
     def _judgments_stored(self) -> bool:
         answers = self.baseline.run.answers
-        return all(answers[query_id].judgments is not None for query_id in self.paired)
+        return all(answers[query_id].judgments is not None for query_id in self._edited)
 
     @cached_property
     def _judged_as_stored(self) -> bool:
@@ -341,8 +355,7 @@ def _same_question(query: Query, answer: Answer) -> bool:
     """Tell whether a stored answer was to this question; a run without texts (a TREC run) goes by the id."""
     if answer.text is None:
         return True
-    asked, stored = query.params, answer.params
-    return answer.text == query.text and (not (asked or stored) or dict(stored) == dict(asked))
+    return answer.text == query.text and answer.params == query.params
 
 
 def _as_stored(query: Query, answer: Answer) -> Query:

@@ -60,6 +60,8 @@ class Evaluation:
     custom: CustomMetrics = field(default_factory=dict)
     only: frozenset[str] | None = field(default=None)
     """Where set, the ids of the only queries that count (a comparison's paired ones)."""
+    aside: tuple[Metric, ...] = field(default=(), compare=False)
+    """Metrics that are measured in the same walk and can be read by name, but are not among ``metrics``."""
     _wider: Evaluation | None = field(default=None, init=False, compare=False)
     """The same evaluation over more queries, whose scores serve here too."""
     _other: Evaluation | None = field(default=None, init=False, compare=False)
@@ -84,7 +86,7 @@ class Evaluation:
 
     @cached_property
     def _by_name(self) -> dict[str, Metric]:
-        return {metric.name: metric for metric in self.metrics}
+        return {metric.name: metric for metric in (*self.metrics, *self.aside)}
 
     def metric(self, metric: str | Metric) -> Metric:
         """Return the metric of this evaluation that a name, or an alias of it, stands for."""
@@ -94,7 +96,7 @@ class Evaluation:
                 return known
             metric = parse_metric(metric, custom=self.custom)
         if metric.name not in self._by_name:
-            have = ", ".join(self._by_name)
+            have = ", ".join(metric.name for metric in self.metrics)
             raise EvaluationError(f"{metric.name} was not evaluated, only {have}. Add it to `metrics`.")
         return metric
 
@@ -210,7 +212,7 @@ class Evaluation:
 
     @cached_property
     def _ranking_metrics(self) -> list[Metric]:
-        return [metric for metric in self.metrics if metric.kind == "ranking"]
+        return [metric for metric in (*self.metrics, *self.aside) if metric.kind == "ranking"]
 
     @cached_property
     def reranked(self) -> Sequence[int]:
@@ -492,6 +494,7 @@ class Evaluation:
             depth=min(depths, default=None),
             custom=self.custom,
             only=self.only if only is None else frozenset(only),
+            aside=self.aside if metrics is None else (),
         )
         within = self.only is None or (only is not None and self.only.issuperset(only))
         if within and narrow.golden is self.golden and narrow.depth == self.depth and metrics is None:
@@ -500,10 +503,11 @@ class Evaluation:
 
     def beside(self, other: Evaluation) -> Evaluation:
         """Return this evaluation, which takes from another run's what both have in common: the scores of equal rankings."""
-        same = (self.golden, self.only, self.metrics, self.depth) == (
+        same = (self.golden, self.only, self.metrics, self.aside, self.depth) == (
             other.golden,
             other.only,
             other.metrics,
+            other.aside,
             other.depth,
         )
         if same and self is not other:
@@ -520,6 +524,15 @@ def _averages(column: Sequence[float | None], counts: Iterable[int]) -> list[flo
         averages.append(mean(values) if values else None)
         start += count
     return averages
+
+
+def judged_beside(metrics: Sequence[Metric], depth: int | None) -> tuple[Metric, ...]:
+    """Return ``judged@k`` for each cut-off of some metrics: a score is as good as the judgments behind it."""
+    ranked = [metric for metric in metrics if metric.kind == "ranking"]
+    cutoffs = {metric.cutoff or depth for metric in ranked if metric.family != "judged"}
+    names = [f"judged@{k}" if k else "judged" for k in sorted(cutoffs, key=lambda k: k or math.inf)]
+    known = {metric.name for metric in ranked}
+    return read_metrics(name for name in names if name not in known)
 
 
 def read_metrics(metrics: Iterable[str | Metric], custom: CustomMetrics = _NO_CUSTOM) -> tuple[Metric, ...]:

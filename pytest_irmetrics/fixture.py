@@ -16,7 +16,14 @@ import pytest
 from pytest_irmetrics import collection, health, notes, places, thresholds
 from pytest_irmetrics.baseline import BaselineError, baseline_path, read_baseline
 from pytest_irmetrics.comparison import Comparison
-from pytest_irmetrics.evaluation import Evaluation, EvaluationError, NoQueryError, read_metrics, require_depth
+from pytest_irmetrics.evaluation import (
+    Evaluation,
+    EvaluationError,
+    NoQueryError,
+    judged_beside,
+    read_metrics,
+    require_depth,
+)
 from pytest_irmetrics.gates import Regression, decide
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.ini import SettingsError
@@ -304,6 +311,7 @@ class IRMetrics:
             self._depth,
             self._settings.custom_metrics,
             frozenset(only) if only else None,
+            judged_beside(metrics, self._depth),
         )
 
     def _other_side(self, now: Evaluation, against: Any) -> tuple[Evaluation, str] | None:
@@ -372,6 +380,7 @@ class IRMetrics:
             depth,
             now.custom,
             now.only,
+            now.aside,
         ), name
 
     def _require_baseline(self, against: Any) -> None:

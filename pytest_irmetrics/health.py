@@ -30,7 +30,7 @@ _MOST = 10
 """How many doubts of one kind are told; what there are more of is counted."""
 _NAMED = 5
 """How many documents a sentence names."""
-_LOOKED_AT = 100_000
+_LOOKED_AT = 20_000
 """Results among which misspelt ids are looked for."""
 _CROWD = 30
 """Queries that share half of their text; among more, made by a template, misspelt ones are not looked for."""

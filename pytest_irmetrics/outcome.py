@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.diagnosis import kind_of_change
-from pytest_irmetrics.evaluation import NoQueryError, read_metrics
+from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.notes import on_unjudged
 from pytest_irmetrics.record import Gate, QueryView, Row, explaining
@@ -69,24 +68,11 @@ class Outcome:
         return [*scored, *self._judged(), *gated]
 
     def _judged(self) -> list[Row]:
-        """Return ``judged@k`` for each cut-off of the metrics: a score is as good as the judgments behind it.
-
-        Not where passages are judged, of which most chunks hold none.
-        """
-        ranked = [metric for metric in self.evaluation.metrics if metric.kind == "ranking"]
-        cutoffs = {metric.cutoff or self.evaluation.depth for metric in ranked if metric.family != "judged"}
-        names = [f"judged@{k}" if k else "judged" for k in sorted(cutoffs, key=lambda k: k or math.inf)]
-        metrics = read_metrics(name for name in names if name not in {metric.name for metric in ranked})
-        if not metrics or self.evaluation.by_passage:
+        """Return ``judged@k``, except where passages are judged, of which most chunks hold none."""
+        if self.evaluation.by_passage:
             return []
-        measured = replace(
-            self,
-            evaluation=self.evaluation.narrowed(metrics=metrics),
-            comparison=self.comparison.by(metrics) if self.comparison is not None else None,
-            limits={},
-            verdicts=(),
-        )
-        return [row for metric in metrics if (row := measured._row(metric, None)) is not None]  # noqa: SLF001 - its own class
+        rows = (self._row(metric, None) for metric in self.evaluation.aside)
+        return [row for row in rows if row is not None]
 
     def _row(self, metric: Metric, tag: str | None) -> Row | None:
         try:

@@ -218,10 +218,9 @@ def _noise_text(noise: RunNoise, allowed: float) -> str:
 
 
 def _counts(change: Change) -> str:
-    return (
-        f"{plural(change.n, 'query', 'queries')}: {len(change.worse):,} worse, {len(change.better):,} better, "
-        f"{len(change.same):,} same."
-    )
+    worse, better = len(change.worse), len(change.better)
+    same = change.n - worse - better
+    return f"{plural(change.n, 'query', 'queries')}: {worse:,} worse, {better:,} better, {same:,} same."
 
 
 def _what_it_shows(change: Change) -> Iterator[str]:

@@ -173,7 +173,7 @@ def _on_left_out(comparison: Comparison, limits: Limits) -> Iterator[str]:
         if "max_drop" not in words or "max_lost" in words:
             continue
         change = comparison.change(name, tag)
-        out = [query_id for query_id in change.before if query_id not in change.after]
+        out = change.left_out
         if out:
             yield (
                 f"{name} leaves out what finds nothing, and {plural(len(out), 'query', 'queries')} that it counted before "

@@ -200,8 +200,8 @@ class Caller:
         """Put together the call for queries with equal params, or say why they cannot be asked."""
         first = queries[0]
         batch = self.batch_size is not None
-        texts = [query.text for query in queries] if batch else [first.text]
-        if None in texts:
+        text: object = [query.text for query in queries] if batch else first.text
+        if text is None or (isinstance(text, list) and None in text):
             return (
                 "there is no text to ask with. A golden set without texts can only be checked against a Run."
             )
@@ -213,10 +213,13 @@ class Caller:
         if isinstance(form, str):
             return form
         params = copy.deepcopy(dict(given)) if given else {}
-        args, kwargs = form.fill(texts if batch else texts[0], depth, params)
-        ids = tuple([query.id for query in queries]) if batch else (first.id,)
-        known = tuple([_known(query) for query in queries])
-        return Ask(ids, args, kwargs, batch, repeat, known if any(known) else ())
+        args, kwargs = form.fill(text, depth, params)
+        if not batch:
+            known = _known(first)
+            return Ask((first.id,), args, kwargs, batch, repeat, () if known is None else (known,))
+        all_known = tuple([_known(query) for query in queries])
+        ids = tuple([query.id for query in queries])
+        return Ask(ids, args, kwargs, batch, repeat, all_known if any(all_known) else ())
 
     def _form(self, params: Mapping[str, Any]) -> _Form | str:
         """Find how to call with params of these names, or say why that cannot be done."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from asyncio import CancelledError
 from dataclasses import dataclass
-from itertools import repeat
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ from pytest_irmetrics.retrieval.showing import show
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from pytest_irmetrics.passages import Known
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -59,18 +60,22 @@ class Reading:
 
     def reply(self, ask: Ask, drawn: list[list[Any] | str], seconds: float) -> Reply:
         """Read the drawn items as ids."""
-        outcomes: list[tuple[str, ...] | str] = []
-        for items, known in zip(drawn, ask.known or repeat(None), strict=False):
-            try:
-                if isinstance(items, str):
-                    outcomes.append(items)
-                elif known is not None:
-                    outcomes.append(identify_chunks(items, self.duplicates, self.doc_id, known))
-                else:
-                    outcomes.append(identify(items, self.duplicates, self.doc_id))
-            except Exception as error:  # noqa: BLE001 - ir_doc_id and items are the user's, and may raise anything
-                outcomes.append(explain(error))
-        return Reply(ask, tuple(outcomes), seconds * 1000 / len(ask.ids))
+        read = self._read
+        if not ask.known:
+            outcomes = tuple([read(items, None) for items in drawn])
+        else:
+            outcomes = tuple([read(items, known) for items, known in zip(drawn, ask.known, strict=False)])
+        return Reply(ask, outcomes, seconds * 1000 / len(ask.ids))
+
+    def _read(self, items: list[Any] | str, known: Known | None) -> tuple[str, ...] | str:
+        try:
+            if isinstance(items, str):
+                return items
+            if known is not None:
+                return identify_chunks(items, self.duplicates, self.doc_id, known)
+            return identify(items, self.duplicates, self.doc_id)
+        except Exception as error:  # noqa: BLE001 - ir_doc_id and items are the user's, and may raise anything
+            return explain(error)
 
 
 def perform(function: Callable[..., Any], ask: Ask, reading: Reading) -> Reply | Pending:
