@@ -103,14 +103,15 @@ class _Ledger:
 
     def file(self, reply: Reply) -> None:
         ask, outcomes, milliseconds = reply
+        rankings, times = self.rankings[ask.repeat], self.milliseconds[ask.repeat]
         for query_id, outcome in zip(ask.ids, outcomes, strict=True):
             if isinstance(outcome, str):
-                times = len(self.rankings)
-                when = f"the {_ordinal(ask.repeat + 1)} of {times} times: " if times > 1 else ""
+                of = len(self.rankings)
+                when = f"the {_ordinal(ask.repeat + 1)} of {of} times: " if of > 1 else ""
                 self.errors.setdefault(query_id, when + outcome)
             else:
-                self.rankings[ask.repeat][query_id] = outcome
-                self.milliseconds[ask.repeat][query_id] = milliseconds
+                rankings[query_id] = outcome
+                times[query_id] = milliseconds
                 self.answered = True
 
     @property
@@ -172,15 +173,16 @@ def converse(queries: Sequence[Question], caller: Caller, options: RetrievalOpti
         chunk: Chunk = ()
         probing = not ledger.answered and asked >= HOPELESS
         if not exhausted and in_flight < most and not (probing and in_flight):
-            calls = pace.calls
+            calls = pace.calls if pace.chunked else 1
             chunk = tuple(islice(plan, calls))
             exhausted = len(chunk) < calls
-        if ledger.over or not (chunk or in_flight):
+        if (ledger.errors and ledger.over) or not (chunk or in_flight):
             with without_collection():
                 return _conclude(queries, caller, options, ledger)
         if chunk:
             in_flight += 1
-            asked += sum([len(ask.ids) for ask in chunk])
+            if not ledger.answered:
+                asked += sum([len(ask.ids) for ask in chunk])
         for replies in (yield chunk or None):
             in_flight -= 1
             if pace.chunked:
@@ -204,7 +206,7 @@ def _plan(
                 yield ask
             else:
                 ledger.errors.update(dict.fromkeys([query.id for query in left], ask))
-            if ledger.over:
+            if ledger.errors and ledger.over:
                 return
 
 
