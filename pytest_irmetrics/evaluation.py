@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pytest_irmetrics.garbage import without_collection
 from pytest_irmetrics.metrics import Metric, Scorer, mean, parse_metric
@@ -393,7 +393,8 @@ class Evaluation:
             column, weights = [column[place] for place in places], [weights[place] for place in places]
         if None in column:
             weights = [weight for score, weight in zip(column, weights, strict=True) if score is not None]
-        return [score for score in column if score is not None], weights
+            column = [score for score in column if score is not None]
+        return cast("Sequence[float]", column), weights
 
     def scored(self, metric: str | Metric, tag: str | None = None) -> list[tuple[Query, float]]:
         """Return the queries that a metric has scored, those with ``tag`` if one is given, with their scores."""

@@ -22,4 +22,8 @@ def without_collection() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            if not gc.get_freeze_count():
+                # What was made goes where the old objects are, so that no collection of the young ones looks at it either.
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
