@@ -154,7 +154,7 @@ def _bound(gate: Gate, value: float) -> Verdict:
     return gate.verdict(
         "failed",
         f"{gate.what} is {shown}{unit}, {gap}{unit} {side} the threshold: {rule}.",
-        queries=[*slow] if gate.metric.kind == "latency" else _lowest(gate),
+        queries=[*slow] if gate.metric.kind == "latency" else _weightiest(gate),
         details=[f"Slowest: {slowest}."] if slow else [],
         limit=limit,
     )
@@ -170,14 +170,17 @@ def _slow(gate: Gate) -> dict[str, float]:
     return {query_id: took[query_id] for query_id in sorted(over, key=lambda i: (-took[i], i))}
 
 
-def _lowest(gate: Gate) -> tuple[str, ...]:
-    """Order a mean's queries by what they cost it: the weight times what is missing to the metric's best."""
+def _weightiest(gate: Gate) -> tuple[str, ...]:
+    """Order the queries by what keeps the mean from its limit: weight times the score, or what is missing to the best."""
     scored = gate.evaluation.scored(gate.metric, gate.tag)
-    best = max((score for _, score in scored), default=0.0)
-    if gate.metric.upper < float("inf"):
-        best = gate.metric.upper
-    missing = {query.id: query.weight * (best - score) for query, score in scored}
-    return tuple(sorted((i for i, gap in missing.items() if gap > SLACK), key=lambda i: (-missing[i], i)))
+    if gate.word == "max":
+        parts = {query.id: query.weight * score for query, score in scored}
+    else:
+        best = max((score for _, score in scored), default=0.0)
+        if gate.metric.upper < float("inf"):
+            best = gate.metric.upper
+        parts = {query.id: query.weight * (best - score) for query, score in scored}
+    return tuple(sorted((i for i, part in parts.items() if part > SLACK), key=lambda i: (-parts[i], i)))
 
 
 def _min_each(gate: Gate) -> Verdict:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.golden.formats import format_of, read
 from pytest_irmetrics.golden.judgments import read_judgments
 from pytest_irmetrics.golden.problems import place
+from pytest_irmetrics.reports.text import plural
 
 if TYPE_CHECKING:
     import os
@@ -142,7 +143,7 @@ class GoldenSet:
         return place_in(self.path, self._lines, query, doc_id, min(after, default=len(self._lines)))
 
     def __repr__(self) -> str:
-        return f"<GoldenSet {self._shown}: {len(self.queries)} queries>"
+        return f"<GoldenSet {self._shown}: {plural(len(self.queries), 'query', 'queries')}>"
 
 
 def read_as(form: str, path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:

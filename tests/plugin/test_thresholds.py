@@ -338,6 +338,14 @@ def test_an_xfail_query_is_shown_and_in_no_mean(project, answer, state):
     assert f"The query b is marked xfail (TICKET-7) and {state}." in joined
 
 
+def test_a_mean_above_its_max_names_the_queries_that_lift_it(project):
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max=0.5)'])
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    places = [line for line in result.outlines if line.startswith("golden/faq.yaml:") and ": " in line]
+    assert [line.partition(": ")[2] for line in places[:3]] == ["refund", "reset", "hours"]
+
+
 def test_latency_is_gated_by_max_and_never_stored(project):
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("latency_p95", max=60000)'])
     project.run("--ir-baseline-update").assert_outcomes(passed=1)
