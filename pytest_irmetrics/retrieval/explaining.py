@@ -75,10 +75,13 @@ class Cancelled:
     error: BaseException
 
     def __str__(self) -> str:
-        error = self.error
-        place = _place(error)
-        if place is None and error.__context__ is not None:  # before Python 3.11 that one has the lines
-            place = _place(error.__context__)
+        place: str | None = None
+        error: BaseException | None = self.error
+        passed: list[BaseException] = []
+        while place is None and error is not None and error not in passed:
+            passed.append(error)
+            # Before Python 3.11 each task that it went through made one of its own, and the first has the lines.
+            place, error = _place(error), error.__context__
         return f"the retriever was cancelled, and not by ir_timeout{f' ({place})' if place else ''}."
 
 
