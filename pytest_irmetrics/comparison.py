@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_irmetrics.change import Change, by_id
-from pytest_irmetrics.evaluation import EvaluationError
+from pytest_irmetrics.evaluation import EvaluationError, NoQueryError
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.moves import moves
@@ -110,12 +110,18 @@ class Comparison:
             metric=metric,
             tag=tag,
             baseline=_weighted_mean(before, weights),
-            now=_weighted_mean(after, weights),
+            now=self._mean_now(metric, tag),
             queries=queries,
             _weights=weights,
             _before=before,
             _after=after,
         )
+
+    def _mean_now(self, metric: Metric, tag: str | None) -> float | None:
+        try:
+            return self.now.mean(metric, tag)
+        except NoQueryError:
+            return None
 
     def by(self, metrics: Sequence[Metric]) -> Comparison:
         """Return the same two runs over the same queries, compared by other metrics."""

@@ -423,6 +423,8 @@ class Evaluation:
     def _mean(self, metric: Metric, tag: str | None) -> float:
         if metric.kind == "latency":
             return self._percentile(metric, tag)
+        if self._wider is not None and len(self._wider.counted) == len(self.counted):
+            return self._wider.mean(metric, tag)
         values, weights = self.weighted(metric, tag)
         if not values:
             which = f" tagged {tag!r}" if tag is not None else ""

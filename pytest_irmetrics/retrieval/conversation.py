@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from itertools import islice
@@ -197,7 +198,7 @@ def _plan(
     """Yield the calls to make, each query's first before any query's second; skip what has failed already."""
     batches = None if caller.batch_size is None else _batches(queries, caller.batch_size)
     for repeat in range(options.repeat):
-        for group in ([query] for query in queries) if batches is None else batches:
+        for group in zip(queries) if batches is None else batches:
             left = [query for query in group if query.id not in ledger.errors] if ledger.errors else group
             if not left:
                 continue
@@ -221,15 +222,15 @@ def _batches(queries: Sequence[Question], size: int) -> list[list[Question]]:
 def _conclude(
     queries: Sequence[Question], caller: Caller, options: RetrievalOptions, ledger: _Ledger
 ) -> Retrieved:
-    answers: dict[str, Answer] = {}
-    latencies: dict[str, tuple[float, ...]] = {}
-    ids = [query.id for query in queries]
-    rankings = zip(*(map(by_query.get, ids) for by_query in ledger.rankings), strict=True)
-    times = zip(*(map(by_query.get, ids) for by_query in ledger.milliseconds), strict=True)
-    for query, asked, milliseconds in zip(queries, rankings, times, strict=True):
-        if None not in asked:  # answered each time
-            answers[query.id] = answer_to(query, asked)
-            latencies[query.id] = milliseconds
+    each_time: AbstractSet[str] = ledger.rankings[0].keys()
+    for by_query in ledger.rankings[1:]:
+        each_time = each_time & by_query.keys()
+    answered = [query for query in queries if query.id in each_time]
+    ids = [query.id for query in answered]
+    rankings = zip(*(map(by_query.__getitem__, ids) for by_query in ledger.rankings), strict=True)
+    times = zip(*(map(by_query.__getitem__, ids) for by_query in ledger.milliseconds), strict=True)
+    answers = dict(zip(ids, map(answer_to, answered, rankings), strict=True))
+    latencies = dict(zip(ids, times, strict=True))
     errors = {query.id: ledger.errors[query.id] for query in queries if query.id in ledger.errors}
     unanswered = len(queries) - len(answers) - len(errors)
     stopped = _why_stopped(unanswered, ledger) if unanswered else ""
