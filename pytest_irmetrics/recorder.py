@@ -193,5 +193,9 @@ def _outcome(before: str, report: pytest.TestReport) -> str:
 
 def _why(report: pytest.TestReport) -> str:
     """Say how a test failed: a failure's own message, or of anything else the last line of its traceback."""
+    text = report.longreprtext
     crash = getattr(report.longrepr, "reprcrash", None)
-    return report.longreprtext if crash is None else str(crash.message).removeprefix("Failed: ")
+    said = text if crash is None else str(crash.message).removeprefix("Failed: ")
+    return (
+        text if text.startswith(said) else said
+    )  # of a failure without a traceback the crash may have one line

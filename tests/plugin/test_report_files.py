@@ -88,6 +88,14 @@ def test_a_report_that_could_not_be_written_fails_the_run(project):
     assert report(project)["exit_status"] == 0
 
 
+def test_all_that_a_failure_says_is_in_the_report_where_nothing_was_measured(project):
+    project.run("--ir-baseline", "--ir-report=report.json", "--ir-report=report.md").assert_outcomes(failed=1)
+    for name in ("report.json", "report.md"):
+        text = (project.path / name).read_text(encoding="utf-8").replace("\\", "")
+        assert "There is no baseline for this test: ir_baselines/test_search/" in text
+        assert "To store one, and then commit it: pytest" in text
+
+
 def test_a_golden_set_that_cannot_be_read_is_in_the_report(project):
     project.write("golden/broken.yaml", "queries:\n  - query: a\n    relevent: [d]\n")
     project.run("--ir-report=report.json", "--ir-report=report.md").assert_outcomes(passed=1, failed=1)
