@@ -19,7 +19,6 @@ from array import array
 from collections import OrderedDict, UserDict, deque, namedtuple
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -46,6 +45,7 @@ from pytest_irmetrics.retrieval.items import AnswerError, identify
 from pytest_irmetrics.retrieval.session_loop import SessionLoop
 from pytest_irmetrics.retrieval.showing import show
 from pytest_irmetrics.run import Answer, Run
+from tests.unit.questions import ONE, QUERIES, Query
 
 numpy = pytest.importorskip("numpy")
 
@@ -62,17 +62,6 @@ class Hostile:
 
 
 HOSTILE = Hostile()
-
-
-@dataclass
-class Query:
-    id: str
-    text: str | None = "text"
-    params: dict = field(default_factory=dict)
-
-
-QUERIES = [Query(f"q{number}", f"text {number}") for number in range(8)]
-ONE = QUERIES[:1]
 
 
 @pytest.fixture(autouse=True, scope="module")

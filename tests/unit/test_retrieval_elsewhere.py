@@ -12,7 +12,6 @@ import threading
 import time
 import unittest
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
 
 import pytest
 
@@ -29,14 +28,7 @@ from pytest_irmetrics.retrieval.conversation import converse
 from pytest_irmetrics.retrieval.elsewhere import Elsewhere
 from pytest_irmetrics.retrieval.performing import Reading
 from pytest_irmetrics.retrieval.threads import DaemonThreads
-
-
-@dataclass
-class Query:
-    id: str
-    text: str | None = "text"
-    params: dict = field(default_factory=dict)
-
+from tests.unit.questions import Query
 
 QUERIES = [Query(f"q{number}", f"text {number}") for number in range(40)]
 

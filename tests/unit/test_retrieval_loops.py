@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 
 import pytest
 
@@ -25,19 +24,9 @@ from pytest_irmetrics.retrieval import (
     on_trio,
     retrieve,
 )
+from tests.unit.questions import ONE, QUERIES, Query
 
 trio = pytest.importorskip("trio")
-
-
-@dataclass
-class Query:
-    id: str
-    text: str | None = "text"
-    params: dict = field(default_factory=dict)
-
-
-QUERIES = [Query(f"q{number}", f"text {number}") for number in range(8)]
-ONE = QUERIES[:1]
 
 
 class Asyncio:
