@@ -10,15 +10,13 @@ from operator import sub
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pytest_irmetrics import significance
+from pytest_irmetrics.reports.text import SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
-
-SLACK = 1e-9
-"""What every comparison allows for floating point."""
 
 
 class _Paired(NamedTuple):

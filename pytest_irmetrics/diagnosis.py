@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.evaluation import read_metrics
 from pytest_irmetrics.metrics import mean
-from pytest_irmetrics.reports.text import plural, score_text, signed_text
+from pytest_irmetrics.reports.text import SLACK, plural, score_text, signed_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -215,7 +215,7 @@ class Evaluation:
         return [metric for metric in (*self.metrics, *self.aside) if metric.kind == "ranking"]
 
     @cached_property
-    def reranked(self) -> Sequence[int]:
+    def _reranked(self) -> Sequence[int]:
         """Which of the answerable queries, by their places, are answered otherwise than in what this is compared with."""
         if self._other is None:
             return range(len(self._answerable))
@@ -230,10 +230,10 @@ class Evaluation:
         if not metrics:
             return {}
         if self._other is not None:
-            queries = [self._answerable[place] for place in self.reranked]
+            queries = [self._answerable[place] for place in self._reranked]
             columns = [list(self._other.column(metric)) for metric in metrics]
             for column, anew in zip(columns, self._scored(queries), strict=True):
-                for place, score in zip(self.reranked, anew, strict=True):
+                for place, score in zip(self._reranked, anew, strict=True):
                     column[place] = score
         else:
             columns = self._scored(self._answerable)

@@ -63,6 +63,11 @@ _TOLD = (
 
 _HEADLINE = "irmetrics_headline"
 
+_STORED = (type(None), Run, str, os.PathLike)
+"""What `against` may be where it stands for a stored run; None is the test's own baseline."""
+_AT_HAND = (*_STORED, Evaluation)
+"""What `against` may be that nobody has to ask."""
+
 
 class MissingRetriever:
     """What the plugin's own ``retriever`` fixture returns: it only says what to write."""
@@ -316,21 +321,22 @@ class IRMetrics:
 
     def _other_side(self, now: Evaluation, against: Any) -> tuple[Evaluation, str] | None:
         __tracebackhide__ = True
-        if against is None or isinstance(against, (Run, str, os.PathLike)):
-            return self._stored_side(now, against)
-        if isinstance(against, Evaluation):
-            return self._fresh_side(now, against.retrieved)
+        if isinstance(against, _AT_HAND):
+            return self._side_at_hand(now, against)
         retrieved = retrieve(self._queries(now.golden), against, self._options())
         return self._fresh_side(now, retrieved)
 
     async def _aother_side(self, now: Evaluation, against: Any) -> tuple[Evaluation, str] | None:
         __tracebackhide__ = True
-        if against is None or isinstance(against, (Run, str, os.PathLike)):
-            return self._stored_side(now, against)
-        if isinstance(against, Evaluation):
-            return self._fresh_side(now, against.retrieved)
+        if isinstance(against, _AT_HAND):
+            return self._side_at_hand(now, against)
         retrieved = await aretrieve(self._queries(now.golden), against, self._options())
         return self._fresh_side(now, retrieved)
+
+    def _side_at_hand(self, now: Evaluation, against: Any) -> tuple[Evaluation, str] | None:
+        if isinstance(against, Evaluation):
+            return self._fresh_side(now, against.retrieved)
+        return self._stored_side(now, against)
 
     def _fresh_side(self, now: Evaluation, retrieved: Any) -> tuple[Evaluation, str]:
         other = replace(now, retrieved=retrieved)
@@ -452,9 +458,8 @@ class IRMetrics:
             self._notes += notes.on_comparison(comparison, self._against, limits)
             leading = outcome.leading_metric
             if not outcome.fell and leading is not None and comparison.change(leading).delta < 0:
-                self._notes += notes.on_unjudged(
-                    comparison, leading
-                )  # else it is part of what kind of change it is
+                # Else it is part of what kind of change it is.
+                self._notes += notes.on_unjudged(comparison, leading)
             if leading is not None and not outcome.mean_fell:
                 gated = [
                     tag
@@ -481,7 +486,7 @@ class IRMetrics:
     def _degraded(self, golden: Any, against: Any) -> Evaluation:
         """Ask nobody: degrade the stored run and tell what would be caught. Fails where the intact run fails."""
         __tracebackhide__ = True
-        if against is not None and not isinstance(against, (Run, str, os.PathLike)):
+        if not isinstance(against, _STORED):
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
         golden, metrics, _ = self._plan(golden)
         unasked = self._evaluation(golden, Retrieved(Run({}), {}, stopped="", latencies={}), metrics)

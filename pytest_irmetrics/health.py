@@ -11,10 +11,9 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.passages import document_of
-from pytest_irmetrics.reports.text import plural, score_text
+from pytest_irmetrics.reports.text import SLACK, listed, plural, score_text
 from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
@@ -314,13 +313,15 @@ def _misspelt(evaluation: Evaluation, corpus: Container[str] | None) -> Iterator
         returned = _returned(evaluation, evaluation.counted)
         pairs = [pair for pair in pairs if pair[0] not in returned]
     if pairs:
-        told = "; ".join(
-            f"{quote(judged)} ({evaluation.golden.where_judged(query.id, judged)}) for {quote(returned)}"
-            for judged, returned, query in pairs[:_NAMED]
-        )
-        more = f" and {len(pairs) - _NAMED} more" if len(pairs) > _NAMED else ""
+
+        def told(pair: tuple[str, str, Query]) -> str:
+            judged, returned, query = pair
+            return (
+                f"{quote(judged)} ({evaluation.golden.where_judged(query.id, judged)}) for {quote(returned)}"
+            )
+
         yield (
-            f"The golden set seems to misspell {plural(len(pairs), 'id')} that no query returned: {told}{more}. Write them as "
+            f"The golden set seems to misspell {plural(len(pairs), 'id')} that no query returned: {listed(pairs, _NAMED, told, '; ')}. Write them as "
             "the index does."
         )
 
@@ -336,14 +337,14 @@ def _never_returned(evaluation: Evaluation) -> Iterator[str]:
     unreturned = _unreturned(evaluation, evaluation.counted)
     relevant = {d for query in evaluation.counted for d, grade in query.documents.items() if grade > 0}
     if unreturned and len(unreturned) < len(relevant):
-        told = ", ".join(
-            f"{doc_id} ({evaluation.golden.where_judged(query.id, doc_id)})"
-            for doc_id, query in list(unreturned.items())[:_NAMED]
-        )
-        more = f" and {len(unreturned) - _NAMED} more" if len(unreturned) > _NAMED else ""
+
+        def told(judged: tuple[str, Query]) -> str:
+            doc_id, query = judged
+            return f"{doc_id} ({evaluation.golden.where_judged(query.id, doc_id)})"
+
         yield (
             f"{len(unreturned)} of {plural(len(relevant), 'document')} judged relevant were returned for no query at all: "
-            f"{told}{more}. Hard to find, or not in the index: a fixture ir_corpus tells which."
+            f"{listed([*unreturned.items()], _NAMED, told)}. Hard to find, or not in the index: a fixture ir_corpus tells which."
         )
 
 
@@ -385,9 +386,7 @@ def _ungated(evaluation: Evaluation, limits: Limits) -> Iterator[str]:
         and tags.isdisjoint(query.tags)
     ]
     if free:
-        shown = ", ".join(map(quote, free[:_NAMED])) + (
-            f" and {len(free) - _NAMED} more" if len(free) > _NAMED else ""
-        )
+        shown = listed(free, _NAMED, quote)
         yield (
             f"{plural(len(free), 'query', 'queries')} can fail nothing: there are gates on tags alone, and these carry none of "
             f"them: {shown}. Add a threshold for all."

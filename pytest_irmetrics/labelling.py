@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.metrics import Scorer
 from pytest_irmetrics.passages import document_of
+from pytest_irmetrics.reports.text import SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

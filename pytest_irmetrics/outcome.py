@@ -10,7 +10,7 @@ from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.notes import on_unjudged
 from pytest_irmetrics.record import Gate, QueryView, Row, explaining
-from pytest_irmetrics.reports.text import score_text, signed_text
+from pytest_irmetrics.reports.text import SLACK, score_text, signed_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -219,7 +219,7 @@ class Outcome:
     def lowered(self) -> Iterator[str]:
         """Say what a new baseline lowers, and by how much."""
         for row in self.rows():
-            if row.delta is not None and row.delta < -1e-9 and not row.metric.startswith("judged"):
+            if row.delta is not None and row.delta < -SLACK and not row.metric.startswith("judged"):
                 name = row.metric if row.tag is None else f"{row.metric} of {row.tag}"
                 yield (
                     f"{name} {score_text(row.baseline, row.now)} → {score_text(row.now, row.baseline)} "

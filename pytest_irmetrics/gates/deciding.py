@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates.falls import (
     lone_significance,
@@ -15,7 +14,7 @@ from pytest_irmetrics.gates.falls import (
 from pytest_irmetrics.gates.queries import query_gates
 from pytest_irmetrics.gates.verdicts import Gate, Regression, Verdict, at_least
 from pytest_irmetrics.passages import document_of
-from pytest_irmetrics.reports.text import plural, score_text
+from pytest_irmetrics.reports.text import SLACK, plural, score_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

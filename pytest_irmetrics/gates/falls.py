@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics import significance
-from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.gates.verdicts import Gate, Regression, Verdict, at_least
-from pytest_irmetrics.reports.text import plural, score_text, signed_text
+from pytest_irmetrics.reports.text import SLACK, plural, score_text, signed_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

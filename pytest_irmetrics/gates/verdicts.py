@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pytest_irmetrics.change import SLACK
+from pytest_irmetrics.reports.text import SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

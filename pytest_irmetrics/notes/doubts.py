@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics import significance
-from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.evaluation import evaluate_run, read_metrics
 from pytest_irmetrics.gates import SURELY, allowed_drop
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.reports.text import plural, score_text
+from pytest_irmetrics.reports.text import SLACK, plural, score_text
 from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
@@ -66,15 +65,14 @@ def on_unjudged(comparison: Comparison, metric: Metric) -> Iterator[str]:
     if comparison.now.by_passage or metric.kind != "ranking":
         return
     depth = comparison.depth
-    judged = read_metrics(["judged" if depth is None else f"judged@{depth}"])
-    if not _may_have_fallen(comparison, judged):
-        return
-    measured = comparison.by(judged).change(judged[0])
+    (judged,) = read_metrics(["judged" if depth is None else f"judged@{depth}"])
+    at_hand = judged in (*comparison.now.metrics, *comparison.now.aside)
+    measured = (comparison if at_hand else comparison.by([judged])).change(judged)
     if measured.now is None or measured.baseline is None or measured.delta > -_MARKEDLY_LESS:
         return
     change, (now, before) = comparison.change(metric), _if_all_relevant(comparison, metric)
     yield (
-        f"{judged[0].name} is {score_text(measured.now)}, and was {score_text(measured.baseline)}: more of today's results "
+        f"{judged.name} is {score_text(measured.now)}, and was {score_text(measured.baseline)}: more of today's results "
         f"were never judged. {metric.name} is {score_text(change.now)} (was {score_text(change.baseline)}) if no unjudged "
         f"document is relevant, and {score_text(now)} (was {score_text(before)}) if each is as good as its query's best. "
         f"Judge them before you decide: `pytest --ir-report=json:run.json` writes today's run, and `pytest-irmetrics label "
@@ -88,19 +86,6 @@ def _file(evaluation: Evaluation) -> str:
     if golden.path is None or not evaluation.counted:
         return "FILE"
     return shlex.quote(golden.where(evaluation.counted[0].id).rpartition(":")[0])
-
-
-def _may_have_fallen(comparison: Comparison, judged: Sequence[Metric]) -> bool:
-    """Look at the queries that are answered otherwise alone: what is answered as before is judged as before."""
-    queries = comparison.now.narrowed(metrics=judged).queries(judged[0])
-    reranked = {queries[place].id for place in comparison.baseline.reranked}
-    now, baseline = (
-        side.narrowed(metrics=judged, only=reranked) for side in (comparison.now, comparison.baseline)
-    )
-    columns = zip(now.weights(judged[0]), now.column(judged[0]), baseline.column(judged[0]), strict=True)
-    moved = math.fsum(weight * ((after or 0.0) - (before or 0.0)) for weight, after, before in columns)
-    total = math.fsum(query.weight for query in queries)
-    return moved <= (SLACK - _MARKEDLY_LESS) * total
 
 
 def _if_all_relevant(comparison: Comparison, metric: Metric) -> tuple[float, float]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.notes.today import why
-from pytest_irmetrics.reports.text import listed, plural, score_text, signed_text
+from pytest_irmetrics.reports.text import SLACK, listed, plural, score_text, signed_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

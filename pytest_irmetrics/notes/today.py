@@ -120,13 +120,13 @@ def _unmatched_passages(evaluation: Evaluation) -> Iterator[str]:
             if passage.grade >= golden.relevance_level and passage.doc in returned and key not in found:
                 missed.setdefault(key, query.id)
     if missed:
-        named = [
-            f"{golden.where_judged(query_id, key)} {key}"
-            for key, query_id in list(missed.items())[:_PASSAGES]
-        ]
-        more = f" and {len(missed) - _PASSAGES} more" if len(missed) > _PASSAGES else ""
+
+        def named(judged: tuple[str, str]) -> str:
+            key, query_id = judged
+            return f"{golden.where_judged(query_id, key)} {key}"
+
         yield (
-            f"{plural(len(missed), 'passage')} in no returned chunk, though chunks of the document came back: {'; '.join(named)}{more}. "
+            f"{plural(len(missed), 'passage')} in no returned chunk, though chunks of the document came back: {listed([*missed.items()], _PASSAGES, named, '; ')}. "
             "The ranking missed them, or the text is worded otherwise in the corpus, or cut in two where a chunk ends: "
             "a shorter text, or chunks that overlap, mend that."
         )

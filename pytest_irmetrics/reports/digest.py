@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.record import explaining as explaining_gates
-from pytest_irmetrics.reports.text import plural, score_text, signed_text
+from pytest_irmetrics.reports.text import SLACK, plural, score_text, signed_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_irmetrics.record import Degradation, Gate, QueryView, Record, Row
-
-_SLACK = 1e-9
 
 _ENDINGS = {
     1: "The command failed all the same: tests failed that measure nothing here.",
@@ -159,7 +157,7 @@ def caught(degradation: Degradation) -> str:
 def moved(degradation: Degradation) -> str:
     """Say how far each metric moves that moves at all."""
     told = [
-        f"{name} {signed_text(delta)}" for name, delta in degradation.deltas.items() if abs(delta) > _SLACK
+        f"{name} {signed_text(delta)}" for name, delta in degradation.deltas.items() if abs(delta) > SLACK
     ]
     return ", ".join(told) or "no metric moves"
 
@@ -169,7 +167,7 @@ def full_means(record: Record) -> list[str]:
     return [
         f"{row_name(row)} over all of today's queries, also those without a counterpart: {score_text(row.full, row.now)}"
         for row in record.rows
-        if row.baseline is not None and row.full is not None and abs(row.full - (row.now or 0.0)) > _SLACK
+        if row.baseline is not None and row.full is not None and abs(row.full - (row.now or 0.0)) > SLACK
     ]
 
 
@@ -178,7 +176,7 @@ def gated_scores(record: Record) -> str:
     rows = [row for row in record.rows if row.gate] or record.rows
     return ", ".join(
         f"{row_name(row)} {score_text(row.now)}"
-        + (f" ({signed_text(row.delta)})" if row.delta is not None and abs(row.delta) > _SLACK else "")
+        + (f" ({signed_text(row.delta)})" if row.delta is not None and abs(row.delta) > SLACK else "")
         for row in rows
     )
 
@@ -217,7 +215,7 @@ def delta(view: QueryView, metric: str | None) -> float | None:
     now, before = view.scores.get(metric or ""), view.scores_before.get(metric or "")
     if now is None or before is None:
         return None
-    return 0.0 if abs(now - before) <= _SLACK else now - before
+    return 0.0 if abs(now - before) <= SLACK else now - before
 
 
 def worst_first(record: Record) -> list[QueryView]:

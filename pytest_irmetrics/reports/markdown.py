@@ -10,6 +10,7 @@ from pytest_irmetrics.reports import digest, selftest
 from pytest_irmetrics.reports.text import (
     code_markdown,
     escape_markdown,
+    listed,
     plural,
     score_text,
     signed_text,
@@ -280,8 +281,8 @@ def _query(view: QueryView, metrics: Sequence[str]) -> Iterator[str]:
     yield from _ranking(view)
     absent = digest.missing(view)
     if absent:
-        named = ", ".join(f"{_code(place.doc_id, 80)} ({place.judgment})" for place in absent[:5])
-        yield from ("", f"Not returned: {named}{f' and {len(absent) - 5} more' if len(absent) > 5 else ''}.")
+        named = [f"{_code(place.doc_id, 80)} ({place.judgment})" for place in absent]
+        yield from ("", f"Not returned: {listed(named, 5)}.")
 
 
 def _score(view: QueryView, metric: str) -> str:

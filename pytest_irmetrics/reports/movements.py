@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.moves import moves
-from pytest_irmetrics.reports.text import plural
+from pytest_irmetrics.reports.text import listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,11 +64,8 @@ def _gone(gone: Sequence[Move], view: QueryView) -> str:
         how = f"no longer among the {len(view.now)} results" if several else "no longer returned"
         return f"{_graded(gone[0])} is {how} (it was at rank {gone[0].before})"
     how = f"No longer among the {len(view.now)} results" if several else "No longer returned"
-    named = ", ".join(
-        f"{move.doc_id} (grade {move.grade:g}, was at rank {move.before})" for move in gone[:_NAMED]
-    )
-    more = f" and {len(gone) - _NAMED} more" if len(gone) > _NAMED else ""
-    return f"{how}: {named}{more}"
+    named = [f"{move.doc_id} (grade {move.grade:g}, was at rank {move.before})" for move in gone]
+    return f"{how}: {listed(named, _NAMED)}"
 
 
 def _new(view: QueryView) -> str:
@@ -80,9 +77,7 @@ def _new(view: QueryView) -> str:
 
 
 def _named(doc_ids: Sequence[str], view: QueryView) -> str:
-    named = [f"{doc_id} ({_judged(doc_id, view)})" for doc_id in doc_ids[:_ABOVE]]
-    more = len(doc_ids) - len(named)
-    return f"{', '.join(named)}{f' and {more} more' if more else ''}"
+    return listed([f"{doc_id} ({_judged(doc_id, view)})" for doc_id in doc_ids], _ABOVE)
 
 
 def _judged(doc_id: str, view: QueryView) -> str:
@@ -102,6 +97,5 @@ def _missing(view: QueryView) -> Iterator[str]:
         f"{doc_id} (grade {grade:g})" for doc_id, grade in relevant if grade > 0 and doc_id not in view.now
     ]
     if missing:
-        rest = f" and {len(missing) - _MISSING} more" if len(missing) > _MISSING else ""
         where = f"Not among the {plural(len(view.now), 'result')}" if view.now else "Not returned"
-        yield f"{where}: {', '.join(missing[:_MISSING])}{rest}."
+        yield f"{where}: {listed(missing, _MISSING)}."

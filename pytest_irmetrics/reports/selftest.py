@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.change import SLACK
-from pytest_irmetrics.reports.text import display_width, plural, shorten, signed_text, table
+from pytest_irmetrics.reports.text import SLACK, display_width, plural, shorten, signed_text, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

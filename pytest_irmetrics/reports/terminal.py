@@ -6,11 +6,11 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.record import explaining
 from pytest_irmetrics.reports.digest import other_side, slice_moved
 from pytest_irmetrics.reports.movements import movements
 from pytest_irmetrics.reports.text import (
+    SLACK,
     display_width,
     escape_terminal,
     is_ascii_only,
@@ -280,7 +280,7 @@ def summary_table(record: Record, screen: Screen) -> list[str]:
         whole=(0, len(align) - 1),
     )
     for row in record.rows:
-        if row.baseline is not None and row.full is not None and abs(row.full - (row.now or 0.0)) > 1e-9:
+        if row.baseline is not None and row.full is not None and abs(row.full - (row.now or 0.0)) > SLACK:
             name = row.metric if row.tag is None else f"{row.metric} [{row.tag}]"
             lines += screen.wrapped(
                 f"{name} over all of today's queries, also those without a counterpart: {score_text(row.full, row.now)}"
@@ -352,5 +352,5 @@ _WORD = {"passed": "passes", "failed": "FAILS", "error": "FAILS, not every query
 
 def _gated(row: Row) -> str:
     name = row.metric if row.tag is None else f"{row.metric} [{row.tag}]"
-    delta = f" ({signed_text(row.delta)})" if row.delta is not None and abs(row.delta) > 1e-9 else ""
+    delta = f" ({signed_text(row.delta)})" if row.delta is not None and abs(row.delta) > SLACK else ""
     return f"{name} {score_text(row.now)}{delta}"

@@ -11,15 +11,18 @@ import math
 import re
 from bisect import bisect
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from unicodedata import category, east_asian_width
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
+
+T = TypeVar("T")
 
 MINUS = "\N{MINUS SIGN}"
 
-_SLACK = 1e-9  # what every gate allows for floating point; numbers that differ by less may print alike
+SLACK = 1e-9
+"""What every comparison allows for floating point; numbers that differ by less may print alike."""
 
 _MARKS_IN_A_ROW = 8  # Tibetan and Vietnamese need fewer; text made to overflow its line ("zalgo") needs more
 
@@ -354,7 +357,7 @@ def score_text(value: float | None, *against: float | None, digits: int = 4) -> 
     others = [
         other
         for other in against
-        if other is not None and math.isfinite(other) and abs(other - value) > _SLACK
+        if other is not None and math.isfinite(other) and abs(other - value) > SLACK
     ]
     large = max(map(abs, (value, *others))) >= 1e9
     for places in range(max(digits, 6) if large else digits, max(digits, 17) + 1):
@@ -376,7 +379,7 @@ def signed_text(delta: float | None, *against: float | None, digits: int = 4) ->
     """
     if delta is None or math.isnan(delta):
         return score_text(delta)
-    sign = "" if abs(delta) <= _SLACK else MINUS if delta < 0 else "+"
+    sign = "" if abs(delta) <= SLACK else MINUS if delta < 0 else "+"
     return sign + score_text(
         abs(delta), *(abs(other) for other in against if other is not None), digits=digits
     )
@@ -387,7 +390,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def listed(ids: Sequence[str], most: int = 10) -> str:
-    """Name ids, the first few and how many more there are."""
-    shown = ", ".join(ids[:most])
-    return shown if len(ids) <= most else f"{shown} and {len(ids) - most} more"
+def listed(items: Sequence[T], most: int = 10, word: Callable[[T], str] = str, between: str = ", ") -> str:
+    """Name the first few of some items, ids unless `word` words them, and how many more there are."""
+    shown = between.join(map(word, items[:most]))
+    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

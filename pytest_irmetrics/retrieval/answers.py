@@ -173,9 +173,8 @@ def _draw_mapping(answer: Any, response: Mapping[Any, Any], k: int) -> list[Any]
                 answer,
                 f"{printable(str(failed))} {'shard' if failed == 1 else 'shards'} failed: it is a part of the results. Mend the index.",
             )
-        clusters = response.get(
-            "_clusters"
-        )  # of a search over several; `successful` may count the partial ones
+        # Of a search over several clusters; `successful` may count the partial ones.
+        clusters = response.get("_clusters")
         if isinstance(clusters, Mapping) and any(map(clusters.get, ("skipped", "partial", "failed"))):
             bad_answer(
                 answer,

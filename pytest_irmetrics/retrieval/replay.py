@@ -56,9 +56,8 @@ def replay(queries: Sequence[Question], run: Run, options: RetrievalOptions) -> 
             rankings = tuple(
                 [reread(ranking, stored.passages, passages_of(query), judgments) for ranking in rankings]
             )
-        if (
-            options.depth != run.depth
-        ):  # else it is taken whole: chunks that hold several passages make it longer
+        # At its own depth it is taken whole: chunks that hold several passages make it longer.
+        if options.depth != run.depth:
             rankings = tuple([ranking[: options.depth] for ranking in rankings])
         answers[query.id] = answer_to(query, rankings)
     return Retrieved(

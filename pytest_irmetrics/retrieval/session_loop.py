@@ -67,10 +67,8 @@ def _wind_down(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None
         task.cancel()
         try:
             loop.run_until_complete(task)
-        except (
-            KeyboardInterrupt,
-            SystemExit,
-        ):  # what another call in flight raised; the first is on its way up
+        except (KeyboardInterrupt, SystemExit):
+            # What another call in flight raised; the first is on its way up.
             continue
         except BaseException:  # noqa: BLE001 - its end, or that of its time
             break

@@ -12,9 +12,6 @@ from pytest_irmetrics.run.model import Run
 
 __all__ = ["Answer", "Run", "RunError", "make_answer"]
 
-for _public in (
-    Answer,
-    Run,
-    RunError,
-):  # so that pickles and tracebacks name what is public, wherever it is made
+# Pickles and tracebacks name what is public, wherever it is made.
+for _public in (Answer, Run, RunError):
     _public.__module__ = __name__

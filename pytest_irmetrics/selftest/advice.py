@@ -6,9 +6,8 @@ import json
 import math
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.gates import allowed_drop
-from pytest_irmetrics.reports.text import plural, score_text
+from pytest_irmetrics.reports.text import SLACK, listed, plural, score_text
 from pytest_irmetrics.selftest.judged import Judged, whole_deltas
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def _on_slices(missed: Sequence[Judged], limits: Limits) -> Iterator[str]:
     if len(found) == 1:
         yield f"A mean hides a lost slice: give {found[0][0]} a threshold of its own, {mark}."
         return
-    named = ", ".join(tag for tag, _ in found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+    named = listed([tag for tag, _ in found], 5)
     yield f"A mean hides a lost slice: give {named} thresholds of their own, such as {mark}."
 
 

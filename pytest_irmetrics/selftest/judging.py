@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.change import SLACK
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates import Regression, decide
 from pytest_irmetrics.record import Degradation
-from pytest_irmetrics.reports.text import plural
+from pytest_irmetrics.reports.text import SLACK, plural
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.selftest.advice import advice
 from pytest_irmetrics.selftest.degrading import Plan, plans

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.keyed.keys import QUERY_KEYS
+from pytest_irmetrics.reports.text import listed
 from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
@@ -197,8 +198,7 @@ def _listed(queries: Sequence[Query]) -> str:
 
 
 def _names(ids: Sequence[str]) -> str:
-    named = ", ".join(map(quote, ids[:_NAMED]))
-    return f"{named} and {len(ids) - _NAMED} more" if len(ids) > _NAMED else named
+    return listed(ids, _NAMED, quote)
 
 
 def _is_are(things: Sequence[object]) -> str:
