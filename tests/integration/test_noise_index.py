@@ -1,8 +1,8 @@
 """Run noise on an approximate index that really differs from build to build: HNSW over the example's 956 rules.
 
 Each rule is a vector, by latent semantic analysis of its text's character n-grams. Each time that the
-set is asked, another build of the index answers: the rules come in another order, from two threads, as they do where an
-index is built anew by each run of a pipeline.
+set is asked, another build of the index answers: the rules come in another order, as they do where an index is built
+anew by each run of a pipeline. From one thread, so that a build that fails this test can be had again.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
+import statistics
 from collections import Counter
 from pathlib import Path
 
@@ -61,14 +62,14 @@ class Corpus:
         return normal((self.counted(ngrams(text)) * self.rarity @ self.axes)[None])[0]
 
     def built(self, seed, without=()):
-        """Index the rules in an order of chance, by two threads."""
+        """Index the rules in an order of chance."""
         order = np.random.default_rng(seed).permutation(len(self.codes))
         if without:
             order = order[[self.codes[key] not in without for key in order]]
         index = usearch.Index(
             ndim=self.vectors.shape[1], metric="ip", connectivity=16, expansion_add=64, expansion_search=16
         )
-        index.add(order, self.vectors[order], threads=2)
+        index.add(order, self.vectors[order], threads=1)
         return index
 
 
@@ -129,13 +130,13 @@ def test_no_false_alarm_in_200_runs_and_lost_documents_are_caught(golden, answer
         return evaluate(golden, taking_turns(builds), METRICS, repeat=len(builds))
 
     builds = [answers(seed) for seed in range(100)]
-    once = [asked([build]) for build in builds[:30]]
+    once = [asked([build]) for build in builds]
     rankings = [{i: answer.rankings for i, answer in run.run.answers.items()} for run in once]
     assert all(one != other for one, other in itertools.combinations(rankings, 2)), (
         "the index is deterministic"
     )
     means = [run["ndcg@10"] for run in once]
-    assert max(means) - min(means) > MAX_DROP, "asked once, some builds fail against others"
+    assert max(means) - min(means) > MAX_DROP / 2, "asked once, chance alone takes up half the tolerance"
 
     baseline = asked(builds[:REPEAT])
     chance = random.Random(3)
@@ -144,8 +145,10 @@ def test_no_false_alarm_in_200_runs_and_lost_documents_are_caught(golden, answer
         comparison, verdicts = judged(asked(chance.sample(builds[REPEAT:], REPEAT)), baseline)
         deviations.append(comparison.run_noise("ndcg@10").deviation)
         alarms += [verdict.text for verdict in verdicts if verdict.failed]
-    assert 0.0005 < min(deviations) < max(deviations) < MAX_DROP / 1.645
     assert not alarms
+    expected = statistics.stdev(means) * (2 / REPEAT) ** 0.5
+    assert expected / 3 < statistics.median(deviations) < 3 * expected
+    assert 0 < min(deviations) < max(deviations) < MAX_DROP / 1.645
 
     found = [query_id for query_id, score in baseline.scores["ndcg@10"].items() if score > 0.3]
     caught = 0
