@@ -24,6 +24,8 @@ __all__ = [
     "read_text_bytes",
 ]
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 MAX_BYTES = 100_000_000  # nine times a file of 100,000 queries
 
 UTF8_BOM = b"\xef\xbb\xbf"

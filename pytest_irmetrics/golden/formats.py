@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SUFFIXES", "format_of", "read"]
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 SUFFIXES = {
     ".yaml": "yaml",
     ".yml": "yaml",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.golden.formats import format_of, read
 from pytest_irmetrics.golden.judgments import read_judgments
 from pytest_irmetrics.golden.problems import place
-from pytest_irmetrics.reports.text import plural
+from pytest_irmetrics.reports.text import plural, printed_as
 
 if TYPE_CHECKING:
     import os
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pytest_irmetrics.thresholds import Threshold
 
 __all__ = ["GoldenSet", "made_of", "read_as"]
+
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 
 class GoldenSet:
@@ -72,6 +74,11 @@ class GoldenSet:
         self._shown = shown if shown is not None else str(path) if path is not None else name
         self._tags: frozenset[str] | None = None
         self._lines: Sequence[str] | None = None
+
+    def find(self, written: str) -> Query | None:
+        r"""Return the query of an id; also where it is written as messages print it, on one line (``how\ndo I``)."""
+        query_id = written if written in self.queries else printed_as(written, self.queries)
+        return None if query_id is None else self.queries[query_id]
 
     @classmethod
     def load(

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["read_judgments"]
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 
 def read_judgments(
     judgments: Mapping[str, Mapping[str, Grade]],

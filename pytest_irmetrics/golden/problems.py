@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_PROBLEMS", "GoldenSetError", "Problem", "Problems", "Stop", "place", "raise_any"]
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 MAX_PROBLEMS = 1000  # nobody reads more, and a hostile file could have millions
 
 

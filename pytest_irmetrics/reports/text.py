@@ -14,8 +14,10 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 from unicodedata import category, east_asian_width
 
+from pytest_irmetrics.words import printable
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
 T = TypeVar("T")
 
@@ -91,6 +93,14 @@ def escape_terminal(text: str) -> str:
     if "::" in shown or "##" in shown:
         return _CI_COMMAND.sub(lambda found: rf"{found[0][0]}\{found[0][1]}", shown)
     return shown
+
+
+def printed_as(line: str, ids: Iterable[str]) -> str | None:
+    r"""Return the id that messages print so, on one line (``how\ndo I``); None where it is none of these, or several."""
+    if "\\" not in line:
+        return None
+    found = {one for one in ids if line in (escape_terminal(one), printable(one))}
+    return found.pop() if len(found) == 1 else None
 
 
 def escape_html(text: str) -> str:

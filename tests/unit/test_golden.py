@@ -1160,6 +1160,31 @@ SEEDS = [
 ]
 
 
+class TestFind:
+    IDS = ("plain", "two\nlines", "a ::b", r"a\nb", "a\nb", "bi\u202edi")
+
+    @pytest.mark.parametrize(
+        ("written", "found"),
+        [
+            *((query_id, query_id) for query_id in IDS),
+            (r"two\nlines", "two\nlines"),
+            (r"a :\:b", "a ::b"),
+            (r"bi\u202edi", "bi\u202edi"),
+            ("two lines", None),
+            (r"no\nsuch", None),
+            ("", None),
+        ],
+    )
+    def test_takes_an_id_and_what_messages_print_of_it(self, written, found):
+        golden = GoldenSet.from_judgments({query_id: {"d": 1} for query_id in self.IDS})
+        query = golden.find(written)
+        assert (query and query.id) == found
+
+    def test_what_two_ids_are_printed_as_is_neither(self):
+        golden = GoldenSet.from_judgments({"a\nb ::c": {"d": 1}, "a\\nb ::c": {"d": 1}})
+        assert golden.find("a\\nb :\\:c") is None
+
+
 class TestNothingEscapes:
     """Whatever the bytes, there is a golden set or an error with a place in every line."""
 

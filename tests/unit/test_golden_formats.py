@@ -581,7 +581,7 @@ class TestQuepid:
         [
             ("{}", '1:1: This is no export of Quepid, which has a list of "queries". Write a golden set as YAML or JSONL.'),
             ('{"queries": []}', "1:1: No query has a rating. Rate some results in Quepid, and export the case again."),
-            ('{"format": "pytest-irmetrics run"}', "1:1: This is a irmetrics run, not a golden set. Name the golden set."),
+            ('{"format": "pytest-irmetrics run"}', "1:1: This is a run of pytest-irmetrics, not a golden set. Name the golden set."),
             ('{"queries": [{"query": "a",\n "relevant": ["b"]}]}', "1:14: This is no query of an export of Quepid. Name a golden set with these keys .yaml, which JSON is, too."),
             ('{"queries": [\n 5]}', '2:2: This is no query of an export of Quepid. An export has "query_text" or "query", and "ratings".'),
             ('{"queries": [{"query": "a", "ratings": {"b": "x"}}]}', "1:46: The grade of 'b' is 'x'. Write a number up to 1000."),
@@ -666,6 +666,31 @@ class TestBeir:
             "a/queries.jsonl:6:1: A key is here twice, or a number is too long. Keep one key, and shorter numbers.",
         ]
 
+    def test_no_judgment_is_taken_for_the_header(self):
+        beir("a", {})
+        for rows in ("q1\tx\t1\n", self.ROWS, 'q1\t"x"\t1\nq3\ty\t1\n'):
+            write("a/qrels/test.tsv", rows)
+            assert problems("a") == [
+                (
+                    "a/qrels/test.tsv:1:1: This is a judgment, and the header is missing. Write query-id, corpus-id and score "
+                    "above it, with tabs between."
+                )
+            ]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "query_id\tdoc\trelevance\nq1\tx\t2\n",
+            "corpus-id\tquery-id\tscore\nx\tq1\t2\n",
+            "score\tQuery-ID\tcorpus-id\n2\tq1\tx\n",
+            '"query-id"\t"corpus-id"\t"score"\nq1\tx\t2\n',
+        ],
+    )
+    def test_columns_go_by_the_header_where_it_names_them(self, text):
+        beir("a", {})
+        write("a/qrels/test.tsv", text)
+        assert judgments(GoldenSet.load("a")) == {"q1": {"x": 2}}
+
     def test_a_judged_query_without_a_text(self):
         assert problems(beir("a", {"test": "q1\tx\t1\nq7\tx\t1\n"})) == [
             "a/qrels/test.tsv:3:1: The query 'q7' has no text in a/queries.jsonl. Add it, or remove its judgments."
@@ -674,7 +699,14 @@ class TestBeir:
     def test_the_texts_are_missing(self, folder):
         beir("a", {"test": self.ROWS})
         (folder / "a/queries.jsonl").unlink()
-        assert problems("a/qrels/test.tsv") == ["a/queries.jsonl:1:1: There is no such file. Check the path."]
+        assert problems("a/qrels/test.tsv") == [
+            (
+                "a/qrels/test.tsv:1:1: These are judgments of a BEIR folder, and a/queries.jsonl, which has its texts, is not "
+                "there. Add it; or name the columns id, docid and rating, if there are no texts."
+            )
+        ]
+        write("x.tsv", "id\tdocid\trating\nq1\tx\t1\n")
+        assert texts(GoldenSet.load("x.tsv")) == {"q1": None}
 
     @FUZZ
     @given(data=st.binary() | st.text("q0\t1d\n ", max_size=40).map(str.encode))

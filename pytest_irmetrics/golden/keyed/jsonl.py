@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["read_jsonl"]
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 MAX_BYTES = 500_000_000
 MAX_LINE = 10_000_000
 

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = ["parse_yaml", "read_yaml"]
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 
 def read_yaml(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
     """Read a golden set; messages call the file `shown`. Raises GoldenSetError."""

@@ -12,17 +12,21 @@ from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
 from pytest_irmetrics.golden.nodes.json_nodes import JsonError, compose, strict_json
 from pytest_irmetrics.golden.problems import GoldenSetError, Problem, Problems, Stop, raise_any
 from pytest_irmetrics.golden.ratings.beir_folder import split_of, splits_of
-from pytest_irmetrics.golden.ratings.rows import MAX_BYTES, blocks, contents_of, grouped
+from pytest_irmetrics.golden.ratings.rows import MAX_BYTES, blocks, contents_of, grouped, read_grade
 from pytest_irmetrics.golden.ratings.table import read_rows
 from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from pytest_irmetrics.golden.model import Contents
     from pytest_irmetrics.golden.ratings.rows import Judged
 
 __all__ = ["is_split", "read_folder", "read_split"]
+
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
+_COLUMNS = (b"query-id", b"corpus-id", b"score")
 
 
 def read_folder(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
@@ -55,6 +59,7 @@ def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
         with suppress(Stop):
             judged = _quick(data)
             if judged is None:
+                _check_header(data, problems)
                 drafts = read_rows(data, problems, tabs=True, for_spreadsheets=False)
                 judged = (
                     {query_id: draft.judgments for query_id, draft in drafts.items() if draft.judgments},
@@ -62,8 +67,12 @@ def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
                 )
         del data
         texts: dict[str, str] = {}
+        queries = folder / "queries.jsonl"
         with suppress(Stop):
-            texts = _read_texts(folder / "queries.jsonl", in_queries, set(judged[0]) if judged else set())
+            if os.path.lexists(queries):
+                texts = _read_texts(queries, in_queries, set(judged[0]) if judged else set())
+            else:
+                problems.report(1, 1, _no_texts(texts_in))
         if judged is not None and not len(problems) and not len(in_queries):
             with suppress(Stop):
                 name = f"{folder.name}-{path.stem}"
@@ -73,16 +82,45 @@ def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
     return contents
 
 
+def _no_texts(texts_in: str) -> str:
+    return (
+        f"These are judgments of a BEIR folder, and {texts_in}, which has its texts, is not there. Add it; or name the "
+        "columns id, docid and rating, if there are no texts."
+    )
+
+
 def is_split(data: bytes) -> bool:
     """Say whether a table is the qrels of a BEIR folder, by its header."""
-    header = data[:200].splitlines()[:1]
-    return bool(header) and header[0].lower().split(b"\t") == [b"query-id", b"corpus-id", b"score"]
+    return _header(data) == list(_COLUMNS)
+
+
+def _header(data: bytes) -> list[bytes]:
+    first = data[:1000].splitlines()[:1]
+    return first[0].lower().split(b"\t") if first else []
+
+
+def _is_judgment(cells: Sequence[bytes]) -> bool:
+    return len(cells) == len(_COLUMNS) and read_grade(cells[-1].decode("utf-8", "replace")) is not None
+
+
+def _check_header(data: bytes, problems: Problems) -> None:
+    """Report a first line that is a judgment, which must not go as the header. Raises Stop."""
+    if _is_judgment(_header(data)):
+        problems.report(
+            1,
+            1,
+            "This is a judgment, and the header is missing. Write query-id, corpus-id and score above it, with tabs between.",
+        )
+        raise Stop
 
 
 def _quick(data: bytes) -> Judged | None:
-    """Read rows without quotes; None for others."""
+    """Read rows without quotes, their columns in the usual order under whatever names; None for others."""
+    names = _header(data)
     header, end, rest = data.partition(b"\n")
-    if b'"' in data or b"\r" in header.rstrip(b"\r"):
+    if b'"' in data or b"\r" in header.rstrip(b"\r") or _is_judgment(names):
+        return None
+    if set(names) == set(_COLUMNS) and not is_split(data):  # in another order
         return None
     return grouped(_rows(rest), 2) if end else None
 

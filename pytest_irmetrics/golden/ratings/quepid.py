@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["read_quepid"]
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 MAX_BYTES = 50_000_000
 
 
@@ -53,7 +55,9 @@ def _read(text: str, path: Path, problems: NodeProblems) -> Contents:
     kind = fields.get("format")
     if kind is not None and kind.__class__ is ScalarEvent and kind.value.startswith("pytest-irmetrics"):
         problems.report(
-            1, 1, f"This is a {kind.value.removeprefix('pytest-')}, not a golden set. Name the golden set."
+            1,
+            1,
+            f"This is a {kind.value.removeprefix('pytest-irmetrics ')} of pytest-irmetrics, not a golden set. Name the golden set.",
         )
         raise Stop
     listed = fields.get("queries")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["read_table"]
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 
 def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
     """Read a golden set from a CSV or TSV file with a header. Raises GoldenSetError."""

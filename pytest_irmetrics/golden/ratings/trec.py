@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["read_qrels", "read_topics", "topics_beside"]
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 _SHAPE = "query 0 document grade"
 _FIELD = re.compile(rb"[^ \t\n\r\x0b\x0c]+")  # as bytes.split has it: an id may hold a no-break space
 
