@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_irmetrics import health
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.health import doubts, on_run, on_run_in_detail
+from pytest_irmetrics.health import by_run, doubts, on_run, on_run_in_detail
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import build, resolve
 
@@ -179,10 +178,10 @@ class TestRuns:
             "- {query: q, relevant: [DOC, x]}\n- {query: r, relevant: [E, x]}\n- {query: s, relevant: [F, x]}\n"
         )
         answers = {"q": ["doc", "x"], "r": ["e", "x"], "s": ["f", "E"]}
-        monkeypatch.setattr(health, "_LOOKED_AT", 3)
+        monkeypatch.setattr(by_run, "_LOOKED_AT", 3)
         (text,) = noted(golden, answers)
         assert "seems to misspell 1 id that no query returned: 'DOC'" in text  # not E, which s returns, nor F
-        monkeypatch.setattr(health, "_LOOKED_AT", 2)
+        monkeypatch.setattr(by_run, "_LOOKED_AT", 2)
         assert noted(golden, {**answers, "s": ["DOC"]}) == []
 
     def test_what_is_only_like_it_is_not(self, golden_set):
