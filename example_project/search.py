@@ -106,8 +106,8 @@ class RuleSearch:
         found = self.index.execute(
             # A removed rule can no longer be turned on, so it helps nobody to find it. Rules with the same
             # score are ordered by code, so that every machine gives the same answer.
-            "SELECT id FROM rules WHERE rules MATCH ?1 AND NOT removed AND (?2 IS NULL OR linter = ?2) "
-            "ORDER BY bm25(rules, 0, 0, 0, ?3, ?4, ?5), id LIMIT ?6",
+            "SELECT id FROM rules WHERE rules MATCH ? AND NOT removed AND linter = coalesce(?, linter) "
+            "ORDER BY bm25(rules, 0, 0, 0, ?, ?, ?), id LIMIT ?",
             (match, linter, *self.weights, size),
         )
         return [code for (code,) in found]

@@ -49,8 +49,10 @@ _ASYNC_ITSELF = (
     "Let the retriever be the async function itself: `await irmetrics.acheck()` awaits it, and check() too."
 )
 _IN_A_THREAD = (
-    "With ir_timeout, ir_concurrency or ir_executor the retriever runs in another thread: open the connection in the "
-    "retriever, or with check_same_thread=False; or leave these settings out."
+    # A connection that threads share without a lock mixes their answers up: Python 3.12 and later hand one statement to two.
+    "With ir_timeout, ir_concurrency or ir_executor the retriever runs in another thread: open a connection for each "
+    "thread (threading.local()); or one for all with check_same_thread=False, and hold a threading.Lock() from the "
+    "query until its rows are read; or leave these settings out."
 )
 _ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
     (

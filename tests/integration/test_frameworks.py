@@ -30,6 +30,7 @@ from pytest_irmetrics.retrieval import (
     close_session_loop,
     retrieve,
 )
+from tests.integration import models
 from tests.integration.packages import need
 
 ROOT = Path(__file__).parents[2]
@@ -583,22 +584,8 @@ def served(engine):
 
 @pytest.fixture
 def tiny_model(search_module, tmp_path):
-    """A model of sentence-transformers that is made here: a random vector a word."""
-    need("sentence_transformers")
-    torch, tokenizers = need("torch"), need("tokenizers")
-    modules = need("sentence_transformers.sentence_transformer.modules")
-    words = sorted({word for rule in search_module.load_rules() for word in rule.message.lower().split()})
-    model = tokenizers.models.WordLevel(
-        {word: place for place, word in enumerate(["[UNK]", *words])}, "[UNK]"
-    )
-    tokenizer = tokenizers.Tokenizer(model)
-    tokenizer.normalizer = tokenizers.normalizers.Lowercase()
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    torch.manual_seed(7)
-    static = modules.StaticEmbedding(tokenizer, embedding_dim=64)
-    path = tmp_path / "model"
-    need("sentence_transformers").SentenceTransformer(modules=[static], device="cpu").save(str(path))
-    return path
+    messages = [rule.message for rule in search_module.load_rules()]
+    return models.tiny(messages, tmp_path / "model")
 
 
 def run_page(place, folder, test=None, replaced=(), **environment):

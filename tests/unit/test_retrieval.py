@@ -1536,7 +1536,7 @@ class TestThreads:
         assert retrieve(ONE, search).run["q0"] == ("a",)
         said = problem(search, timeout=60)
         assert "raised sqlite3.ProgrammingError" in said
-        assert "check_same_thread=False; or leave these settings out." in said
+        assert "check_same_thread=False, and hold a threading.Lock() from the query until" in said
         connection.close()
 
     def test_as_many_as_wanted_work_at_once(self):

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.integration.engines.pages import GOLDEN, PAGES
+from tests.integration import models
+from tests.integration.engines.pages import GOLDEN, PAGES, blocks
 from tests.integration.packages import need_there
 
 
@@ -51,6 +52,32 @@ def start(engine, case):
 
 def test_every_page_is_run():
     assert {path.stem for path in PAGES.glob("*.md")} == {"README", *(case.page for case in CASES)}
+
+
+@cases
+def test_every_page_says_what_to_install(case):
+    text = (PAGES / f"{case.page}.md").read_text(encoding="utf-8")
+    assert ("Needs `pip install " in text) == bool(case.needs)
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if "numpy" in case.needs], ids=lambda case: case.page
+)
+def test_the_model_shown_fits_each_page_on_vectors(engine, documents, case):
+    """Its vectors are of another length than those of the tests' own."""
+    need_there("sentence_transformers", "torch", "tokenizers")
+    project = start(engine, case)
+    model = models.tiny([document["title"] for document in documents], project.folder / "model")
+    code = blocks("README.md")["embedding.py"]
+    name = "sentence-transformers/all-MiniLM-L6-v2"
+    assert name in code
+    project.write("embedding.py", code.replace(name, model.as_posix()))
+    project.documents(documents[::20])
+    title = {"id": "title", "query": documents[20]["title"], "relevant": documents[20]["id"]}
+    project.write("golden/rules.yaml", json.dumps({"queries": [title]}))
+    project.index()
+    status, output = project.gate()
+    assert status == 0, output
 
 
 @cases

@@ -68,7 +68,7 @@ def test_a_connection_of_another_thread_is_told_with_its_cure(engine, how):
     output = one_line(output)
     assert "golden/rules.yaml:2: eval" in output
     assert "sqlite3.ProgrammingError" in output
-    assert "open the connection in the retriever, or with check_same_thread=False" in output
+    assert "one for all with check_same_thread=False, and hold a threading.Lock()" in output
 
 
 @pytest.mark.parametrize(
