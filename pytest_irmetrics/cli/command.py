@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in _COMMANDS:
         command.add(commands)
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(label.marked(sys.argv[1:] if arguments is None else arguments))
     if options.version:
         tell(f"pytest-irmetrics {metadata.version('pytest-irmetrics')}")
         return OK

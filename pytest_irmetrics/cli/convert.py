@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.cli.named import add_test, load
 from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, tell
 from pytest_irmetrics.golden import GoldenSetError
 from pytest_irmetrics.golden.formats import SUFFIXES
@@ -19,7 +20,7 @@ from pytest_irmetrics.golden.ratings.trec import topics_beside
 from pytest_irmetrics.golden.writing.files import files_of
 from pytest_irmetrics.golden.writing.fitting import FORMATS, UnfitError, fit
 from pytest_irmetrics.reports.text import plural
-from pytest_irmetrics.run import Run
+from pytest_irmetrics.run import RunError
 from pytest_irmetrics.words import quote
 from pytest_irmetrics.writing import WriteError, write_whole
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.cli.screen import Commands
     from pytest_irmetrics.golden import GoldenSet, Query
+    from pytest_irmetrics.run import Run
 
 _RUN = "run"
 _NAMES = (*FORMATS, _RUN)
@@ -65,6 +67,7 @@ pytest-irmetrics convert bm25.run bm25.json
         "--from", dest="form", choices=_NAMES, help="the format of IN, where its suffix does not say it"
     )
     parser.add_argument("--to", choices=_NAMES, help="the format of OUT, where its suffix does not say it")
+    add_test(parser)
     parser.add_argument("--force", action="store_true", help="write over what is there")
     add_own_metrics(parser)
 
@@ -80,6 +83,10 @@ def _convert(options: argparse.Namespace) -> int:
             )
         _convert_run(options)
         return OK
+    if options.tests:
+        raise RefusedError(
+            f"{options.source}: --test says whose run of a JSON report is wanted, and this is a golden set. Leave it out."
+        )
     golden = read_as(form, Path(options.source), options.source, options.metric)
     try:
         kept, said = fit(golden, FORMATS[to])
@@ -121,6 +128,8 @@ def _form_of(source: str) -> str:
         try:
             with path.open("rb") as file:
                 return _RUN if _STORED.search(file.read(4096)) else "quepid"
+        except FileNotFoundError:
+            raise RefusedError(f"{source}:1:1: There is no such file. Check the path.") from None
         except (OSError, ValueError):
             return "quepid"
     form = SUFFIXES.get(suffix)
@@ -155,12 +164,15 @@ def _spelled(names: tuple[str, ...]) -> str:
 
 
 def _convert_run(options: argparse.Namespace) -> None:
-    run = Run.load(options.source)
+    ((_, run),) = load([options.source], options.tests)
     said = list(_lost(run)) if Path(options.target).suffix.lower() != ".json" else []
     _refuse_existing([options.target], force=options.force)
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / f"run{Path(options.target).suffix}"
-        run.save(written)
+        try:
+            run.save(written)
+        except RunError as error:  # an id that the form cannot hold
+            raise RefusedError(f"{options.source}: {error}") from None
         data = written.read_bytes()
     _write(options.target, data)
     if said:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.cli.named import add_test, load
 from pytest_irmetrics.cli.scoring import DEFAULT, add_metrics, part_of, scorable, too_deep
 from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, screen, show
 from pytest_irmetrics.comparison import Comparison, compare
@@ -13,7 +14,7 @@ from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.passages import Passage
 from pytest_irmetrics.reports.text import listed, plural, score_text, signed_text, table
-from pytest_irmetrics.run import Answer, Run
+from pytest_irmetrics.run import Answer
 from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.cli.screen import Commands
     from pytest_irmetrics.metrics import Grade, Metric
     from pytest_irmetrics.reports.terminal import Screen
+    from pytest_irmetrics.run import Run
 
 _LEADING = "ndcg@10"
 """By which queries are ordered where no metric was asked for."""
@@ -52,9 +54,10 @@ def add(commands: Commands) -> None:
             "the difference, and with 1 only for what cannot be read. pytest --ir-baseline is what fails."
         ),
         examples="""
-git show main:tests/ir_baselines/test_search/test_it[faq].json > /tmp/main.json
+git show 'main:tests/ir_baselines/test_search/test_it[faq].json' > /tmp/main.json
 pytest-irmetrics diff /tmp/main.json 'tests/ir_baselines/test_search/test_it[faq].json'
 pytest-irmetrics diff bm25.run dense.run --golden golden/faq.yaml --metrics ndcg@10,recall@100
+pytest-irmetrics diff quality.json quality.json --test bm25 --test dense
 """,
     )
     parser.add_argument(
@@ -67,6 +70,7 @@ pytest-irmetrics diff bm25.run dense.run --golden golden/faq.yaml --metrics ndcg
         help="the golden set to judge both by; TREC runs have no judgments of their own, and no run says which "
         "queries are marked xfail",
     )
+    add_test(parser, "; given twice, A's and then B's")
     add_metrics(parser)
     parser.add_argument(
         "--queries",
@@ -85,7 +89,8 @@ def _count(text: str) -> int:
 
 
 def _diff(options: argparse.Namespace) -> int:
-    before, after = Run.load(options.baseline), Run.load(options.now)
+    named = load([options.baseline, options.now], options.tests)
+    (options.baseline, before), (options.now, after) = named
     if options.golden is None:
         golden = _judged_by(before, after, options)
     else:

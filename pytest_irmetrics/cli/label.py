@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.cli import sheet
+from pytest_irmetrics.cli.named import add_test
 from pytest_irmetrics.cli.scoring import one_metric
 from pytest_irmetrics.cli.screen import (
     OK,
@@ -24,7 +25,7 @@ from pytest_irmetrics.cli.stores import add_directory, no_run, runs_of
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.model import MAX_GRADE
 from pytest_irmetrics.labelling import pool
-from pytest_irmetrics.reports.text import listed, plural, score_text, table
+from pytest_irmetrics.reports.text import listed, plural, printed_as, score_text, table
 from pytest_irmetrics.words import quote
 from pytest_irmetrics.writing import WriteError, write_whole
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.cli.screen import Commands
+    from pytest_irmetrics.golden import Query
     from pytest_irmetrics.labelling import Pool, Unjudged
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.reports.terminal import Screen
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 _LISTED = 20
 _NAMED = 3
 _EDITABLE = (".yaml", ".yml")
+_AN_ID = "\0"
+"""What no command line can hold."""
 
 
 def add(commands: Commands) -> None:
@@ -76,6 +80,7 @@ pytest-irmetrics label golden/faq.yaml --query refund --append 0
         metavar="RUN",
         help="a baseline, a JSON report, or a TREC run, in place of the baselines (repeatable)",
     )
+    add_test(which)
     which.add_argument(
         "--by",
         type=one_metric,
@@ -116,6 +121,7 @@ pytest-irmetrics label golden/faq.yaml --query refund --append 0
         "--judge",
         nargs=3,
         action="append",
+        type=lambda text: text.removeprefix(_AN_ID),
         metavar=("QUERY", "DOC", "GRADE"),
         help="append this judgment (repeatable)",
     )
@@ -126,6 +132,15 @@ pytest-irmetrics label golden/faq.yaml --query refund --append 0
         help="append every document that would be printed, with this grade: 0 after a look at the list, or to edit in FILE",
     )
     add_own_metrics(parser)
+
+
+def marked(arguments: Sequence[str]) -> list[str]:
+    """Mark the ids that `--judge` is given: argparse takes one that begins with a dash for an option."""
+    ids = {at + place for at, argument in enumerate(arguments) if argument == "--judge" for place in (1, 2)}
+    return [
+        _AN_ID + argument if at in ids and argument.startswith("-") else argument
+        for at, argument in enumerate(arguments)
+    ]
 
 
 def _limit(text: str) -> int | None:
@@ -145,14 +160,12 @@ def _grade(text: str) -> Grade:
 
 def _label(options: argparse.Namespace) -> int:
     golden = GoldenSet.load(options.file, custom_metrics=options.metric, shown=options.file)
-    for query_id in options.queries:
-        if query_id not in golden.queries:
-            raise RefusedError(_no_query(options.file, query_id))
-    runs = dict(runs_of(Path(options.file), options.stored, options.baseline_dir))
+    options.queries = [_found(golden, query_id, options.file).id for query_id in options.queries]
+    runs = dict(runs_of(Path(options.file), options.stored, options.tests, options.baseline_dir))
     if options.sheet is not None:
         return _append(golden, sheet.read(Path(options.sheet), golden), runs.values(), options)
     if options.judge is not None:
-        return _append(golden, list(_given(golden, options)), runs.values(), options)
+        return _append(golden, list(_given(golden, runs.values(), options)), runs.values(), options)
     if not runs:
         raise RefusedError(f"{options.file}: {no_run(options.baseline_dir)}")
     found = pool(golden, list(runs.values()), options.by)
@@ -172,11 +185,15 @@ def _label(options: argparse.Namespace) -> int:
     return OK
 
 
-def _no_query(file: str, query_id: str) -> str:
-    return (
-        f"{file}:1: There is no query {quote(query_id)}. `pytest-irmetrics check --json {shlex.quote(file)}` lists the "
-        "ids of its queries."
-    )
+def _found(golden: GoldenSet, query_id: str, file: str) -> Query:
+    """Find a query that the command line names. Raises RefusedError."""
+    query = golden.find(query_id)
+    if query is None:
+        raise RefusedError(
+            f"{file}:1: There is no query {quote(query_id)}. `pytest-irmetrics check --json {shlex.quote(file)}` lists the "
+            "ids of its queries."
+        )
+    return query
 
 
 def _tell_unpaired(runs: Mapping[str, Run], found: Pool) -> None:
@@ -229,7 +246,8 @@ def _listed(
         yield f"  {line}"
     file = shlex.quote(options.file)
     yield from on.wrapped(
-        f"To judge them: `pytest-irmetrics label {file} --judge QUERY DOC GRADE` one by one, --out LIST.csv and then "
+        _not_appended(options.file)
+        or f"To judge them: `pytest-irmetrics label {file} --judge QUERY DOC GRADE` one by one, --out LIST.csv and then "
         "--from LIST.csv in a spreadsheet, or --append 0 and then an editor.",
     )
 
@@ -261,26 +279,45 @@ def _write_sheet(top: Sequence[Unjudged], options: argparse.Namespace) -> None:
     except WriteError as error:
         raise RefusedError(str(error)) from None
     back = f"pytest-irmetrics label {shlex.quote(options.file)} --from {shlex.quote(options.out)}"
-    tell(
-        f"{options.out}: {plural(len(top), 'document')} to judge. Fill in the column rating, and then: {back}"
-    )
+    how = _not_appended(options.file) or f"Fill in the column rating, and then: {back}"
+    tell(f"{options.out}: {plural(len(top), 'document')} to judge. {how}")
 
 
 # Judgments ------------------------------------------------------------------------------------------------------
 
 
-def _given(golden: GoldenSet, options: argparse.Namespace) -> Iterator[sheet.Judgment]:
-    """Read the judgments of the command line."""
+def _given(golden: GoldenSet, runs: Iterable[Run], options: argparse.Namespace) -> Iterator[sheet.Judgment]:
+    """Read the judgments of the command line, where a document may also be written as the list prints it."""
+    returned = _returned(runs)
     for query_id, doc_id, grade in options.judge:
         where = f"--judge {shlex.join([query_id, doc_id, grade])}"
-        if query_id not in golden.queries:
-            raise RefusedError(_no_query(options.file, query_id))
+        query = _found(golden, query_id, options.file)
         number = sheet.grade_of(grade)
         if number is None:
             raise RefusedError(f"{where}: {quote(grade)} is no grade. Write a number from 0 to {MAX_GRADE}.")
         if not doc_id:
             raise RefusedError(f"{where}: The document's id is empty. Write it.")
-        yield sheet.Judgment(where, query_id, doc_id, number)
+        known = doc_id in returned or doc_id in query.judgments
+        printed = None if known else printed_as(doc_id, [*returned, *query.judgments])
+        yield sheet.Judgment(where, query.id, doc_id if printed is None else printed, number)
+
+
+def _not_appended(file: str) -> str | None:
+    """Say what to do where judgments are not appended to a file; None where they are."""
+    path = Path(file)
+    if path.suffix.lower() in _EDITABLE:
+        return None
+    convert = shlex.join(["pytest-irmetrics", "convert", file, str(path.with_suffix(".yaml"))])
+    return (
+        "Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: "
+        f"`{convert}`."
+    )
+
+
+def _returned(runs: Iterable[Run]) -> set[str]:
+    return {
+        doc_id for run in runs for answer in run.answers.values() for r in answer.rankings for doc_id in r
+    }
 
 
 def _append(
@@ -288,10 +325,9 @@ def _append(
 ) -> int:
     """Append judgments to the file, all of them or none, and say where they stand."""
     path = Path(options.file)
-    if path.suffix.lower() not in _EDITABLE:
-        raise RefusedError(
-            f"{options.file}: Judgments are appended to YAML alone. Add them to this file with what wrote it."
-        )
+    refused = _not_appended(options.file)
+    if refused is not None:
+        raise RefusedError(f"{options.file}: {refused}")
     new, known = sheet.by_query(judgments, golden)
     after = golden
     if new:
@@ -308,9 +344,7 @@ def _append(
     count = sum(map(len, new.values()))
     there = f", {known} there already" if known else ""
     tell(f"{options.file}: {plural(count, 'judgment')} appended{there}.")
-    returned = {
-        doc_id for run in runs for answer in run.answers.values() for r in answer.rankings for doc_id in r
-    }
+    returned = _returned(runs)
     strange = [doc_id for documents in new.values() for doc_id in documents if doc_id not in returned]
     if returned and strange:
         tell(

@@ -39,13 +39,15 @@ def add(commands: Commands) -> None:
         short="print a JSON Schema of golden sets, for editors",
         description=(
             "Print a JSON Schema (draft 2020-12) of the golden set's YAML, with which an editor completes, explains "
-            "and checks its keys. Name it in the first line of a golden set, as below; editors that have the YAML "
+            "and checks its keys. Store it beside a golden set, and name it in "
+            "the set's first line, as below; editors that have the YAML "
             "language server (VS Code, Neovim, Emacs and others) and those of JetBrains read it. It does not know "
             "everything: pytest-irmetrics check has the last word."
         ),
         examples="""
 pytest-irmetrics schema > golden/golden.schema.json
-sed -i '1i # yaml-language-server: $schema=golden.schema.json' golden/faq.yaml
+head -1 golden/faq.yaml
+# yaml-language-server: $schema=golden.schema.json
 """,
     )
 

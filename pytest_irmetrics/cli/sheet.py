@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.cli.screen import RefusedError
 from pytest_irmetrics.golden.model import MAX_GRADE
+from pytest_irmetrics.golden.ratings.cells import guarded, unguarded
 from pytest_irmetrics.thresholds import read_number
 from pytest_irmetrics.words import printable, quote
 
@@ -39,7 +40,12 @@ def written(unjudged: Iterable[Unjudged]) -> bytes:
     writer.writerow(_HEADER)
     for one in unjudged:
         writer.writerow(
-            (one.query.id, one.query.text or "", one.doc_id, "", one.rank, f"{one.influence:.6f}")
+            [
+                *map(guarded, (one.query.id, one.query.text or "", one.doc_id)),
+                "",
+                one.rank,
+                f"{one.influence:.6f}",
+            ]
         )
     return text.getvalue().encode("utf-8-sig")
 
@@ -80,24 +86,32 @@ def read(path: Path, golden: GoldenSet) -> list[Judgment]:
 def _judgments(rows: csv.DictReader[str], where: str, golden: GoldenSet) -> list[Judgment]:
     problems: list[str] = []
     judgments = []
-    by_text = {query.text: query.id for query in golden.queries.values()}
+    by_text: dict[str | None, list[str]] = {}
+    for query in golden.queries.values():
+        by_text.setdefault(query.text, []).append(query.id)
     for row in rows:
         rating = (row["rating"] or "").strip()
         if not rating:
             continue
         here = f"{where}:{rows.line_num}"
-        query_id = row.get("id") or by_text.get(row.get("query"), row.get("query") or "")
-        found = list(_wrong(query_id, row["docid"], rating, golden))
+        query_id, text, doc_id = (unguarded(row.get(name) or "") for name in ("id", "query", "docid"))
+        named = [query_id] if query_id else by_text.get(text, [text])
+        if len(named) > 1:
+            problems.append(
+                f"{here}: {len(named)} queries of the golden set ask {quote(text)}. Keep the column id as it was written."
+            )
+            continue
+        found = list(_wrong(named[0], doc_id, rating, golden))
         grade = grade_of(rating)
         if grade is not None and not found:
-            judgments.append(Judgment(here, query_id, row["docid"], grade))
+            judgments.append(Judgment(here, named[0], doc_id, grade))
         problems += [f"{here}: {problem}" for problem in found]
     if problems:
         raise RefusedError("\n".join(problems))
     return judgments
 
 
-def _wrong(query_id: str, doc_id: str | None, rating: str, golden: GoldenSet) -> Iterator[str]:
+def _wrong(query_id: str, doc_id: str, rating: str, golden: GoldenSet) -> Iterator[str]:
     if query_id not in golden.queries:
         yield f"There is no query {quote(query_id)} in the golden set. Keep the column id as it was written."
     if not doc_id:

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.cli.named import add_test
 from pytest_irmetrics.cli.scoring import DEFAULT, add_metrics, part_of, scorable, too_deep
 from pytest_irmetrics.cli.screen import (
     GOLDEN_HELP,
@@ -60,6 +61,7 @@ def add(commands: Commands) -> None:
 pytest-irmetrics show golden/faq.yaml refund
 pytest-irmetrics show golden/faq.yaml 'how do I reset my password'
 pytest-irmetrics show golden/faq.yaml refund --run bm25.run --metrics ndcg@5,P@3
+pytest-irmetrics show golden/faq.yaml refund --run quality.json --test dense
 """,
     )
     parser.add_argument("file", metavar="FILE", help=GOLDEN_HELP)
@@ -72,6 +74,7 @@ pytest-irmetrics show golden/faq.yaml refund --run bm25.run --metrics ndcg@5,P@3
         metavar="RUN",
         help="a baseline, a JSON report, or a TREC run, in place of the baselines",
     )
+    add_test(parser)
     add_metrics(parser)
     add_directory(parser)
     add_own_metrics(parser)
@@ -79,11 +82,11 @@ pytest-irmetrics show golden/faq.yaml refund --run bm25.run --metrics ndcg@5,P@3
 
 def _show(options: argparse.Namespace) -> int:
     golden = GoldenSet.load(options.file, custom_metrics=options.metric, shown=options.file)
-    query = golden.queries.get(options.query)
+    query = golden.find(options.query)
     if query is None:
         raise RefusedError(_unknown(options.file, options.query, golden))
     named = [] if options.stored is None else [options.stored]
-    runs = list(runs_of(Path(options.file), named, options.baseline_dir))
+    runs = list(runs_of(Path(options.file), named, options.tests, options.baseline_dir))
     on = screen()
     for line in _query(query, golden, on):
         show(line)

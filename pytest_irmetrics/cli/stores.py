@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.baseline import BaselineError, folders_below, list_baselines, read_baseline
-from pytest_irmetrics.cli.screen import tell
+from pytest_irmetrics.cli.named import load
+from pytest_irmetrics.cli.screen import RefusedError, tell
 from pytest_irmetrics.golden.formats import SUFFIXES
 from pytest_irmetrics.golden.ratings.beir_folder import is_golden_folder
-from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from pytest_irmetrics.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +84,20 @@ def _in(folder: Path, directory: str) -> Iterator[Stored]:
         yield Stored(path, folder)
 
 
-def runs_of(file: Path, named: Sequence[str], directory: str) -> Iterator[tuple[str, Run]]:
-    """Yield the runs of a golden set by what to call them: those that are named, or else its baselines."""
+def runs_of(
+    file: Path, named: Sequence[str], tests: Sequence[str], directory: str
+) -> Iterator[tuple[str, Run]]:
+    """Yield the runs of a golden set by what to call them: those that are named, or else its baselines.
+
+    Raises RunError, as `load` does.
+    """
     if named:
-        for name in named:
-            yield name, Run.load(name)
+        yield from load(named, tests)
         return
+    if tests:
+        raise RefusedError(
+            "--test says whose run of a JSON report is wanted. Name the report: --run REPORT.json."
+        )
     for stored in above(file, directory):
         try:
             run = stored.read()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -62,6 +62,16 @@ make_answer = cast("Callable[..., Answer]", _Draft)
 """Make an Answer faster than its own constructor; all fields, in its order."""
 Answers = Mapping[str, Answer]
 """By query id."""
+
+
+def in_memory_once(ranking: tuple[str, ...], known: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Give a ranking by what is known of its query already: whole where it is the same, else its ids."""
+    ids: dict[str, str] = {}
+    for other in known:
+        if other is ranking or other == ranking:
+            return other
+        ids.update(zip(other, other, strict=True))
+    return tuple(map(ids.get, ranking, ranking)) if ids else ranking
 
 
 class Header(NamedTuple):

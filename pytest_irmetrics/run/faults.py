@@ -14,6 +14,10 @@ class RunError(ValueError):
     """A run that cannot be read or written; reads ``path:line: what is wrong. What to do.``."""
 
 
+class NoTestsError(RunError):
+    """A run of which a test is asked for, and that is no report of tests."""
+
+
 def decode(data: bytes, where: str) -> str:
     """Decode UTF-8. Raises RunError with the line of what is none."""
     try:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.ids import first_repeat
-from pytest_irmetrics.run.answer import make_answer
+from pytest_irmetrics.run.answer import in_memory_once, make_answer
 from pytest_irmetrics.run.json_text import (
     check_keys,
     encode,
@@ -106,17 +106,12 @@ def _read_passages(found: object, bad: Callable[[str], NoReturn]) -> dict[str, t
 def _read_ranking(
     ranking: object, known: Sequence[tuple[str, ...]], bad: Callable[[str], NoReturn]
 ) -> tuple[str, ...]:
-    """Check a ranking, and give it by the ids that are known already."""
     if not isinstance(ranking, list) or operator.countOf(map(type, ranking), str) != len(ranking):
         bad("a ranking is not a list of ids")
-    read = tuple(ranking)
-    for other in known:
-        if other == read:
-            return other
-    repeated = first_repeat(read)
-    if repeated:
-        bad(f"a ranking is wrong: {quote(repeated[0])} is in it twice")
-    if not known:
-        return read
-    ids = {doc: doc for other in known for doc in other}
-    return tuple(map(ids.get, read, read))
+    unique = set(ranking)
+    if len(unique) != len(ranking):
+        repeated = first_repeat(ranking)
+        bad(f"a ranking is wrong: {quote(repeated[0]) if repeated else 'an id'} is in it twice")
+    if "" in unique:
+        bad("a ranking is wrong: an id in it is empty")
+    return in_memory_once(tuple(ranking), known)

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.garbage import without_collection
-from pytest_irmetrics.run.faults import CURE, RunError
+from pytest_irmetrics.run.faults import CURE, NoTestsError, RunError
 from pytest_irmetrics.run.json_entry import entry_line, read_entry
 from pytest_irmetrics.run.json_header import KEYS, header_lines, read_header
 from pytest_irmetrics.run.json_places import query_line
@@ -44,25 +44,26 @@ def lines(answers: Answers, header: Header) -> Iterator[str]:
     yield "\n]\n}\n"
 
 
-@without_collection()
 def read(text: str, where: str, test: str | None = None) -> tuple[Answers, Header]:
     """Read a run however it is laid out, or those of a report as one; `where` is how errors call the file.
 
     Of a report's tests `test` takes the one of this id, or else those that have it in theirs. Raises RunError.
     """
-    document = parse(text, where)
-    tests = document.get("tests")
-    if document.get("format") == REPORT_FORMAT and isinstance(tests, list):
-        return _read_report(tests, text, where, test)
-    refuse_test(test, where)
-    return _read_run(document, text, where, 0)
+    # As a decorator this would be a frame of its own, which pytest shows with the whole text as an argument.
+    with without_collection():
+        document = parse(text, where)
+        tests = document.get("tests")
+        if document.get("format") == REPORT_FORMAT and isinstance(tests, list):
+            return _read_report(tests, text, where, test)
+        refuse_test(test, where)
+        return _read_run(document, text, where, 0)
 
 
 def refuse_test(test: str | None, where: str) -> None:
-    """Raise RunError where a test is named and the file holds none."""
+    """Raise NoTestsError where a test is named and the file holds none."""
     if test is not None:
-        raise RunError(
-            f"{where}:1: is one run, and no report of tests to take {quote(test, 200)} from. Leave `test` out."
+        raise NoTestsError(
+            f"{where}:1: is one run, and no report of tests to take {quote(test, 200)} from. Leave the test out."
         )
 
 
@@ -95,7 +96,7 @@ def _read_report(tests: list[Any], text: str, where: str, test: str | None) -> t
         raise RunError(
             f"{where}:1: is a report of {len(parts)} runs that cannot be one: {conflict}. Say whose run is wanted: "
             "`Run.load(path, test=request.node.nodeid)` in a fixture of function scope, or a part of a test's id that "
-            "only its run has. Or write a report of one test: `pytest NODEID --ir-report=json:PATH`."
+            "only its run has; on the command line `--test`. Or write a report of one test: `pytest NODEID --ir-report=json:PATH`."
         ) from None
 
 

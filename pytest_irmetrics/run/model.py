@@ -98,7 +98,9 @@ class Run:
         """Read a stored run: JSON where the name ends in ``.json``, a TREC run otherwise.
 
         A JSON report of several tests is one run, as long as no query is answered differently in two of them; where
-        one is, `test` says whose run is wanted: a test's id, or a part of it. Rankings and ids that `like` has for the same query are taken from there, and so are in memory once.
+        one is, `test` says whose run is wanted: a test's id, or a part of it.
+        Of a file as `save` writes it, rankings and ids that `like` has for the same query are taken from there, and so are
+        in memory once.
         """
         where = printable(os.fspath(path))
         file = Path(path)
@@ -180,4 +182,6 @@ def _ranking(query_id: str, given: object) -> tuple[str, ...]:
     repeated = first_repeat(ranking)  # type: ignore[arg-type]  # what is not text has just been turned away
     if repeated:
         raise RunError(f"{wrong}: {quote(repeated[0])} is in it twice. Give each document once.")
+    if "" in ranking:
+        raise RunError(f"{wrong}: an id is empty. Leave out what has none.")
     return ranking  # type: ignore[return-value]  # the same

@@ -200,6 +200,9 @@ class TestCheck:
         if command:
             examples = out.partition("\nexamples:\n")[2].splitlines()
             assert any(f"pytest-irmetrics {command}" in line for line in examples)
+            # zsh, macOS's own, takes brackets for a pattern; and its sed another -i than Linux's.
+            assert not any("[" in word for line in examples for word in re.sub(r"'[^']*'", "", line).split())
+            assert not any("sed -i" in line for line in examples)
         else:
             listed = re.findall(r"^    (\w+)", out, re.MULTILINE)
             assert listed == [

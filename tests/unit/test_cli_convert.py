@@ -299,6 +299,8 @@ queries:
             (("a.run", "b.yaml"), "a.run: A run holds rankings and a golden set judgments, and neither becomes the other. `pytest-irmetrics label` judges what a run returned."),
             (("faq.yaml", "b.run"), "faq.yaml: A run holds rankings and a golden set judgments, and neither becomes the other. `pytest-irmetrics label` judges what a run returned."),
             (("missing.json", "b.yaml"), "missing.json:1:1: There is no such file. Check the path."),
+            (("missing.json", "b.json"), "missing.json:1:1: There is no such file. Check the path."),
+            (("missing.json", "b.run"), "missing.json:1:1: There is no such file. Check the path."),
             (("missing.qrels", "b.yaml"), "missing.qrels:1:1: There is no such file. Check the path."),
         ],
     )  # fmt: skip
@@ -525,6 +527,6 @@ class TestRuns:
         Run({"a b": ["c"]}).save("run.json")
         _, (error,) = convert(capsys, "run.json", "a.run", status=1)
         assert error == (
-            "'a b' cannot be an id in a TREC run: it holds white space, which parts the fields. "
+            "run.json: 'a b' cannot be an id in a TREC run: it holds white space, which parts the fields. "
             "Give the query an `id` of its own, or save with the suffix .json."
         )

@@ -9,6 +9,7 @@ import stat
 import pytest
 
 from pytest_irmetrics import cli
+from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.run import Answer, Run
 
 GOLDEN = """\
@@ -175,6 +176,31 @@ class TestTheSheet:
         assert "1 judgment appended" in label(capsys, "--from", "todo.csv").out
         assert "relevant: {d1: 1, u1: 3}        # the page" in (folder / FILE).read_text()
 
+    def test_a_spreadsheet_finds_no_formula(self, capsys, folder):
+        ids = ["=1+1", "-wtIMTCHWuI", "@d", " -x", "-5"]
+        text = GOLDEN.replace("id: refund", "id: +refund").replace("query: refund policy", "query: =SUM(A1)")
+        (folder / FILE).write_text(text)
+        Run({"+refund": ids}).save("a.run.json")
+        label(capsys, "--run", "a.run.json", "--out", "todo.csv")
+        rows = list(csv.reader(io.StringIO((folder / "todo.csv").read_text("utf-8-sig"))))[1:]
+        assert [row[:3] for row in rows] == [
+            [" +refund", " =SUM(A1)", shown] for shown in (" =1+1", " -wtIMTCHWuI", " @d", "  -x", "-5")
+        ]
+        with (folder / "todo.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([["id", "query", "docid", "rating"], *([*row[:3], 0] for row in rows)])
+        out, err = label(capsys, "--from", "todo.csv", "--run", "a.run.json")
+        assert "5 judgments appended" in out
+        assert err == ""
+        assert dict(GoldenSet.load(FILE).queries["+refund"].judgments) == {"d1": 1} | dict.fromkeys(ids, 0)
+
+    def test_a_text_that_two_queries_have_is_no_name_of_one(self, capsys, folder):
+        (folder / FILE).write_text(GOLDEN + "  - {id: other, query: refund policy, relevant: [d1]}\n")
+        (folder / "todo.csv").write_text("query,docid,rating\nrefund policy,u1,1\n")
+        _, err = label(capsys, "--from", "todo.csv", status=1)
+        assert err == (
+            "todo.csv:2: 2 queries of the golden set ask 'refund policy'. Keep the column id as it was written.\n"
+        )
+
     def test_overwrites_nothing_that_may_have_ratings(self, capsys, folder):
         (folder / "todo.csv").write_text("mine")
         assert (
@@ -252,6 +278,22 @@ class TestJudging:
             == "note: No run returned u-1, for any query. Check that the ids are spelt as the index spells them.\n"
         )
 
+    def test_ids_that_look_like_options(self, capsys, folder):
+        (folder / FILE).write_text(GOLDEN.replace("id: refund", "id: -refund"))
+        label(capsys, "--judge", "-refund", "-wtIMTCHWuI", "1", "--judge", "opening hours", "--run", "0")
+        assert "relevant: [d1, -wtIMTCHWuI]" in (folder / FILE).read_text().replace('"', "")
+        assert "--run" in GoldenSet.load(FILE).queries["opening hours"].judgments
+        assert "expected 3 arguments" in usage_error(capsys, "--judge", "refund", "-x", "--limit", "3")
+
+    def test_an_id_as_the_list_prints_it(self, capsys, folder):
+        store(folder, {"refund": ["one\nline", "a\\tb", "a\tb"], "opening hours": [], "nothing": []})
+        out, _ = label(capsys)
+        assert r" one\nline " in out
+        out, err = label(capsys, "--judge", "refund", r"one\nline", "1", "--judge", "refund", r"a\tb", "0")
+        assert err == ""
+        assert dict(GoldenSet.load(FILE).queries["refund"].judgments) == {"d1": 1, "one\nline": 1, "a\\tb": 0}
+        assert "1 there already" in label(capsys, "--judge", "refund", r"one\nline", "1")[0]
+
     def test_needs_no_run(self, capsys, folder):
         (folder / "ir_baselines" / "test_search" / "test_it[faq].json").unlink()
         assert label(capsys, "--judge", "refund", "u-1", "1").err == ""
@@ -278,9 +320,24 @@ class TestJudging:
         )
         assert (folder / FILE).read_text() == text
 
-    def test_only_yaml_is_appended_to(self, capsys, monkeypatch):
-        from pytest_irmetrics.golden import GoldenSet
+    def test_no_command_is_told_that_another_format_would_refuse(self, capsys, folder):
+        (folder / "a b.qrels").write_text("refund 0 d1 1\n")
+        Run({"refund": ["u1", "d1"]}).save("a.run")
+        how = (
+            "Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: "
+            "`pytest-irmetrics convert 'a b.qrels' 'a b.yaml'`."
+        )
+        out, _ = label(capsys, "--run", "a.run", file="a b.qrels")
+        assert " ".join(out.split()).endswith(f"u1 refund {how}")
+        out, _ = label(capsys, "--run", "a.run", "--out", "todo.csv", file="a b.qrels")
+        assert out == f"todo.csv: 1 document to judge. {how}\n"
+        _, err = label(capsys, "--run", "a.run", "--append", "0", file="a b.qrels", status=1)
+        assert err == f"a b.qrels: {how}\n"
+        assert cli.main(["convert", "a b.qrels", "a b.yaml"]) == 0
+        (folder / "todo.csv").write_text((folder / "todo.csv").read_text().replace("u1,,", "u1,2,"))
+        assert "1 judgment appended" in label(capsys, "--from", "todo.csv", file="a b.yaml")[0]
 
+    def test_only_yaml_is_appended_to(self, capsys, monkeypatch):
         golden = GoldenSet.load(FILE)
         monkeypatch.setattr(GoldenSet, "load", lambda *_, **__: golden)
         _, err = label(capsys, "--judge", "refund", "u", "1", status=1, file="golden/faq.qrels")

@@ -67,7 +67,7 @@ def test_it_reads_what_it_wrote():
 def test_any_text_and_number_come_back(text, number):
     record = failing(
         nodeid=text,
-        views=[view(text, now=(text,), judgments={text: number}, error=text, text=None)],
+        views=[view(text, now=(text or "d",), judgments={text: number}, error=text, text=None)],
         rows=[row(tag=text, now=number, interval=(number, number))],
         notes=[text],
     )

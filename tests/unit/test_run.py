@@ -35,11 +35,12 @@ STORED = RUN.dumps()
 
 
 IDS = st.text(st.characters(codec="utf-8"), max_size=3)
+DOCUMENTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=3)
 RUNS = st.dictionaries(
     IDS,
     st.builds(
         Answer,
-        st.lists(st.lists(IDS, unique=True, max_size=3).map(tuple), min_size=1, max_size=2).map(tuple),
+        st.lists(st.lists(DOCUMENTS, unique=True, max_size=3).map(tuple), min_size=1, max_size=2).map(tuple),
         st.none() | IDS,
         st.dictionaries(IDS, st.booleans() | IDS | st.integers() | st.lists(IDS), max_size=2),
         st.none() | st.dictionaries(IDS, st.integers(0, 3), max_size=2),
@@ -65,6 +66,15 @@ def with_care(path):
 
 
 class TestLineByLine:
+    def test_holds_what_a_run_like_it_holds_once(self, tmp_path):
+        RUN.save(tmp_path / "run.json")
+        like = Run({"refund": ["d2", "d1"], "faq": []})
+        read = Run.load(tmp_path / "run.json", like=like)
+        assert read == RUN
+        assert read["refund"][0] is like["refund"][1]
+        again = Run.load(tmp_path / "run.json", like=read)
+        assert again["refund"] is read["refund"]
+
     @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(RUNS, RUNS)
     def test_reads_what_was_written(self, tmp_path, answers, others):
@@ -128,15 +138,6 @@ class TestLineByLine:
     def test_other_layouts(self, tmp_path, text):
         (tmp_path / "run.json").write_text(text, encoding="utf-8", newline="")
         assert outcome(tmp_path / "run.json") == with_care(tmp_path / "run.json")
-
-    def test_holds_what_a_run_like_it_holds_once(self, tmp_path):
-        RUN.save(tmp_path / "run.json")
-        like = Run({"refund": ["d2", "d1"], "faq": []})
-        read = Run.load(tmp_path / "run.json", like=like)
-        assert read == RUN
-        assert read["refund"][0] is like["refund"][1]
-        again = Run.load(tmp_path / "run.json", like=read)
-        assert again["refund"] is read["refund"]
 
 
 FIELDS = st.sampled_from(["q1", "q2", "q3"]), st.sampled_from(["d1", "d_2", "é", "d\x1c3", "d\xa04"])
@@ -261,6 +262,8 @@ class TestRun:
             (["a", 1.0], "not float"),
             ([["a"]], "not list"),
             (["a", "b", "a"], "'a' is in it twice"),
+            (["a", ""], "an id is empty"),
+            ({"": 1.0}, "an id is empty"),
             ({"a": float("nan")}, "NaN"),
             ({"a": None}, "not a number"),
             ({None: 1.0}, "an id is text"),
@@ -382,7 +385,7 @@ class TestJson:
                     else len(text) < 2
                 )
             ),
-            st.lists(st.text(), unique=True, max_size=5),
+            st.lists(st.text(min_size=1), unique=True, max_size=5),
             max_size=5,
         )
     )
@@ -449,6 +452,7 @@ class TestJson:
             ),
             ('"means"', '"xyz"', "base.json:1: the key 'xyz' is unknown"),
             ('["d1", "d2"]', '["d1", "d1"]', "'d1' is in it twice"),
+            ('["d1", "d2"]', '["d1", ""]', "query 'refund': a ranking is wrong: an id in it is empty"),
             ('["d1", "d2"]', '["d1", 2]', "a ranking is not a list of ids"),
             ('[["d1", "d2"], ["d2"]]', "[]", "`rankings` is not a list of one ranking or more"),
             ('"id": "refund"', '"id": 5', "base.json:10: a query is not an object with the text `id`"),
@@ -582,7 +586,7 @@ class TestReports:
             f"run.json:1: is a report of 3 runs that cannot be one: the query 'a' has {words} in "
             "'test_it.py::test_it[faq]' than in 'test_it.py::test_it[bm25]'. Say whose run is wanted: "
             "`Run.load(path, test=request.node.nodeid)` in a fixture of function scope, or a part of a test's id that "
-            "only its run has. Or write a report of one test: `pytest NODEID --ir-report=json:PATH`."
+            "only its run has; on the command line `--test`. Or write a report of one test: `pytest NODEID --ir-report=json:PATH`."
         )
 
     def test_other_depths_are_refused(self):
@@ -641,7 +645,7 @@ class TestReports:
         RUN.save(tmp_path / "run.json")
         (tmp_path / "run.trec").write_text("q Q0 a 1 1 x\n")
         for name in ("run.json", "run.trec"):
-            with pytest.raises(RunError, match=rf"{name}:1: is one run, and no report .* Leave `test` out"):
+            with pytest.raises(RunError, match=rf"{name}:1: is one run, and no report .* Leave the test out"):
                 Run.load(tmp_path / name, test="faq")
 
     def test_a_report_without_a_run_is_refused(self):
@@ -727,7 +731,6 @@ class TestTrec:
         ("name", "why"),
         [
             ("a b", "holds white space"),
-            ("", "is empty"),
             ("a\n", "holds white space"),
             ("\ud800", "has no UTF-8"),
             ("a\tb", "holds white space"),
@@ -743,6 +746,10 @@ class TestTrec:
         ):
             Run({name: ["fine"]}).save(tmp_path / "x.run")
         assert not (tmp_path / "x.run").exists()
+
+    def test_refuses_to_write_a_query_with_an_empty_id(self, tmp_path):
+        with pytest.raises(RunError, match="cannot be an id in a TREC run: it is empty"):
+            Run({"": ["fine"]}).save(tmp_path / "x.run")
 
     def test_refuses_a_query_that_starts_as_a_byte_order_mark(self, tmp_path):
         with pytest.raises(RunError, match="cannot be an id in a TREC run: it begins with a byte order mark"):
