@@ -92,7 +92,7 @@ class Change:
             return 0.0
         if self._denominators_differ:
             return self.now - self.baseline
-        return math.fsum(self._weighted) / self.n
+        return math.fsum(filter(None, self._weighted)) / self.n  # most did not change
 
     @cached_property
     def _denominators_differ(self) -> bool:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pytest_irmetrics.moves import Move
     from pytest_irmetrics.run import Answer
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 T = TypeVar("T")
 
 

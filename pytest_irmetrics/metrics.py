@@ -46,6 +46,8 @@ __all__ = [
     "score",
 ]
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
 Grade = int | float
 
 
@@ -829,8 +831,10 @@ def mean(values: Iterable[float], weights: Iterable[float] | None = None) -> flo
         values, weights = list(values), list(weights)
         if len(values) != len(weights):
             raise ValueError(f"{len(values)} values and {len(weights)} weights do not go together.")
-        plain = weights.count(1.0) == len(weights)
-        total, weight = fsum(values if plain else map(mul, values, weights)), fsum(weights)
+        if weights.count(1.0) == len(weights):
+            total, weight = fsum(values), float(len(weights))
+        else:
+            total, weight = fsum(map(mul, values, weights)), fsum(weights)
     if not weight:
         raise MetricError("there is no value to average.")
     return total / weight

@@ -26,9 +26,9 @@ def without_file(config: pytest.Config) -> list[Path]:
     return [path for folder in _folders(config, directory) for path in stale(folder, directory, {})]
 
 
-def unused(config: pytest.Config) -> str | None:
-    """Say that a run in which no test used irmetrics was meant to gate; None where it need not have."""
-    if config.getoption("collectonly"):
+def unused(config: pytest.Config, *, interrupted: bool) -> str | None:
+    """Say that a run in which no test used irmetrics was meant to gate; None where it need not have, or did not come to it."""
+    if interrupted or config.getoption("collectonly"):
         return None
     for option in ("--ir-baseline", "--ir-baseline-update", "--ir-selftest"):
         if config.getoption(option):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.diagnosis import kind_of_change
 from pytest_irmetrics.evaluation import NoQueryError
+from pytest_irmetrics.gates import allowed_drop
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.notes import on_unjudged
 from pytest_irmetrics.record import Gate, QueryView, Row, explaining
@@ -97,6 +98,10 @@ class Outcome:
             gate=" ".join(_WORDS[word].format(limit) for word, (limit, _) in words.items()),
             verdict=self._verdict(metric, tag),
             interval=change.interval if change is not None and compared else None,
+            bounds=[limit.value for word, (limit, _) in words.items() if word in ("min", "max")],
+            allowed=allowed_drop(words["max_drop"][0], change)
+            if change is not None and compared and "max_drop" in words
+            else None,
         )
 
     @property
@@ -134,6 +139,13 @@ class Outcome:
             v.failed and v.word == "max_drop" and v.tag is None and not v.single for v in self.verdicts
         )
 
+    @property
+    def acceptable(self) -> bool:
+        """Whether a new baseline would mend what fails against the one there is, if anything does."""
+        fell = [v for v in self.verdicts if v.failed and v.word in ("max_drop", "max_lost", "baseline")]
+        # A gate over no query has no limit that it was held against: it would have none tomorrow either.
+        return any(v.limit is not None or v.details for v in fell) if fell else not self.failed
+
     def kind(self) -> list[str]:
         """Say what kind of change a failed regression gate is about."""
         if not self.fell or self.comparison is None:
@@ -159,22 +171,26 @@ class Outcome:
 
     def gates(self) -> list[Gate]:
         """Return the verdicts in words, failed ones first."""
-        return [
-            Gate(
-                state=verdict.state,
-                text=verdict.text,
-                word=verdict.word,
-                metric=verdict.metric,
-                tag=verdict.tag,
-                origin=verdict.origin,
-                # Every query that could not be retrieved is named; of the others those that matter most.
-                queries=list(verdict.queries if verdict.word == "errors" else verdict.queries[:_EXPLAINING]),
-                details=list(verdict.details),
-                single=verdict.single,
-                shares=list(verdict.shares[:_EXPLAINING]),
+        gates = []
+        for verdict in self.verdicts:
+            # Every query that could not be retrieved is named; of the others those that matter most.
+            named = verdict.queries if verdict.word == "errors" else verdict.queries[:_EXPLAINING]
+            gates.append(
+                Gate(
+                    state=verdict.state,
+                    text=verdict.text,
+                    word=verdict.word,
+                    metric=verdict.metric,
+                    tag=verdict.tag,
+                    origin=verdict.origin,
+                    queries=list(named),
+                    details=list(verdict.details),
+                    single=verdict.single,
+                    shares=list(verdict.shares[:_EXPLAINING]),
+                    more=len(verdict.queries) - len(named),
+                )
             )
-            for verdict in self.verdicts
-        ]
+        return gates
 
     def explained_by(self) -> int:
         """Return how many queries explain the scores that failed."""

@@ -226,7 +226,7 @@ class _Controller:
             self._load()
         return self._recorder
 
-    def _left_alone(self) -> bool:
+    def _left_alone(self, *, interrupted: bool) -> bool:
         """Tell whether the settings say to gate, nothing did, and baselines are there that nobody looks at."""
         try:
             setting = self._config.getini("ir_baseline")
@@ -236,7 +236,9 @@ class _Controller:
             return False
         from pytest_irmetrics import orphans  # noqa: PLC0415 - only a project that gates pays for it
 
-        return bool(orphans.without_file(self._config) or orphans.unused(self._config))
+        return bool(
+            orphans.without_file(self._config) or orphans.unused(self._config, interrupted=interrupted)
+        )
 
     def _load(self) -> Recorder:
         if self._recorder is None:
@@ -259,12 +261,13 @@ class _Controller:
         if recorder is not None:
             recorder.finish(session)
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         recorder = self._loaded()
-        if recorder is None and self._left_alone():
+        interrupted = exitstatus == pytest.ExitCode.INTERRUPTED  # also by files that cannot be collected
+        if recorder is None and self._left_alone(interrupted=interrupted):
             recorder = self._load()
         if recorder is not None:
-            recorder.print_summary(terminalreporter)
+            recorder.print_summary(terminalreporter, interrupted=interrupted)
 
 
 @pytest.fixture

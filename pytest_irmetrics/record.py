@@ -30,6 +30,10 @@ class Row:
     """``passes``, ``FAILS``, ``not checked``, or empty where nothing gates."""
     interval: tuple[float, float] | None = None
     """95 % interval of the delta; None where nothing is compared, or fewer than two queries are."""
+    bounds: list[float] = field(default_factory=list)
+    """What the mean is held against, so that it is not printed like a limit from which it differs."""
+    allowed: float | None = None
+    """How far the mean may fall, on its own scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,8 @@ class Gate:
     """Whether it is a query's own threshold."""
     shares: list[float] = field(default_factory=list)
     """Of a drop: the share of all that was lost that each of ``queries`` lost."""
+    more: int = 0
+    """How many more queries explain it, which matter less than ``queries`` do."""
 
 
 class _Judged(Protocol):

@@ -80,7 +80,10 @@ class Recorder:
     def _store(self, item: _Item) -> None:
         """Write an item's baseline as soon as the item is through, so that a run that is killed keeps it."""
         record = item.record
-        if record is None or record.baseline_text is None or record.baseline_file is None or not item.sound:
+        if record is None:
+            return
+        if record.baseline_text is None or record.baseline_file is None or not item.sound:
+            item.record = replace(record, lowered=[])  # the old one stays as it is
             return
         path = self._config.rootpath / record.baseline_file
         shown = self._shown(record.baseline_file)
@@ -88,6 +91,7 @@ class Recorder:
             changed = write_baseline(path, record.baseline_text)
         except BaselineError as error:
             self._problems.append(str(error).replace(str(path), shown))
+            item.record = replace(record, lowered=[])
         else:
             self._stored.append(f"{shown}: {'stored' if changed else 'unchanged'}")
 
@@ -132,11 +136,11 @@ class Recorder:
     def _records(self) -> list[Record]:
         return [item.record for _, item in sorted(self._items.items()) if item.record is not None]
 
-    def print_summary(self, reporter: pytest.TerminalReporter) -> None:
-        """Print what the run came to."""
+    def print_summary(self, reporter: pytest.TerminalReporter, *, interrupted: bool) -> None:
+        """Print what the run came to, also one that was `interrupted`."""
         screen = Screen(max(reporter._tw.fullwidth, 40), getattr(reporter._tw._file, "encoding", None))  # noqa: SLF001 - no public way to its width and stream
         verbosity = self._config.getoption("verbose", 0)
-        lines = list(summary.lines(self._run(), screen, verbosity))
+        lines = list(summary.lines(self._run(interrupted=interrupted), screen, verbosity))
         if not lines:
             return
         if verbosity >= 0:
@@ -144,7 +148,7 @@ class Recorder:
         for text, markup in lines:
             reporter.write_line(text, **markup)
 
-    def _run(self) -> summary.Run:
+    def _run(self, *, interrupted: bool) -> summary.Run:
         records = self._records()
         return summary.Run(
             records=records,
@@ -154,7 +158,7 @@ class Recorder:
             stored=self._stored,
             written=self._written,
             stale={self._shown(path) for record in records for path in record.stale} | self._without_file(),
-            notes=[*self._lost(), *self._unused(), *_unbound(records)],
+            notes=[*self._lost(), *self._unused(interrupted=interrupted), *_unbound(records)],
         )
 
     def _without_file(self) -> set[str]:
@@ -170,8 +174,8 @@ class Recorder:
                 "store its baseline again."
             )
 
-    def _unused(self) -> list[str]:
-        note = None if self._items else orphans.unused(self._config)
+    def _unused(self, *, interrupted: bool) -> list[str]:
+        note = None if self._items else orphans.unused(self._config, interrupted=interrupted)
         return [] if note is None else [note]
 
 
@@ -194,6 +198,8 @@ def _outcome(before: str, report: pytest.TestReport) -> str:
 def _why(report: pytest.TestReport) -> str:
     """Say how a test failed: a failure's own message, or of anything else the last line of its traceback."""
     text = report.longreprtext
+    if getattr(report, "node", None) is not None:  # from pytest-xdist: the first line names the worker
+        text = text.partition("\n")[2]
     crash = getattr(report.longrepr, "reprcrash", None)
     said = text if crash is None else str(crash.message).removeprefix("Failed: ")
     return (

@@ -113,7 +113,7 @@ class GatingSession:
                     metric=metric,
                     limits={"max_drop": settings.max_drop},
                     tag=None,
-                    origin="the setting ir_max_drop",
+                    origin=thresholds.BY_DEFAULT,
                 )
                 for metric in (gated or settings.reported(self.depth(parameter)))
                 if metric.kind in ("ranking", "no_answer", "custom")

@@ -281,7 +281,11 @@ def standard_error(differences: Sequence[float]) -> float | None:
     if size < 2:
         return None
     mean = _mean(differences)
-    values = Counter(differences)  # of a hundred thousand queries most did not change
+    # Of a hundred thousand queries most did not change.
+    values = Counter(filter(None, differences))
+    same = size - values.total()
+    if same:
+        values[0.0] = same
     widest = max(abs(value - mean) for value in values)
     if not widest:
         return 0.0
@@ -300,7 +304,7 @@ def _times(value: float, n: int) -> Iterator[float]:
 
 
 def _mean(differences: Sequence[float]) -> float:
-    return math.fsum(differences) / len(differences)
+    return math.fsum(filter(None, differences)) / len(differences)
 
 
 def detectable_drop(differences: Sequence[float]) -> float | None:

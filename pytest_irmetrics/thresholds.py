@@ -35,6 +35,9 @@ __all__ = [
 WORDS = ("min", "max", "max_drop", "min_each", "max_lost", "significance")
 QUERY_WORDS = ("min", "max_drop")  # one query's own threshold: the others are about many queries
 
+BY_DEFAULT = "the setting ir_max_drop"
+"""Where a `max_drop` comes from that no threshold set."""
+
 _OFF = "off"
 # A number as JSON writes it, or with its zero left out: neither octal, hexadecimal, 1_000 nor the digits of other
 # scripts, all of which one reader takes for a number and the next for another number or for text.

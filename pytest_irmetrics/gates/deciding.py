@@ -49,7 +49,8 @@ def decide(
         for word, (limit, origin) in words.items():
             gate = Gate(evaluation, metric, tag, word, limit, origin, words)
             if word == "min_each":
-                verdicts.append(_min_each(gate))
+                if not single_queries_only or _without_own(gate):
+                    verdicts.append(_min_each(gate))
             elif word == "significance" and "max_drop" not in words:
                 verdicts.append(lone_significance(gate, regression))
             elif word != "significance" and not single_queries_only:
@@ -184,11 +185,7 @@ def _weightiest(gate: Gate) -> tuple[str, ...]:
 
 def _min_each(gate: Gate) -> Verdict:
     limit = gate.limit.value
-    judged = [
-        (query, score)
-        for query, score in gate.evaluation.scored(gate.metric, gate.tag)
-        if not _has_own(query, gate.metric)
-    ]
+    judged = _without_own(gate)
     if not judged:
         return gate.verdict("failed", f"A gate over no query: nothing is left for min_each on {gate.what}.")
     below = sorted((score, query.id) for query, score in judged if not at_least(score, limit))
@@ -206,6 +203,12 @@ def _min_each(gate: Gate) -> Verdict:
         queries=[query_id for _, query_id in below],
         limit=limit,
     )
+
+
+def _without_own(gate: Gate) -> list[tuple[Query, float]]:
+    """Give the scored queries that have no threshold of their own in the place of this one."""
+    scored = gate.evaluation.scored(gate.metric, gate.tag)
+    return [(query, score) for query, score in scored if not _has_own(query, gate.metric)]
 
 
 def _has_own(query: Query, metric: Metric) -> bool:

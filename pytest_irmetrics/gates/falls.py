@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics import significance
+from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates.verdicts import Gate, Regression, Verdict, at_least
 from pytest_irmetrics.reports.text import SLACK, plural, score_text, signed_text
+from pytest_irmetrics.thresholds import BY_DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.change import Change
     from pytest_irmetrics.comparison import Comparison, RunNoise
     from pytest_irmetrics.gates.verdicts import Limits, State
+    from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Limit
 
 
@@ -33,7 +36,7 @@ def too_few_paired(regression: Regression) -> Iterator[Verdict]:
     if share >= _ENOUGH or not regression.gated:
         return
     text = (
-        f"Only {share:.0%} of {regression.against}'s queries (by weight) are still asked in the same words: "
+        f"Only {_per_cent(share)} of {regression.against}'s queries (by weight) are still asked in the same words: "
         f"{len(comparison.removed)} removed, {len(comparison.reworded)} reworded, {len(comparison.new)} new. "
         "That is too few to say that nothing regressed."
     )
@@ -47,18 +50,23 @@ def regression_gate(gate: Gate, regression: Regression | None) -> Verdict:
     if regression is None:
         limit = f"{gate.word} {gate.limit}"
         return gate.verdict("not checked", f"{gate.what}: {limit} is not checked without --ir-baseline.")
-    depth = regression.comparison.baseline.depth
-    if gate.metric.cutoff is not None and depth is not None and gate.metric.cutoff > depth:
-        text = (
-            f"{gate.what} needs {gate.metric.cutoff} results a query, and {regression.against} holds {depth}."
-        )
-        deeper = f"Store a deeper one: {regression.update}" if regression.update else "Give a deeper one."
-        details = (deeper,)
-        return gate.verdict("failed" if regression.gated else "not checked", text, details=details)
+    shallow = too_shallow(gate.metric, gate.what, regression)
+    if shallow is not None:
+        text, deeper = shallow
+        return gate.verdict("failed" if regression.gated else "not checked", text, details=(deeper,))
     verdict = _unpaired_slice(gate, regression) or _judged_both_ways(gate, regression)
     if verdict.failed and not regression.gated:
         return gate.verdict("not checked", verdict.text, queries=verdict.queries, limit=verdict.limit)
     return verdict
+
+
+def too_shallow(metric: Metric, what: str, regression: Regression) -> tuple[str, str] | None:
+    """Say that the baseline does not reach a metric's cut-off, and what mends that; None where it does."""
+    depth = regression.comparison.baseline.depth
+    if metric.cutoff is None or depth is None or metric.cutoff <= depth:
+        return None
+    deeper = f"Store a deeper one: {regression.update}" if regression.update else "Give a deeper one."
+    return f"{what} needs {metric.cutoff} results a query, and {regression.against} holds {depth}.", deeper
 
 
 def _unpaired_slice(gate: Gate, regression: Regression) -> Verdict | None:
@@ -68,10 +76,15 @@ def _unpaired_slice(gate: Gate, regression: Regression) -> Verdict | None:
         return None
     return gate.verdict(
         "failed",
-        f"{gate.what}: only {share:.0%} of those that {regression.against} has (by weight) are still asked in the same "
+        f"{gate.what}: only {_per_cent(share)} of those that {regression.against} has (by weight) are still asked in the same "
         "words. That is too few to say that nothing regressed.",
         details=(_as_before(regression),),
     )
+
+
+def _per_cent(share: float) -> str:
+    """Round down: less than a half must not read as one."""
+    return f"{math.floor(share * 100 + SLACK)}%"
 
 
 def _as_before(regression: Regression) -> str:
@@ -91,12 +104,26 @@ def _judged_both_ways(gate: Gate, regression: Regression) -> Verdict:
         # Of two falls that significance may let pass, the surer one.
         if before.failed and (not verdict.failed or (before.p_value or 0.0) < (verdict.p_value or 0.0)):
             return _relabelled(before, then.change(gate.metric, gate.tag), change, regression)
-    if not change.n:
+    if change.n or (gate.word == "max_lost" and change.before):
+        return verdict
+    return _over_nothing(gate, change, regression)
+
+
+def _over_nothing(gate: Gate, change: Change, regression: Regression) -> Verdict:
+    """Tell what has no counterpart yet, and gates from the next baseline on, from what has nothing to gate any more."""
+    if change.before:
         text = (
-            f"{gate.what}: {gate.word} is not checked, because {regression.against} has none of its queries."
+            f"A gate over no query: {gate.what} leaves out today whatever it counted in {regression.against}."
         )
-        return gate.verdict("not checked", text)
-    return verdict
+        return gate.verdict("failed", text, queries=change.left_out)
+    unchecked = f"{gate.what}: {gate.word} is not checked, because"
+    try:
+        gate.evaluation.mean(gate.metric, gate.tag)
+    except NoQueryError as error:
+        if gate.origin == BY_DEFAULT:  # nobody asked for a gate on this metric of this set
+            return gate.verdict("not checked", f"{unchecked} {error}")
+        return gate.verdict("failed", f"A gate over no query: {error}")
+    return gate.verdict("not checked", f"{unchecked} {regression.against} has none of its queries.")
 
 
 def _fallen(gate: Gate, regression: Regression) -> Verdict:
@@ -201,7 +228,7 @@ def _max_drop(gate: Gate, change: Change, regression: Regression) -> Verdict:
         "failed",
         text,
         queries=change.worse,
-        details=[*details, *_what_it_shows(change)],
+        details=[*details, *_what_it_shows(change, noisy=noise is not None and noise.deviation > 0)],
         limit=allowed,
         shares=[cost / total for cost in lost],
     )
@@ -222,7 +249,7 @@ def _counts(change: Change) -> str:
     return f"{plural(change.n, 'query', 'queries')}: {worse:,} worse, {better:,} better, {same:,} same."
 
 
-def _what_it_shows(change: Change) -> Iterator[str]:
+def _what_it_shows(change: Change, *, noisy: bool) -> Iterator[str]:
     """Say whether other queries would drop too; the drop itself is a fact about this golden set."""
     if change.p_value is None or change.interval is None:
         return
@@ -240,8 +267,9 @@ def _what_it_shows(change: Change) -> Iterator[str]:
         return
     low, high = change.interval
     likely = "likely drop too" if change.p_value < 0.05 else "may or may not drop"
+    exact = "" if noisy else "This drop is exact for this golden set. "
     yield (
-        f"This drop is exact for this golden set. Other queries {likely} ({_p_text(change.p_value)}, "
+        f"{exact}Other queries {likely} ({_p_text(change.p_value, 0.05)}, "
         f"95 % interval {signed_text(low, digits=3)} to {signed_text(high, digits=3)})."
     )
 

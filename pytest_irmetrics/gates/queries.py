@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.gates.falls import accept_or_take_back, under_stored
+from pytest_irmetrics.gates.falls import accept_or_take_back, too_shallow, under_stored
 from pytest_irmetrics.gates.verdicts import Regression, Verdict, at_least
 from pytest_irmetrics.reports.text import score_text
 
@@ -55,6 +55,9 @@ def _query_gate(
         )
     if regression is None:
         return verdict("not checked", f"{what}: max_drop {limit} is not checked without --ir-baseline.")
+    shallow = too_shallow(metric, what, regression)
+    if shallow is not None:
+        return verdict("failed" if regression.gated else "not checked", shallow[0], (shallow[1],))
     comparison = regression.comparison
     then, change = comparison.as_labelled_then, comparison.change(metric)
     # An edited golden set alone turns no failure into a pass, as with the gates on means.
@@ -68,7 +71,7 @@ def _query_gate(
         )
     for side in sides:
         before = side.before[query.id]
-        allowed = limit.value / 100 * before if limit.percent else limit.value
+        allowed = limit.value / 100 * abs(before) if limit.percent else limit.value
         drop = -side.differences[query.id]
         rule = f"at most {score_text(allowed, drop)} is allowed"
         if not at_least(allowed, drop):

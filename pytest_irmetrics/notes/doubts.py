@@ -11,6 +11,7 @@ from pytest_irmetrics import significance
 from pytest_irmetrics.evaluation import evaluate_run, read_metrics
 from pytest_irmetrics.gates import SURELY, allowed_drop
 from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.metrics import Scorer
 from pytest_irmetrics.reports.text import SLACK, plural, score_text
 from pytest_irmetrics.run import Run
 
@@ -144,14 +145,14 @@ def on_tolerance(comparison: Comparison, limits: Limits) -> Iterator[str]:
             continue
         if of_one < _PART_OF_ONE:
             text = _next_to_nothing(f"max_drop {limit} of {name}", allowed, change.n, change.metric, tag)
-            if change.detectable:
-                needed = significance.queries_needed(list(change.weighted_differences.values()), allowed)
+            needed = significance.queries_needed(list(change.weighted_differences.values()), allowed)
+            if change.detectable and needed and needed > change.n:
                 text += (
                     f" With changes this noisy, {change.n} queries show drops of {score_text(change.detectable, digits=2)} "
                     f"and more reliably; for {limit} about {needed:,} would be needed."
                 )
             yield text
-        elif of_one >= 10 and "max_lost" not in words:
+        elif of_one >= 10 and "max_lost" not in words and math.isfinite(change.metric.upper):
             yield (
                 f"max_drop {limit} of {name} on {change.n:,} queries lets {math.floor(of_one + SLACK)} be lost altogether; "
                 "consider max_lost."
@@ -184,13 +185,20 @@ def _next_to_nothing(
 ) -> str:
     """Say what an allowed drop of a mean is in terms of one of its queries."""
     tagged = f" tagged {tag}" if tag is not None else ""
-    if metric.family in _OF_RANKS:
+    if metric.family in _OF_RANKS and _of_a_slip(metric) > allowed * n + SLACK:
         fails = ": one answer that slips from rank 1 to rank 2 fails"
     elif metric.family in _OF_FINDING:
         fails = ": one query that loses its answer fails"
     else:
         fails = ""
     return f"{what} on {plural(n, 'query', 'queries')}{tagged} is {'at most ' * at_most}{_share(allowed * n)} of one query{fails}."
+
+
+def _of_a_slip(metric: Metric) -> float:
+    """Return what a query with one relevant document loses as that slips from rank 1 to rank 2."""
+    scorer = Scorer([metric])
+    first, second = (scorer.row({"d": 1}, ranking)[0] for ranking in (["d"], ["x", "d"]))
+    return (first or 0.0) - (second or 0.0)
 
 
 def _share(part: float) -> str:
@@ -258,8 +266,8 @@ def on_averages(comparison: Comparison) -> Iterator[str]:
     )
     if now > 1 or before > 1:
         yield (
-            f"Today's scores are {_averaged(now)}, the baseline's {_averaged(before)}. Of several answers, the one that scores "
-            "like their average is shown."
+            f"Today's scores are {_averaged(now)}, the baseline's {_averaged(before)}. Of several answers, one with a "
+            "fault (a forbidden document, an answer where none is right), or else the one that scores like their average is shown."
         )
 
 

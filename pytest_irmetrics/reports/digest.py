@@ -130,6 +130,27 @@ def row_name(row: Row) -> str:
     return row.metric if row.tag is None else f"{row.metric} [{row.tag}]"
 
 
+def now_text(row: Row) -> str:
+    """Give the mean, with as many digits as tell it from the baseline's and from its limits."""
+    return score_text(row.now, row.baseline, *row.bounds)
+
+
+def baseline_text(row: Row) -> str:
+    """Give the baseline's mean, with as many digits as tell it from today's."""
+    return score_text(row.baseline, row.now)
+
+
+def delta_text(row: Row) -> str:
+    """Give how far the mean moved, with as many digits as tell it from how far it may fall."""
+    return signed_text(row.delta, row.allowed)
+
+
+def gated_score(row: Row) -> str:
+    """Give a mean with its name, and how far it moved if it did."""
+    moved = f" ({delta_text(row)})" if row.delta is not None and abs(row.delta) > SLACK else ""
+    return f"{row_name(row)} {score_text(row.now, *row.bounds)}{moved}"
+
+
 def is_compared(record: Record) -> bool:
     """Whether any row has a baseline to stand beside."""
     return any(row.baseline is not None for row in record.rows)
@@ -144,9 +165,9 @@ def slice_moved(row: Row) -> str:
     """Say what a slice shows: `fell` or `rose` where other queries like these would too, `too few` for any word."""
     if row.n < 5:
         return "too few"
-    if row.interval is not None and row.interval[1] < 0:
+    if row.interval is not None and row.interval[1] < -SLACK:
         return "fell"
-    return "rose" if row.interval is not None and row.interval[0] > 0 else ""
+    return "rose" if row.interval is not None and row.interval[0] > SLACK else ""
 
 
 def caught(degradation: Degradation) -> str:
@@ -165,7 +186,7 @@ def moved(degradation: Degradation) -> str:
 def full_means(record: Record) -> list[str]:
     """Say the mean over all queries wherever it is not the one that is compared."""
     return [
-        f"{row_name(row)} over all of today's queries, also those without a counterpart: {score_text(row.full, row.now)}"
+        f"{row_name(row)} over all of today's queries, also those without a counterpart: {score_text(row.full, row.now, *row.bounds)}"
         for row in record.rows
         if row.baseline is not None and row.full is not None and abs(row.full - (row.now or 0.0)) > SLACK
     ]
@@ -174,11 +195,7 @@ def full_means(record: Record) -> list[str]:
 def gated_scores(record: Record) -> str:
     """Give the scores that are gated, or all of them where none is, with how far they moved."""
     rows = [row for row in record.rows if row.gate] or record.rows
-    return ", ".join(
-        f"{row_name(row)} {score_text(row.now)}"
-        + (f" ({signed_text(row.delta)})" if row.delta is not None and abs(row.delta) > SLACK else "")
-        for row in rows
-    )
+    return ", ".join(map(gated_score, rows))
 
 
 def failed_gates(record: Record) -> list[Gate]:

@@ -140,9 +140,9 @@ def _set(record: Record, command: Command, number: int) -> dict[str, Any]:
             {
                 "name": digest.row_name(row),
                 "n": f"{row.n:,}",
-                "now": score_text(row.now, row.baseline),
-                "baseline": score_text(row.baseline, row.now),
-                "delta": signed_text(row.delta),
+                "now": digest.now_text(row),
+                "baseline": digest.baseline_text(row),
+                "delta": digest.delta_text(row),
                 "gate": row.gate,
                 "verdict": row.verdict,
             }
@@ -153,9 +153,9 @@ def _set(record: Record, command: Command, number: int) -> dict[str, Any]:
             {
                 "tag": row.tag or "",
                 "n": f"{row.n:,}",
-                "now": score_text(row.now, row.baseline),
-                "baseline": score_text(row.baseline, row.now),
-                "delta": signed_text(row.delta),
+                "now": digest.now_text(row),
+                "baseline": digest.baseline_text(row),
+                "delta": digest.delta_text(row),
                 "interval": digest.interval(row),
                 "moved": digest.slice_moved(row),
             }

@@ -13,7 +13,6 @@ from pytest_irmetrics.reports.text import (
     listed,
     plural,
     score_text,
-    signed_text,
 )
 
 if TYPE_CHECKING:
@@ -169,9 +168,9 @@ def _table(record: Record) -> Iterator[str]:
     )
     yield "| :-- | --: | --: | --: | --: | :-- | :-- |" if compared else "| :-- | --: | --: | :-- | :-- |"
     for row in record.rows:
-        cells = [_code(digest.row_name(row)), str(row.n), score_text(row.now, row.baseline)]
+        cells = [_code(digest.row_name(row)), str(row.n), digest.now_text(row)]
         if compared:
-            cells += [score_text(row.baseline, row.now), signed_text(row.delta)]
+            cells += [digest.baseline_text(row), digest.delta_text(row)]
         verdict = f"**{row.verdict}**" if row.verdict == "FAILS" else _words(row.verdict)
         yield _row([*cells, _words(row.gate), verdict])
 
@@ -185,11 +184,7 @@ def _slices(record: Record) -> Iterator[str]:
     yield f"| tag | n | now | {digest.other_side(record)} | delta | 95 % interval | shows |"
     yield "| :-- | --: | --: | --: | --: | --: | :-- |"
     for row in record.slices[:_SENTENCES]:
-        scores = [
-            score_text(row.now, row.baseline),
-            score_text(row.baseline, row.now),
-            signed_text(row.delta),
-        ]
+        scores = [digest.now_text(row), digest.baseline_text(row), digest.delta_text(row)]
         yield _row(
             [_code(row.tag or "", 80), str(row.n), *scores, digest.interval(row), digest.slice_moved(row)]
         )
@@ -287,7 +282,7 @@ def _query(view: QueryView, metrics: Sequence[str]) -> Iterator[str]:
 
 def _score(view: QueryView, metric: str) -> str:
     now, before = view.scores[metric], view.scores_before.get(metric)
-    if before is None or before == now:
+    if not digest.delta(view, metric):
         return f"{_code(metric)} {score_text(now)}"
     return f"{_code(metric)} {score_text(before, now)} → {score_text(now, before)}"
 

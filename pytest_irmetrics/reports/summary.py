@@ -23,6 +23,8 @@ _RED = {"red": True}
 _GREEN = {"green": True}
 _YELLOW = {"yellow": True}
 
+_ONLY_QUERIES = "Only single queries were judged; the gates on means were not (--ir-query)."
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -48,10 +50,13 @@ class Run:
 def lines(run: Run, screen: Screen, verbosity: int) -> Iterator[Line]:
     """Yield one line for each golden set, its table with ``-v`` or where a gate failed, and what was stored.
 
-    ``verbosity`` is pytest's: below 0 everything is one line; what gates no more, or could not be stored, is told all the same.
+    ``verbosity`` is pytest's: below 0 the golden sets are one line; what was asked for, what a baseline lowers, what gates no more
+    and what could not be stored is told all the same.
     """
     if verbosity < 0:
         yield from _quiet(run, screen)
+        for record in _told_apart(run.records):
+            yield from _even_if_quiet(record, screen)
     else:
         for record in _told_apart(run.records):
             yield from _record(run, record, screen, verbosity)
@@ -98,15 +103,25 @@ def _quiet(run: Run, screen: Screen) -> Iterator[Line]:
     if not run.records:
         return
     failed = sum(_failed(record) and record.nodeid not in run.expected for record in run.records)
-    verdict = f"{failed} failed" if failed else "all pass"
+    skipped = sum(record.outcome == "skipped" for record in run.records)
+    counts = [f"{count} {word}" for count, word in ((failed, "failed"), (skipped, "skipped")) if count]
+    verdict = ", ".join(counts) or "all pass"
     sets = len({record.golden_set for record in run.records})
     counted = plural(sets, "golden set") + (f", {len(run.records)} tests" if sets < len(run.records) else "")
     text = f"retrieval quality: {counted}, {verdict}"
-    yield screen.cut(text), _RED if failed else _GREEN
+    yield screen.cut(text), _RED if failed else _YELLOW if skipped else _GREEN
     tried = [degradation for record in run.records for degradation in record.selftest or ()]
     if tried:
         caught = sum(bool(degradation.caught_by) for degradation in tried)
         yield screen.cut(f"self-test: caught {caught} of {len(tried)}"), _PLAIN
+
+
+def _even_if_quiet(record: Record, screen: Screen) -> Iterator[Line]:
+    for lowered in record.lowered:
+        yield screen.cut(f"{record.golden_set}: lowered: {lowered}"), _YELLOW
+    if record.only_queries:
+        yield from _wrapped(_ONLY_QUERIES, screen, _PLAIN, "  ")
+        yield from _rankings(record, replace(screen, width=screen.width - 2))
 
 
 def _record(run: Run, record: Record, screen: Screen, verbosity: int) -> Iterator[Line]:
@@ -120,8 +135,7 @@ def _record(run: Run, record: Record, screen: Screen, verbosity: int) -> Iterato
     for hint in record.hints if verbosity >= 1 else ():
         yield from _wrapped(f"hint: {hint}", screen, _PLAIN, "  ")
     if record.only_queries:
-        text = "Only single queries were judged; the gates on means were not (--ir-query)."
-        yield from _wrapped(text, screen, _PLAIN, "  ")
+        yield from _wrapped(_ONLY_QUERIES, screen, _PLAIN, "  ")
     for gate in record.gates if not failed else ():
         if gate.state == "not checked":
             yield from _wrapped(gate.text, screen, _YELLOW, "  ")
@@ -133,8 +147,12 @@ def _record(run: Run, record: Record, screen: Screen, verbosity: int) -> Iterato
     for lowered in record.lowered:
         yield screen.cut(f"  lowered: {lowered}"), _YELLOW
     if verbosity >= 2 or record.only_queries:
-        for line in terminal.details(record, inner):
-            yield _indented(line), _PLAIN
+        yield from _rankings(record, inner)
+
+
+def _rankings(record: Record, screen: Screen) -> Iterator[Line]:
+    for line in terminal.details(record, screen):
+        yield _indented(line), _PLAIN
 
 
 def _tables(record: Record, screen: Screen) -> Iterator[Line]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.record import explaining
-from pytest_irmetrics.reports.digest import other_side, slice_moved
+from pytest_irmetrics.reports import digest
+from pytest_irmetrics.reports.digest import other_side
 from pytest_irmetrics.reports.movements import movements
 from pytest_irmetrics.reports.text import (
     SLACK,
@@ -17,7 +18,6 @@ from pytest_irmetrics.reports.text import (
     plural,
     score_text,
     shorten,
-    signed_text,
     table,
     to_stream,
 )
@@ -25,7 +25,7 @@ from pytest_irmetrics.reports.text import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.record import Gate, QueryView, Record, Row
+    from pytest_irmetrics.record import Gate, QueryView, Record
 
 _EXPLAINED = 3
 """How many queries a failure shows in full; the rest are named."""
@@ -168,8 +168,11 @@ def _how_much(explained: Sequence[Gate], shown: Sequence[str], total: int) -> st
     covered = sum(
         share for query_id, share in zip(first.queries, first.shares, strict=True) if query_id in shown
     )
+    whole = not set(first.queries) - set(shown)
     share = f"{covered:.0%}" if covered >= 0.01 else "under 1%"
-    return f"{lead} ({share} of what {first.metric} lost):"
+    share = "over 99%" if share == "100%" and not whole else share
+    what = first.metric if first.tag is None else f"{first.metric} [{first.tag}]"
+    return f"{lead} ({share} of what {what} lost):"
 
 
 def _query(view: QueryView, metrics: Iterable[str], other: str, screen: Screen) -> Iterator[str]:
@@ -189,7 +192,7 @@ def _query(view: QueryView, metrics: Iterable[str], other: str, screen: Screen) 
 
 def _score(view: QueryView, metric: str) -> str:
     now, before = view.scores[metric], view.scores_before.get(metric)
-    if before is None or before == now:
+    if not digest.delta(view, metric):
         return f"{metric} {score_text(now)}"
     return f"{metric} {score_text(before, now)} → {score_text(now, before)}"
 
@@ -267,10 +270,9 @@ def summary_table(record: Record, screen: Screen) -> list[str]:
     header = ["metric", "n", "now", *([other_side(record), "delta"] if compared else []), "gate", "verdict"]
     rows = [header]
     for row in record.rows:
-        name = row.metric if row.tag is None else f"{row.metric} [{row.tag}]"
-        middle = [score_text(row.baseline, row.now), signed_text(row.delta)] if compared else []
-        now = score_text(row.now, row.baseline) if compared else score_text(row.now)
-        rows.append([screen.line(name), str(row.n), now, *middle, row.gate, row.verdict])
+        name = digest.row_name(row)
+        middle = [digest.baseline_text(row), digest.delta_text(row)] if compared else []
+        rows.append([screen.line(name), str(row.n), digest.now_text(row), *middle, row.gate, row.verdict])
     align = "<>>" + (">>" if compared else "") + "<<"
     lines = table(
         [[to_stream(cell, screen.encoding) for cell in row] for row in rows],
@@ -279,13 +281,7 @@ def summary_table(record: Record, screen: Screen) -> list[str]:
         ascii_only=screen.ascii_only,
         whole=(0, len(align) - 1),
     )
-    for row in record.rows:
-        if row.baseline is not None and row.full is not None and abs(row.full - (row.now or 0.0)) > SLACK:
-            name = row.metric if row.tag is None else f"{row.metric} [{row.tag}]"
-            lines += screen.wrapped(
-                f"{name} over all of today's queries, also those without a counterpart: {score_text(row.full, row.now)}"
-            )
-    return lines
+    return [*lines, *(line for sentence in digest.full_means(record) for line in screen.wrapped(sentence))]
 
 
 def slices_table(record: Record, screen: Screen) -> list[str]:
@@ -296,17 +292,10 @@ def slices_table(record: Record, screen: Screen) -> list[str]:
         [f"{record.slices[0].metric} by tag", "n", "now", other_side(record), "delta", "95 % interval", ""]
     ]
     for row in record.slices:
-        interval = (
-            "" if row.interval is None else " to ".join(signed_text(end, digits=3) for end in row.interval)
+        scores = [digest.now_text(row), digest.baseline_text(row), digest.delta_text(row)]
+        rows.append(
+            [screen.line(row.tag or ""), str(row.n), *scores, digest.interval(row), digest.slice_moved(row)]
         )
-        cells = [
-            row.tag or "",
-            str(row.n),
-            score_text(row.now),
-            score_text(row.baseline),
-            signed_text(row.delta),
-        ]
-        rows.append([screen.line(cells[0]), *cells[1:], interval, slice_moved(row)])
     return table(
         [[to_stream(cell, screen.encoding) for cell in row] for row in rows],
         "<>>>>><",
@@ -333,7 +322,7 @@ def one_line(record: Record, screen: Screen, *, expected: bool = False) -> str:
     line = _verdict_on(record, verdict, screen)
     separator = "; "
     for row in [row for row in record.rows if row.gate] or record.rows:
-        longer = f"{line}{separator}{screen.line(_gated(row))}"
+        longer = f"{line}{separator}{screen.line(digest.gated_score(row))}"
         if display_width(longer) > screen.width:  # half a number would be another number
             break
         line, separator = longer, ", "
@@ -348,9 +337,3 @@ def _verdict_on(record: Record, verdict: str, screen: Screen) -> str:
 
 
 _WORD = {"passed": "passes", "failed": "FAILS", "error": "FAILS, not every query was retrieved"}
-
-
-def _gated(row: Row) -> str:
-    name = row.metric if row.tag is None else f"{row.metric} [{row.tag}]"
-    delta = f" ({signed_text(row.delta)})" if row.delta is not None and abs(row.delta) > SLACK else ""
-    return f"{name} {score_text(row.now)}{delta}"

@@ -11,6 +11,7 @@ import inspect
 import math
 from collections.abc import (
     AsyncIterable,
+    Callable,
     ItemsView,
     Iterable,
     Iterator,
@@ -19,12 +20,18 @@ from collections.abc import (
 )
 from collections.abc import Set as AbstractSet
 from itertools import islice
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from pytest_irmetrics.ids import as_id
 from pytest_irmetrics.retrieval.items import ACCEPTED, AnswerError, has_keys, holds_more, score_of
 from pytest_irmetrics.retrieval.showing import show
 from pytest_irmetrics.words import printable, quote
+
+T = TypeVar("T")
+
+
+def _as_it_is(item: Any) -> Any:
+    return item
 
 
 def bad_answer(answer: object, why: str) -> NoReturn:
@@ -34,8 +41,6 @@ def bad_answer(answer: object, why: str) -> NoReturn:
 
 def is_async_answer(answer: object) -> bool:
     """Say whether an answer has yet to be awaited: a coroutine, a future, an asynchronous iterator."""
-    if type(answer) is list:  # as it nearly always is, and the rest costs as much as reading it
-        return False
     return inspect.isawaitable(answer) or (
         hasattr(type(answer), "__aiter__") and not hasattr(type(answer), "__iter__")
     )
@@ -81,14 +86,14 @@ def draw(answer: Any, k: int) -> list[Any]:
     return _take(items, k)
 
 
-async def adraw(answer: AsyncIterable[Any], k: int) -> list[Any]:
-    """Take the first k items out of an asynchronous iterator."""
+async def adraw(answer: AsyncIterable[Any], k: int, read: Callable[[Any], T] = _as_it_is) -> list[T]:
+    """Take the first k items out of an asynchronous iterator, and read each before the next is made."""
     items = aiter(answer)
-    drawn: list[Any] = []
+    drawn: list[T] = []
     try:
         while len(drawn) < k:
             try:
-                drawn.append(await anext(items))
+                drawn.append(read(await anext(items)))
             except StopAsyncIteration:
                 break
     finally:
@@ -97,22 +102,16 @@ async def adraw(answer: AsyncIterable[Any], k: int) -> list[Any]:
     return drawn
 
 
-def _take(items: Iterator[Any], k: int) -> list[Any]:
+def _take(items: Iterator[Any], k: int, read: Callable[[Any], T] = _as_it_is) -> list[T]:
     try:
-        return list(islice(items, k))
+        return list(map(read, islice(items, k)))
     finally:
         if inspect.isgenerator(items):
             items.close()
 
 
-def split_batch(answer: Any, size: int) -> list[Any]:
-    """Take the answers to `size` queries out of what a batched retriever gave."""
-    queries = f"{size} queries" if size > 1 else "1 query"
-    expected = (
-        f"A batched retriever returns a list with one result for each of the queries ({size}), in their order"
-    )
-    if isinstance(answer, Mapping):
-        expected += ": of a mapping by query `[found[query] for query in queries]`"
+def split_batch(answer: Any, size: int, read: Callable[[Any], T]) -> list[T]:
+    """Take the answers to `size` queries out of what a batched retriever gave, each read before the next is made."""
     if (
         answer is None
         or isinstance(answer, (str, bytes, bytearray, Mapping, AbstractSet))
@@ -120,14 +119,34 @@ def split_batch(answer: Any, size: int) -> list[Any]:
         or _body(answer) is not None
         or _columns(answer) is not None
     ):
-        raise AnswerError(f"came back: {show(answer)}. {expected}.")
-    results = _take(iter(answer), size + 1)
+        cure = (
+            ": of a mapping by query `[found[query] for query in queries]`"
+            if isinstance(answer, Mapping)
+            else ""
+        )
+        raise AnswerError(f"came back: {show(answer)}. {_expected(size)}{cure}.")
+    return _require_each(_take(iter(answer), size + 1, read), size)
+
+
+async def asplit_batch(answer: AsyncIterable[Any], size: int, read: Callable[[Any], T]) -> list[T]:
+    """Do as `split_batch` does with an asynchronous iterator."""
+    return _require_each(await adraw(answer, size + 1, read), size)
+
+
+def _require_each(results: list[T], size: int) -> list[T]:
     if len(results) != size:
+        queries = f"{size} queries" if size > 1 else "1 query"
         found = f"more than {size}" if len(results) > size else str(len(results))
         raise AnswerError(
-            f"{found} {'result' if found == '1' else 'results'} came back for {queries}. {expected}."
+            f"{found} {'result' if found == '1' else 'results'} came back for {queries}. {_expected(size)}."
         )
     return results
+
+
+def _expected(size: int) -> str:
+    return (
+        f"A batched retriever returns a list with one result for each of the queries ({size}), in their order"
+    )
 
 
 def _body(answer: Any) -> Mapping[Any, Any] | None:

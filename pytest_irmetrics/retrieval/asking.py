@@ -212,8 +212,7 @@ class Caller:
             form = self._forms[names] = self._form(given)
         if isinstance(form, str):
             return form
-        params = copy.deepcopy(dict(given)) if given else {}
-        args, kwargs = form.fill(text, depth, params)
+        args, kwargs = form.fill(text, depth, copy.deepcopy(dict(given)) if given else {})
         if not batch:
             known = _known(first)
             return Ask((first.id,), args, kwargs, batch, repeat, () if known is None else (known,))

@@ -6,19 +6,16 @@ import asyncio
 from concurrent.futures import wait
 from contextlib import ExitStack
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_irmetrics.retrieval import on_asyncio, on_trio
-from pytest_irmetrics.retrieval.asking import Caller, Question, Reply, RetrievalError
-from pytest_irmetrics.retrieval.conversation import (
-    Chunk,
-    Conversation,
-    RetrievalOptions,
-    Retrieved,
-    converse,
-)
+from pytest_irmetrics.retrieval.asking import Ask, Caller, Question, Reply, RetrievalError
+from pytest_irmetrics.retrieval.conversation import Chunk, Conversation, converse, plan
 from pytest_irmetrics.retrieval.elsewhere import Elsewhere, Library, in_time
 from pytest_irmetrics.retrieval.explaining import Cancelled
+from pytest_irmetrics.retrieval.ledger import Ledger, Retrieved
+from pytest_irmetrics.retrieval.options import RetrievalOptions
 from pytest_irmetrics.retrieval.performing import Pending, Reading, aperform, perform, settle
 from pytest_irmetrics.retrieval.replay import replay
 from pytest_irmetrics.retrieval.session_loop import ALREADY_RUNNING, SessionLoop
@@ -27,12 +24,13 @@ from pytest_irmetrics.run import Run
 from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Sequence
+    from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 _ASYNCIO = cast("Library", on_asyncio)
 _TRIO = cast("Library", on_trio)
+_GLANCE = 0.05  # seconds of plain calls after which an event loop gets to what else there is
 _TICK = 1.0  # seconds after which a wait looks up, because Windows hears Ctrl-C only between waits
 
 
@@ -85,7 +83,7 @@ async def aretrieve(
 
 
 class _Talk:
-    """A conversation with a retriever, and what it takes to hold it."""
+    """Whom to ask what, and how."""
 
     def __init__(
         self,
@@ -101,16 +99,28 @@ class _Talk:
             raise RetrievalError(
                 "An async retriever cannot run in ir_executor. Leave the fixture out: ir_concurrency is enough."
             )
+        self.queries = queries
+        self.caller = caller
         self.function = caller.function
         self.options = options
-        self.reading = Reading(options.depth, options.duplicates, options.doc_id)
-        self.conversation: Conversation = converse(queries, caller, options)
+        here = options.executor is None  # else it goes to other processes with every chunk
+        stored = options.stored.answers if options.stored is not None and here else {}
+        self.reading = Reading(options.depth, options.duplicates, options.doc_id, stored)
 
     @property
     def alone(self) -> bool:
         """Whether one thing after the other is enough."""
         options = self.options
         return options.executor is None and options.timeout is None and options.concurrency == 1
+
+    def one_by_one(self) -> tuple[Iterator[Ask], Ledger]:
+        """Give the calls to make, one after the other, and where to file each reply before the next is taken."""
+        ledger = Ledger(self.queries, self.options)
+        return plan(self.queries, self.caller, self.options, ledger), ledger
+
+    def converse(self) -> Conversation:
+        """Begin a conversation for several calls in flight."""
+        return converse(self.queries, self.caller, self.options)
 
 
 def _unique(queries: Iterable[Question]) -> list[Question]:
@@ -128,28 +138,27 @@ def _unique(queries: Iterable[Question]) -> list[Question]:
 
 def _drive(talk: _Talk) -> Retrieved:
     """Ask one query after the other, in the thread that this is."""
-    conversation, function, reading = talk.conversation, talk.function, talk.reading
-    try:
-        chunk = next(conversation)
-        while True:
-            replies = [_settled(perform(function, ask, reading), reading) for ask in chunk or ()]
-            chunk = conversation.send([replies] if chunk else [])
-    except StopIteration as end:
-        return _result(end)
+    function, reading = talk.function, talk.reading
+    calls, ledger = talk.one_by_one()
+    for ask in calls:
+        done = perform(function, ask, reading)
+        ledger.file(done if isinstance(done, Reply) else _settled(done, reading))
+    return ledger.conclude(talk.caller.depth_advice)
 
 
 async def _adrive_alone(talk: _Talk, library: Library | None) -> Retrieved:
     """Ask one query after the other, on whatever event loop runs."""
-    conversation, function, reading = talk.conversation, talk.function, talk.reading
-    try:
-        chunk = next(conversation)
-        while True:
-            replies = [
-                await _answered(perform(function, ask, reading), reading, library) for ask in chunk or ()
-            ]
-            chunk = conversation.send([replies] if chunk else [])
-    except StopIteration as end:
-        return _result(end)
+    function, reading = talk.function, talk.reading
+    calls, ledger = talk.one_by_one()
+    looked_up = monotonic()
+    for ask in calls:
+        done = perform(function, ask, reading)
+        ledger.file(done if isinstance(done, Reply) else await _answered(done, reading, library))
+        # Plain calls keep the loop from all else: from Ctrl-C, from a time limit around this, from other tasks.
+        if library is not None and monotonic() - looked_up > _GLANCE:
+            await library.breathe()
+            looked_up = monotonic()
+    return ledger.conclude(talk.caller.depth_advice)
 
 
 async def _adrive(
@@ -171,17 +180,15 @@ async def _adrive(
         return replies
 
     if talk.is_async:
-        return await library.drive(talk.conversation, here)
+        return await library.drive(talk.converse(), here)
     with ExitStack() as stack:
         executor = talk.options.executor or stack.enter_context(DaemonThreads())
         work = Elsewhere(talk.function, talk.reading, timeout, executor, library, settling)
-        return await library.drive(talk.conversation, work)
+        return await library.drive(talk.converse(), work)
 
 
-async def _answered(done: Reply | Pending, reading: Reading, library: Library | None) -> Reply:
-    """Await what has to be awaited, so that what the retriever cancels is its query's error and not the test's end."""
-    if isinstance(done, Reply):
-        return done
+async def _answered(done: Pending, reading: Reading, library: Library | None) -> Reply:
+    """Await an answer, so that what the retriever cancels is its query's error and not the test's end."""
     if library is None:
         return await settle(done, reading)
     try:
@@ -191,15 +198,8 @@ async def _answered(done: Reply | Pending, reading: Reading, library: Library | 
     return done.ask.failed(str(reply)) if isinstance(reply, Cancelled) else reply
 
 
-def _result(end: StopIteration) -> Retrieved:
-    retrieved: Retrieved = end.value
-    return retrieved
-
-
-def _settled(done: Reply | Pending, reading: Reading) -> Reply:
+def _settled(done: Pending, reading: Reading) -> Reply:
     """Await, on the session's loop, what a retriever that looked sync turned out to give."""
-    if isinstance(done, Reply):
-        return done
     try:
         return _session_loop.run(partial(_answered, done, reading, _ASYNCIO))
     except RetrievalError:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic, perf_counter
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pytest_irmetrics.retrieval.asking import Ask, Reply
-from pytest_irmetrics.retrieval.conversation import Chunk, Conversation, Retrieved
+from pytest_irmetrics.retrieval.conversation import Chunk, Conversation
 from pytest_irmetrics.retrieval.explaining import Cancelled, explain, let_through, summary
 from pytest_irmetrics.retrieval.performing import Pending, Reading, perform, settle
 from pytest_irmetrics.retrieval.showing import show
 from pytest_irmetrics.retrieval.threads import DaemonThreads
 from pytest_irmetrics.words import quote
+
+if TYPE_CHECKING:
+    from pytest_irmetrics.retrieval.ledger import Retrieved
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -39,6 +44,9 @@ class Library(Protocol):
 
     async def finished(self, future: Future[Any]) -> bool:
         """Wait for another thread's future to be done."""
+
+    async def breathe(self) -> None:
+        """Let the loop do what else there is; raises where whoever awaits this was cancelled."""
 
 
 def too_late(ask: Ask, timeout: float) -> Reply:
@@ -67,8 +75,17 @@ class _Errand:
     chunk: Chunk
     reading: Reading
     timeout: float | None
+    home: int = field(default_factory=os.getpid)
 
     def __call__(self) -> list[Reply | Pending]:
+        try:
+            return self._made()
+        except BaseException as error:
+            if isinstance(error, Exception) or os.getpid() == self.home or _can_be_sent(error):
+                raise
+        raise _OutcomeError  # not as the handler's: what it was would go along, and cannot
+
+    def _made(self) -> list[Reply | Pending]:
         if self.timeout is None:
             return [perform(self.function, ask, self.reading) for ask in self.chunk]
         with DaemonThreads() as threads:
@@ -170,6 +187,11 @@ class Elsewhere:
             return self._workers_died(type(error).__name__)
         if isinstance(error, _BrokenPromiseError):
             return f"ir_executor is {show(self.executor)}, and no executor that works: {error}."
+        if isinstance(error, _OutcomeError):
+            return (
+                "pytest.skip or pytest.fail was called in a process of ir_executor, which it cannot leave. Call it in the "
+                "fixture `retriever`, or raise an exception of another kind."
+            )
         if "pickle" in told.lower() or "local object" in told:
             return (
                 f"the retriever cannot be sent to the processes of ir_executor, or its answer back: {told}. Let it be a "
@@ -189,6 +211,18 @@ class Elsewhere:
             f"import the retriever's module {quote(str(module))}, the retriever crashed them, or an earlier test did. They say why "
             f"on stderr or in the log ({error})."
         )
+
+
+class _OutcomeError(Exception):
+    """In another process something was raised that is no error, such as by `pytest.skip`, and that cannot leave it."""
+
+
+def _can_be_sent(error: BaseException) -> bool:
+    try:
+        pickle.dumps(error)
+    except Exception:  # noqa: BLE001 - whatever it is made of
+        return False
+    return True
 
 
 class _BrokenPromiseError(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from operator import countOf
@@ -34,23 +34,31 @@ def _bad_item(rank: int, item: object, why: str) -> NoReturn:
 
 
 def identify(
-    items: Sequence[Any], duplicates: str = "error", doc_id: Callable[[Any], Any] | None = None
+    items: Sequence[Any],
+    duplicates: str = "error",
+    doc_id: Callable[[Any], Any] | None = None,
+    stored: Iterable[tuple[str, ...]] = (),
 ) -> tuple[str, ...]:
     """Turn drawn items into ids; `doc_id` is given each item as it came back.
 
-    Raises AnswerError: for what has no id; for scores of pairs that ascend or are NaN; for a document that comes
-    twice, unless `duplicates` is "collapse".
+    Rankings that are `stored` were proven to be good: one of them is returned where it is the same. Raises AnswerError:
+    for what has no id; for scores of pairs that ascend or are NaN; for a document that comes twice, unless `duplicates`
+    is "collapse".
     """
-    if doc_id is None and countOf(map(type, items), str) == len(items):
-        unique = set(items)
-        if len(unique) == len(items) and "" not in unique:
-            return tuple(items)
-    ids = read_ids(items, doc_id)
-    repeated = first_repeat(ids)
-    if repeated is None:
-        return tuple(ids)
+    plain = doc_id is None and countOf(map(type, items), str) == len(items)
+    ids = tuple(items) if plain else read_ids(items, doc_id)
+    for other in stored:
+        if other == ids:
+            return other
+    unique = set(ids)
+    if "" in unique:
+        read_ids(items, doc_id)  # says where
+    if len(unique) == len(ids):
+        return ids
     if duplicates == "collapse":
         return tuple(dict.fromkeys(ids))
+    repeated = first_repeat(ids)
+    assert repeated is not None  # noqa: S101 - its set is smaller
     doc, first, second = repeated
     cure = "Return each document once, or set ir_duplicates = collapse to keep the first of each."
     if doc == "-1":
@@ -62,7 +70,7 @@ def read_ids(
     items: Sequence[Any],
     doc_id: Callable[[Any], Any] | None,
     read: Callable[[int, Any], tuple[str, float | None]] | None = None,
-) -> list[str]:
+) -> tuple[str, ...]:
     """Turn each item into its id: what `doc_id` gives, else what `read` (`read_item`) finds. Raises AnswerError."""
     read = read or read_item
     ids: list[str] = []
@@ -88,7 +96,7 @@ def read_ids(
             _check_order(rank, item, score, before)
             before = score
         ids.append(doc)
-    return ids
+    return tuple(ids)
 
 
 def _check_order(rank: int, item: Any, score: float, before: float | None) -> None:

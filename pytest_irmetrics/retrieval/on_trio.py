@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from pytest_irmetrics.retrieval.asking import Reply
-    from pytest_irmetrics.retrieval.conversation import Chunk, Conversation, Retrieved
+    from pytest_irmetrics.retrieval.conversation import Chunk, Conversation
     from pytest_irmetrics.retrieval.elsewhere import Work
+    from pytest_irmetrics.retrieval.ledger import Retrieved
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -113,3 +114,8 @@ async def finished(future: Future[Any]) -> bool:
     future.add_done_callback(tell)
     await done.wait()
     return True
+
+
+async def breathe() -> None:
+    """Let the loop do what else there is; raises where whoever awaits this was cancelled."""
+    await sys.modules["trio"].lowlevel.checkpoint()

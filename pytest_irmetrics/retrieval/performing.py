@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from asyncio import CancelledError
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.retrieval.answers import adraw, draw, is_async_answer, split_batch
+from pytest_irmetrics.retrieval.answers import adraw, asplit_batch, draw, is_async_answer, split_batch
 from pytest_irmetrics.retrieval.asking import Ask, Reply
 from pytest_irmetrics.retrieval.chunks import identify_chunks
 from pytest_irmetrics.retrieval.explaining import Cancelled, explain
@@ -16,9 +16,10 @@ from pytest_irmetrics.retrieval.items import AnswerError, identify
 from pytest_irmetrics.retrieval.showing import show
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from pytest_irmetrics.passages import Known
+    from pytest_irmetrics.run import Answer
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -45,35 +46,45 @@ class Reading:
     depth: int
     duplicates: str
     doc_id: Callable[[Any], Any] | None
+    stored: Mapping[str, Answer] = field(default_factory=dict)
+    """What was answered before, by query: the same again is not proven again."""
 
     def draw(self, ask: Ask, answer: Any) -> list[list[Any] | str]:
         """Take out of an answer the items of each query; a sentence where that failed for a query of several."""
         if not ask.batch:
             return [draw(answer, self.depth)]
-        drawn: list[list[Any] | str] = []
-        for result in split_batch(answer, len(ask.ids)):
-            try:
-                drawn.append(draw(result, self.depth))
-            except Exception as error:  # noqa: BLE001 - a result may be the user's generator
-                drawn.append(explain(error))
-        return drawn
+        return split_batch(answer, len(ask.ids), self._draw_one)
+
+    async def adraw(self, ask: Ask, answer: Any) -> list[list[Any] | str]:
+        """Do as `draw` does with an asynchronous iterator."""
+        if not ask.batch:
+            return [await adraw(answer, self.depth)]
+        return await asplit_batch(answer, len(ask.ids), self._draw_one)
+
+    def _draw_one(self, result: Any) -> list[Any] | str:
+        try:
+            return draw(result, self.depth)
+        except Exception as error:  # noqa: BLE001 - a result may be the user's generator
+            return explain(error)
 
     def reply(self, ask: Ask, drawn: list[list[Any] | str], seconds: float) -> Reply:
         """Read the drawn items as ids."""
-        read = self._read
-        if not ask.known:
-            outcomes = tuple([read(items, None) for items in drawn])
+        if ask.batch:
+            outcomes = tuple(map(self._read, ask.ids, drawn, ask.known or (None,) * len(ask.ids)))
         else:
-            outcomes = tuple([read(items, known) for items, known in zip(drawn, ask.known, strict=False)])
+            outcomes = (self._read(ask.ids[0], drawn[0], ask.known[0] if ask.known else None),)
         return Reply(ask, outcomes, seconds * 1000 / len(ask.ids))
 
-    def _read(self, items: list[Any] | str, known: Known | None) -> tuple[str, ...] | str:
+    def _read(self, query_id: str, items: list[Any] | str, known: Known | None) -> tuple[str, ...] | str:
         try:
             if isinstance(items, str):
                 return items
             if known is not None:
                 return identify_chunks(items, self.duplicates, self.doc_id, known)
-            return identify(items, self.duplicates, self.doc_id)
+            stored = self.stored.get(query_id)
+            return identify(
+                items, self.duplicates, self.doc_id, stored.rankings if stored is not None else ()
+            )
         except Exception as error:  # noqa: BLE001 - ir_doc_id and items are the user's, and may raise anything
             return explain(error)
 
@@ -83,9 +94,13 @@ def perform(function: Callable[..., Any], ask: Ask, reading: Reading) -> Reply |
     started = perf_counter()
     try:
         answer = function(*ask.args, **ask.kwargs)
-        if is_async_answer(answer):
+        # As nearly always, and the rest costs as much as reading it.
+        if type(answer) is list and not ask.batch:
+            drawn: list[list[Any] | str] = [answer[: reading.depth]]
+        elif is_async_answer(answer):
             return Pending(ask, answer, started)
-        drawn = reading.draw(ask, answer)
+        else:
+            drawn = reading.draw(ask, answer)
     except CancelledError as error:  # its own: from outside nobody can cancel what is not awaited
         return ask.failed(str(Cancelled(error)))
     except Exception as error:  # noqa: BLE001 - whatever the retriever raises is this query's error
@@ -110,8 +125,9 @@ async def settle(pending: Pending, reading: Reading) -> Reply:
                 answer.close()
             raise AnswerError(f"came back: {show(answer)}. Await it in the retriever.")  # noqa: TRY301 - one way for errors
         if is_async_answer(answer):
-            answer = await adraw(answer, len(ask.ids) + 1 if ask.batch else reading.depth)
-        drawn = reading.draw(ask, answer)
+            drawn = await reading.adraw(ask, answer)
+        else:
+            drawn = reading.draw(ask, answer)
     except Exception as error:  # noqa: BLE001 - as in perform
         return ask.failed(_explain(ask, error))
     return reading.reply(ask, drawn, perf_counter() - pending.started)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.passages import reread
 from pytest_irmetrics.retrieval.asking import RetrievalError, passages_of
-from pytest_irmetrics.retrieval.conversation import RetrievalOptions, Retrieved, answer_to
+from pytest_irmetrics.retrieval.ledger import Retrieved, answer_to
 from pytest_irmetrics.retrieval.showing import show
 from pytest_irmetrics.run import Answer, Run
 from pytest_irmetrics.words import quote
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_irmetrics.retrieval.asking import Question
+    from pytest_irmetrics.retrieval.options import RetrievalOptions
 
 _NOTHING = Answer(((),))
 

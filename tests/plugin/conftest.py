@@ -19,13 +19,15 @@ OLD_ASYNCIO = tuple(map(int, version("pytest-asyncio").split(".")[:2])) < (0, 24
 # It says what is so anyhow, and without it the plugin warns; the old one does not know it.
 ASYNCIO_SETTING = "" if OLD_ASYNCIO else "asyncio_default_fixture_loop_scope = function\n"
 
-RETRIEVER = """
+_ANSWER = "answers.get(query, [])[:k]"
+
+RETRIEVER = f"""
     import json, pathlib, pytest
 
     @pytest.fixture(scope="session")
     def retriever():
         answers = json.loads(pathlib.Path(__file__).with_name("answers.json").read_text(encoding="utf-8"))
-        return lambda query, k: answers.get(query, [])[:k]
+        return lambda query, k: {_ANSWER}
 """
 
 TEST = """
@@ -77,6 +79,20 @@ class Project:
 
     def answers(self, answers):
         self.write("answers.json", json.dumps(answers))
+
+    def retrieve(self, expression):
+        """Let the retriever give what an expression of `query` and `k` is, in place of the answers."""
+        conftest = self.path / "conftest.py"
+        text = conftest.read_text(encoding="utf-8")
+        assert _ANSWER in text
+        conftest.write_text(text.replace(_ANSWER, expression), encoding="utf-8")
+
+    def make_async(self):
+        """Let the test be a coroutine that pytest-asyncio runs."""
+        self.write("pytest.ini", f"[pytest]\n{ASYNCIO_SETTING}")
+        tests = self.path / "test_search.py"
+        text = tests.read_text(encoding="utf-8").replace("irmetrics.check", "await irmetrics.acheck")
+        tests.write_text(text.replace("def test", "@pytest.mark.asyncio\nasync def test"), encoding="utf-8")
 
     def test(self, marks, body="irmetrics.check()", name="test_search_quality"):
         marks = [marks] if isinstance(marks, str) else marks

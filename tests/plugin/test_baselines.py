@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from tests.plugin.conftest import ANSWERS, ASYNCIO_SETTING
+from tests.plugin.conftest import ANSWERS
 
 
 @pytest.fixture
@@ -51,18 +51,10 @@ def test_without_a_baseline_the_test_fails_and_names_the_command_that_makes_one(
 
 @pytest.mark.parametrize("test", ["def", "async def"])
 def test_without_a_baseline_nobody_is_asked(project, test):
-    conftest = project.path / "conftest.py"
-    conftest.write_text(
-        conftest.read_text().replace("answers.get(query, [])[:k]", "pytest.exit('was asked')")
-    )
+    project.retrieve("pytest.exit('was asked')")
     project.test(['ir_golden("golden/*.yaml")'])
     if test == "async def":
-        project.write("pytest.ini", f"[pytest]\n{ASYNCIO_SETTING}")
-        text = (project.path / "test_search.py").read_text()
-        text = text.replace("def test", "@pytest.mark.asyncio\nasync def test").replace(
-            "irmetrics.check", "await irmetrics.acheck"
-        )
-        project.write("test_search.py", text)
+        project.make_async()
     result = project.run("--ir-baseline")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["There is no baseline for this test: *"])
@@ -150,6 +142,33 @@ def test_an_updating_run_prints_what_it_lowers_and_then_the_drop_is_accepted(sto
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*lowered: mrr 0.8333 → 0.6111 (−0.2222)", "baseline *: stored"])
     stored.run("--ir-baseline").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("why", ["failed", "failed in teardown", "xfailed", "asked for one query"])
+def test_what_is_not_stored_lowers_nothing(stored, why):
+    worse(stored)
+    before = stored.baseline.read_bytes()
+    mark = ['ir_threshold("mrr", 0.9)'] if why in ("failed", "xfailed") else []
+    stored.test(['ir_golden("golden/*.yaml")', *mark, *(["xfail"] if why == "xfailed" else [])])
+    if why == "failed in teardown":
+        conftest = (stored.path / "conftest.py").read_text(encoding="utf-8")
+        ends = "@pytest.fixture(autouse=True)\ndef ends():\n    yield\n    raise OSError\n"
+        stored.write("conftest.py", f"{conftest}\n{ends}")
+    query = ["--ir-query", "refund"] if why == "asked for one query" else []
+    result = stored.run("--ir-baseline-update", "--ir-report=report.md", *query)
+    assert stored.baseline.read_bytes() == before
+    assert "lowered" not in result.stdout.str()
+    assert "lowers" not in (stored.path / "report.md").read_text(encoding="utf-8")
+
+
+def test_a_quiet_updating_run_prints_what_it_lowers_too(stored):
+    worse(stored)
+    stored.run("--ir-baseline-update", "-q").stdout.fnmatch_lines(
+        [
+            "retrieval quality: 1 golden set, all pass",
+            "golden/faq.yaml: lowered: mrr 0.8333 → 0.6111 (−0.2222)",
+        ]
+    )
 
 
 def test_the_setting_gates_and_the_option_turns_it_off(stored):
@@ -662,10 +681,14 @@ def test_a_damaged_baseline_fails_in_words_and_an_update_replaces_it(stored, dam
     bad = damage(good)
     assert bad != good
     stored.baseline.write_text(bad)
-    result = stored.run("--ir-baseline")
+    conftest = stored.path / "conftest.py"
+    asks = conftest.read_text()
+    stored.retrieve("pytest.exit('was asked')")
+    result = stored.run("--ir-baseline")  # nobody waits for answers to learn that
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*ir_baselines/test_search/test_search_quality?faq?.json*"])
     result.stdout.no_fnmatch_line("*Traceback*")
+    conftest.write_text(asks)
     stored.run("--ir-baseline-update").assert_outcomes(passed=1)
     assert stored.baseline.read_text() == good
 
@@ -695,9 +718,52 @@ def test_against_takes_a_retriever_a_run_or_a_path(stored):
         result.assert_outcomes(failed=1 if "lambda" not in other else 0, passed=1 if "lambda" in other else 0)
 
 
-def test_a_run_that_is_not_there_is_named_as_a_reader_finds_it(stored):
+@pytest.mark.parametrize("test", ["def", "async def"])
+def test_where_the_retriever_fails_the_one_that_it_is_compared_with_is_not_asked(project, test):
+    project.retrieve("1 / 0")
+    check = "irmetrics.check(against=lambda query: pytest.exit('was asked'))"
+    project.test('ir_golden("golden/*.yaml")', check)
+    if test == "async def":
+        project.make_async()
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*raised ZeroDivisionError*"])
+
+
+def test_a_run_that_is_not_there_is_named_as_a_reader_finds_it_before_anyone_is_asked(stored):
+    stored.retrieve("pytest.exit('was asked')")
     stored.test('ir_golden("golden/*.yaml")', 'irmetrics.check(against="runs/none.json")')
     stored.run().stdout.fnmatch_lines(["runs/none.json: cannot be read: *"])
+
+
+@pytest.mark.parametrize("given", ["3", "OLD"])
+def test_what_cannot_be_compared_with_is_told_before_anyone_is_asked(stored, given):
+    stored.retrieve("pytest.exit('was asked')")
+    stored.test('ir_golden("golden/*.yaml")', f"irmetrics.check(against={given})")
+    tests = stored.path / "test_search.py"
+    old = "OLD = pytest_irmetrics.evaluate(pytest_irmetrics.GoldenSet.load('golden/faq.yaml'), lambda query: 1 / 0)"
+    tests.write_text(f"import pytest_irmetrics\n{old}\n{tests.read_text()}")
+    result = stored.run()
+    result.assert_outcomes(failed=1)
+    assert "`against`" in told(result)
+
+
+def test_an_evaluation_to_compare_with_is_read_as_deep_as_it_is(stored):
+    old = 'evaluate(irmetrics.golden, lambda query, k: ["doc-x", "doc-12"][:k], metrics=["mrr"], depth=1)'
+    stored.test(
+        ['ir_golden("golden/*.yaml")', 'ir_threshold("recall@2", max_drop=0.01)'],
+        f"from pytest_irmetrics import evaluate; irmetrics.check(against={old})",
+    )
+    result = stored.run()
+    result.assert_outcomes(failed=1)
+    assert "recall@2 needs 2 results a query, and the other retriever holds 1." in told(result)
+    assert "those of the other retriever 1; both are cut at 1." in told(result)
+
+
+def test_a_golden_set_without_the_query_asked_for_needs_no_baseline(stored):
+    stored.write("golden/other.yaml", "queries:\n  - {query: parking, relevant: doc-5}\n")
+    result = stored.run("--ir-baseline", "--ir-query", "refund")
+    result.assert_outcomes(passed=1, skipped=1)
 
 
 def test_only_the_query_asked_for_is_shown_and_nothing_is_stored(stored):
@@ -709,6 +775,15 @@ def test_only_the_query_asked_for_is_shown_and_nothing_is_stored(stored):
         ["*Only single queries were judged*", "*rank*was*grade*document", "*3*1*3*doc-9", "*-*2*1*doc-4"]
     )
     assert "hours" not in result.stdout.str()
+    quiet = stored.run("--ir-baseline", "--ir-query", "refund", "-q")
+    quiet.stdout.fnmatch_lines(
+        [
+            "retrieval quality: 1 golden set, all pass",
+            "  Only single queries were judged*",
+            "*rank*was*grade*document",
+            "*-*2*1*doc-4",
+        ]
+    )
     assert stored.baseline.read_bytes() == before
     stored.answers(ANSWERS | {"refund policy": ["doc-76", "doc-77"]})
     result = stored.run("--ir-baseline", "--ir-query", "refund", "-v")
@@ -769,6 +844,32 @@ def test_an_option_that_no_test_obeys_is_named(pytester):
     pytester.makepyfile("def test_a(): pass")
     result = pytester.runpytest_subprocess("--ir-baseline")
     result.stdout.fnmatch_lines(["note: --ir-baseline was given, and no test of this run used irmetrics."])
+
+
+def test_a_broken_baseline_is_replaced_by_a_pass_alone_and_that_is_what_is_said(stored):
+    stored.baseline.write_text("{")
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.9)'])
+    result = stored.run("--ir-baseline-update")
+    result.assert_outcomes(failed=1)
+    assert "Nothing was compared with the baseline that is there, and only a pass replaces it." in told(
+        result
+    )
+    assert stored.baseline.read_text() == "{"
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'])
+    stored.run("--ir-baseline-update").assert_outcomes(passed=1)
+    assert stored.baseline.read_text() != "{"
+
+
+@pytest.mark.parametrize("how", ["--ir-baseline", "--ir-baseline-update", "the setting"])
+def test_a_run_that_was_interrupted_says_nothing_of_tests_that_it_did_not_come_to(stored, how):
+    conftest = stored.path / "conftest.py"
+    interrupt = "def interrupt():\n    raise KeyboardInterrupt\n"
+    conftest.write_text(interrupt + conftest.read_text().replace("answers.get(query, [])[:k]", "interrupt()"))
+    if how == "the setting":
+        stored.write("pytest.ini", "[pytest]\nir_baseline = true\n")
+    result = stored.run_apart(*([how] if how != "the setting" else []))
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert "used irmetrics" not in result.stdout.str()
 
 
 def test_a_deeper_run_is_shown_as_deep_as_the_baseline(stored):

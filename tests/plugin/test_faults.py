@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 
 import pytest
@@ -244,6 +245,8 @@ def test_what_a_retriever_lets_pytest_know_is_told_without_contradiction(project
     result = project.run()
     assert line in text_of(result)
     assert ("FAILS" in text_of(result)) == (act == "exit(3)") == (result.ret == 1)
+    quiet = text_of(project.run("-q"))
+    assert f"retrieval quality: 1 golden set, 1 {'failed' if result.ret else 'skipped'}" in quiet
 
 
 @pytest.mark.parametrize("error", ["asyncio.CancelledError", "GeneratorExit", "RecursionError"])
@@ -377,9 +380,13 @@ def test_tests_of_one_name_in_two_classes_have_a_baseline_each(project):
     ("given", "message"),
     [
         ("golden=3", "golden=3 is no golden set. Give a path"),
-        ("against=3", "The retriever is int 3. Give a callable"),
+        ("against=3", "What `against` gives cannot be asked. The retriever is int 3. Give a callable"),
         ("against='nope.json'", "nope.json: cannot be read: No such file or directory"),
         ("against=lambda query, k: None", "The retriever given as `against` failed for 3 queries"),
+        (
+            "against=lambda query, k: 'refund' in query and 1 / 0 or []",
+            "`against` failed for 1 query; the first",
+        ),
         ("golden={'q': {'d': 'x'}}", "Query 'q' grades 'd' 'x'. Give a number up to 1000."),
         ("golden={'q': {'d': 1}}", "A golden set without texts can only be checked against a Run."),
     ],
@@ -426,3 +433,54 @@ def test_fixtures_and_hooks_of_the_users_that_break_fail_in_words(project, code,
     assert message in text_of(result)
     assert "golden/faq.yaml: FAILS" in text_of(result)
     assert not project.baseline.exists()
+
+
+def test_the_command_for_a_query_of_several_lines_can_be_copied(project):
+    project.write("golden/faq.yaml", "queries:\n- query: |\n    how do I\n    reset ::it\n  relevant: [d1]\n")
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'])
+    result = project.run()
+    printed = next(line for line in result.outlines if line.startswith("To look closer: "))
+    _, *arguments = shlex.split(printed.removeprefix("To look closer: "))
+    assert arguments[-2:] == ["--ir-query", r"how do I\nreset :\:it\n"]
+    result = project.run(*arguments)
+    result.assert_outcomes(passed=1)
+    assert r"golden/faq.yaml:2: how do I\nreset :\:it\n" in text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("GoldenSet.load('bad.yaml')", "bad.yaml:1:1: 'querys' is no key of a golden set."),
+        ("GoldenSet.load('gone.yaml')", "gone.yaml:1:1: There is no such file."),
+        ("GoldenSet.load('bad.txt')", "bad.txt:1:1: A golden set is a file with"),
+        ("GoldenSet.load('bad.jsonl')", "bad.jsonl:1:1: JSON over several lines begins here."),
+        ("GoldenSet.load('bad.csv')", "bad.csv:1:1: There is no header."),
+        ("GoldenSet.load('bad.qrels')", "bad.qrels:1:1: Here is 1 field, and qrels have 4."),
+        ("GoldenSet.load('bad.json')", "bad.json:1:1: This is no export of Quepid"),
+        ("GoldenSet.load('bad')", "bad:1:1: There are no qrels/*.tsv in this folder."),
+        ("GoldenSet.from_judgments({'q': {'d': 'x'}})", "judgments: Query 'q' grades 'd' 'x'."),
+        ("Run.load('bad.json')", "bad.json:1: is not a stored run: `format` is nothing"),
+        ("Run.load('bad.json', test='a test')", "bad.json:1: is one run, and no report of tests"),
+        ("evaluate(GOLDEN, RUN, metrics=['nope'])", "unknown metric 'nope'"),
+        ("compare(*[evaluate(GOLDEN, RUN, metrics=['mrr'])] * 2)['ndcg']", "ndcg was not evaluated"),
+    ],
+)
+def test_what_python_is_told_of_a_broken_file_shows_the_users_line_and_none_of_ours(project, call, message):
+    contents = {"yaml": "querys: []\n", "txt": "", "jsonl": "{", "csv": "", "qrels": "word\n", "json": "{}"}
+    for suffix, content in contents.items():
+        project.write(f"bad.{suffix}", content)
+    (project.path / "bad" / "qrels").mkdir(parents=True)
+    project.write("bad/queries.jsonl", "")
+    project.write(
+        "test_search.py",
+        "from pytest_irmetrics import GoldenSet, Run, compare, evaluate\n\n"
+        "GOLDEN = GoldenSet.from_judgments({'q': {'d': 1}})\nRUN = Run({'q': ['d']})\n\n"
+        f"def test_search():\n    {call}\n",
+    )
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    assert message in text_of(result)
+    shown = result.stdout.str()
+    assert f"> {call}" in " ".join(shown.split())
+    assert "contextlib" not in shown
+    assert shown.count("\n>") == 1

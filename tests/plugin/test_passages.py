@@ -189,8 +189,8 @@ class TestBaseline:
         result = stored.run("--ir-baseline")
         result.assert_outcomes(passed=1)
         assert (
-            "2 judgments of 1 query changed since the baseline was stored, so it was scored anew under today's. No mean "
-            "moves through that. Changed: golden/faq.yaml:5 returns: handbook: days after unjudged → 2; golden/faq.yaml:2 "
+            "2 judgments of 1 query changed since the baseline was stored, so it was scored anew under today's. Its means "
+            "do not move through that. Changed: golden/faq.yaml:5 returns: handbook: days after unjudged → 2; golden/faq.yaml:2 "
             "returns: handbook: thirty days after purchase 2 → removed."
         ) in said(result)
 

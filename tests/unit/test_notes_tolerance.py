@@ -22,11 +22,10 @@ def limits(metric, custom=(), **words):
     ("n", "drop", "share"),
     [
         (20, 0.01, "a fifth"),
-        (20, 0.02, "0.40"),
+        (18, 0.02, "0.36"),
         (10, 0.01, "a tenth"),
         (33, 0.01, "a third"),
-        (37, 0.01, "0.37"),
-        (49, 0.01, "half"),
+        (36, 0.01, "0.36"),
         (3, 0.001, "less than a hundredth"),
     ],
 )
@@ -39,6 +38,29 @@ def test_a_tolerance_below_one_query_is_said_in_parts_of_it(n, drop, share):
     assert note.startswith(f"max_drop {drop} of ndcg@10 {expected}")
 
 
+@pytest.mark.parametrize(
+    ("metric", "n", "share"),
+    [
+        ("ndcg@10", 37, "0.37"),  # a slip costs 1 − 1/log2(3) = 0.369 of a query
+        ("ndcg@10", 49, "half"),
+        ("rbp", 20, "a fifth"),  # (1 − 0.8)² = 0.04
+        ("err", 30, "0.30"),  # 1/2 − 1/4
+        ("mrr(rel=2)", 20, "a fifth"),
+    ],
+)
+def test_a_slip_that_costs_less_than_is_allowed_is_not_said_to_fail(metric, n, share):
+    assert before_asking(golden(n), limits(metric, max_drop=0.01), {}) == (
+        f"max_drop 0.01 on {n} queries is {share} of one query."
+    )
+
+
+def test_nothing_is_said_to_be_lost_of_a_metric_that_has_no_best():
+    custom = {"own": lambda *_: 40.0}
+    set_ = golden(40)
+    run = evaluate_run(set_, Run({query: ["d"] for query in set_.queries}), ["own"], custom_metrics=custom)
+    assert not [*on_tolerance(compare(run, run), limits("own", custom=custom, max_drop=0.5))]
+
+
 def test_with_a_baseline_it_says_how_many_queries_would_be_needed():
     set_ = golden(20)
     before = evaluate_run(set_, Run({query: ["d"] for query in set_.queries}), ["mrr"])
@@ -48,6 +70,21 @@ def test_with_a_baseline_it_says_how_many_queries_would_be_needed():
     (note,) = on_tolerance(compare(now, before), limits("mrr", max_drop=0.01))
     assert " With changes this noisy, 20 queries show drops of 0." in note
     assert note.endswith(" would be needed.")
+
+
+def test_where_the_queries_are_enough_no_more_are_asked_for():
+    set_ = golden(3)
+
+    def ranks(*ranks):
+        found = {
+            query: [*"abcefghij"[: rank - 1], "d"] for query, rank in zip(set_.queries, ranks, strict=True)
+        }
+        return evaluate_run(set_, Run(found), ["mrr"])
+
+    comparison = compare(ranks(10, 9, 9), ranks(9, 9, 9))
+    assert comparison["mrr"].detectable
+    (note,) = on_tolerance(comparison, limits("mrr", max_drop=0.02))
+    assert note.endswith("from rank 1 to rank 2 fails.")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import contextlib
 import contextvars
 import functools
 import gc
+import pickle
 import sqlite3
 import subprocess
 import sys
@@ -19,11 +20,12 @@ from array import array
 from collections import OrderedDict, UserDict, deque, namedtuple
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from types import SimpleNamespace
-from unittest.mock import AsyncMock, MagicMock, Mock
+from unittest.mock import ANY, AsyncMock, MagicMock, Mock
 from uuid import UUID
 
 import pytest
@@ -550,6 +552,78 @@ def test_plain_ids_read_the_short_way_as_by_one_by_one(items):
     expected = longer[:-1] if isinstance(longer, tuple) else longer
     assert outcome(items) == expected
     assert {type(doc) for doc in outcome(items)} <= {str}
+
+
+STORED = Run({"q0": ["first", "second", "third"], "q1": ["first"]})
+
+
+def anew(ids):
+    """Make text of its own of each id, as an engine's client does."""
+    return ids.split()
+
+
+class TestStored:
+    """A run over the same queries, such as a baseline: what is the same again is taken from it."""
+
+    @pytest.fixture(params=["one by one", "threads", "an executor", "async one by one", "async", "twice"])
+    def run(self, request):
+        """Ask all queries of a retriever that always gives this answer, in one of the ways of asking."""
+
+        def run(answer):
+            options = RetrievalOptions(depth=3, stored=STORED)
+            search = lambda query, k: answer  # noqa: E731
+            if request.param == "threads":
+                return retrieve(QUERIES, search, replace(options, concurrency=3)).run
+            if request.param == "an executor":
+                with ThreadPoolExecutor(2) as executor:
+                    return retrieve(QUERIES, search, replace(options, executor=executor)).run
+            if request.param == "async one by one":
+                return retrieve(QUERIES, lambda query, k: _async(answer), options).run
+            if request.param == "async":
+                return asyncio.run(aretrieve(QUERIES, search, replace(options, concurrency=3))).run
+            if request.param == "twice":
+                return retrieve(QUERIES, search, replace(options, repeat=2)).run
+            return retrieve(QUERIES, search, options).run
+
+        return run
+
+    def test_the_same_ranking_is_in_memory_once(self, run):
+        asked = run(anew("first second third"))
+        assert all(ranking is STORED["q0"] for ranking in asked.answers["q0"].rankings)
+        assert asked["q1"] == asked["q7"] == STORED["q0"]
+
+    def test_another_ranking_has_its_ids_in_memory_once(self, run):
+        asked = run(anew("third first new"))
+        assert asked["q0"] == asked["q7"] == ("third", "first", "new")
+        assert asked["q0"][0] is STORED["q0"][2]
+        assert asked["q0"][1] is asked["q1"][1] is STORED["q0"][0]
+
+    @pytest.mark.parametrize("answer", [["first", "second"], ["first", "second", "third", "fourth"][:2], []])
+    def test_a_part_of_it_is_not_the_same(self, run, answer):
+        assert list(run(answer)["q0"]) == answer
+
+    def test_what_only_claims_to_be_equal_is_not_the_same(self):
+        options = RetrievalOptions(stored=STORED)
+        answer = [ANY, ANY, ANY]
+        assert "No id can be read from it" in retrieve(ONE, lambda q: answer, options).errors["q0"]
+
+    def test_duplicates_and_empty_ids_are_found_as_ever(self):
+        options = RetrievalOptions(stored=STORED)
+        for answer, words in ((["first", "first"], "again at rank 2"), (["first", ""], "Its id is empty")):
+            assert words in retrieve(ONE, lambda q, a=answer: a, options).errors["q0"]
+
+    def test_it_is_not_sent_to_processes(self):
+        pickled = []
+
+        class Executor(ThreadPoolExecutor):
+            def submit(self, work):
+                pickled.append(pickle.dumps(work))
+                return super().submit(work)
+
+        for stored in (None, STORED):
+            with Executor(1) as executor:
+                retrieve(ONE, _in_process, RetrievalOptions(executor=executor, stored=stored))
+        assert len(pickled[0]) == len(pickled[1])
 
 
 class TestCalls:
@@ -1152,6 +1226,22 @@ class TestBatches:
             "10",
         )
         assert retrieve(QUERIES, batched(stream)).run["q7"] == ("text 7",)
+
+    def test_a_generator_may_fill_one_list_for_all(self):
+        found = []
+
+        def search(texts):
+            for text in texts:
+                found[:] = [text]
+                yield found
+
+        async def asearch(texts):
+            for results in search(texts):
+                yield results
+
+        for function in (search, asearch):
+            run = retrieve(QUERIES, batched(function)).run
+            assert [run[query.id] for query in QUERIES] == [(query.text,) for query in QUERIES]
 
     def test_a_batch_without_texts_is_told(self):
         retrieved = retrieve([Query("a"), Query("b", None)], batched(lambda texts: [[] for _ in texts]))

@@ -8,6 +8,8 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -222,6 +224,35 @@ class TestProcesses:
         said = asked(processes, answer_later).errors["q0"]
         assert "or its answer back" in said
         assert "coroutine" in said
+
+    @pytest.mark.parametrize("options", [{}, {"timeout": 60}])
+    @pytest.mark.parametrize("outcome", [pytest.skip, pytest.fail])
+    def test_cannot_skip_or_fail_the_test_and_say_so(self, processes, outcome, options):
+        retrieved = asked(processes, outcome, **options)
+        assert len(retrieved.errors) == 5
+        assert retrieved.errors["q0"] == (
+            "pytest.skip or pytest.fail was called in a process of ir_executor, which it cannot leave. Call it in the "
+            "fixture `retriever`, or raise an exception of another kind."
+        )
+
+    @pytest.mark.skipif(
+        "fork" not in multiprocessing.get_all_start_methods(), reason="processes cannot fork here"
+    )
+    def test_cannot_skip_where_errors_are_sent_with_what_led_to_them(self):
+        # As tblib has it, which Dask installs.
+        code = (
+            "import copyreg, multiprocessing, pickle, pytest\n"
+            "from concurrent.futures import ProcessPoolExecutor as Pool\n"
+            "from types import SimpleNamespace\n"
+            "from pytest_irmetrics.retrieval import RetrievalOptions, retrieve\n"
+            "def made_anew(text, context): return pickle.PicklingError(text)\n"
+            "copyreg.pickle(pickle.PicklingError, lambda error: (made_anew, (str(error), error.__context__)))\n"
+            "query = SimpleNamespace(id='q', text='t', params={})\n"
+            "with Pool(1, mp_context=multiprocessing.get_context('fork')) as pool:\n"
+            "    print(retrieve([query], pytest.skip, RetrievalOptions(executor=pool)).errors)\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert "pytest.skip or pytest.fail was called in a process" in done.stdout
 
     def test_that_die_are_told_with_the_queries_they_had(self):
         if not hasattr(signal, "SIGKILL"):

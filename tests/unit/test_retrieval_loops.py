@@ -287,6 +287,37 @@ def test_sync_retrievers_work_in_threads_while_the_loop_goes_on(library, options
     assert len(retrieved.run) == 8
 
 
+def test_sync_retrievers_one_after_the_other_let_the_loop_look_up(library):
+    async def asked():
+        called, others = [], threading.Event()
+
+        def search(query):
+            called.append(query)
+            time.sleep(0.06)  # longer than a loop is kept from all else
+            return [query]
+
+        async def other():
+            while len(called) < 2:
+                await library.sleep(0)
+            others.set()
+
+        async def ask():
+            called.clear()
+            await aretrieve(QUERIES, search)
+
+        if library is Asyncio:
+            task = asyncio.ensure_future(other())
+            await library.cancelled_after(others, ask)
+            await task
+        else:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(other)
+                await library.cancelled_after(others, ask)
+        return called
+
+    assert 2 <= len(library.run(asked)) < len(QUERIES)
+
+
 def test_a_sync_retriever_that_hangs_is_named(library):
     release = threading.Event()
 
