@@ -108,7 +108,7 @@ def test_terminal_text_is_one_visible_line_that_no_log_obeys(given_text):
     assert not set(shown) & set("\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u2028\u2029")
     assert len(f"|{shown}|".splitlines()) == 1
     assert not re.match(r"\s*::", shown)
-    assert not re.search(r"##[\w.-]{0,40}\[", shown)
+    assert not re.search(r"##[\w.-]{0,40}\[", shown, re.ASCII)
     shown.encode()
     assert escape_terminal(shown) == shown
 
