@@ -8,11 +8,15 @@ VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(subst /,_,$(PYTHON)))
 PY = $(VENV)/bin/python
 PIP = $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: test integration example lint types bench clean
+.PHONY: test fuzz integration example lint types bench clean
 
 # Reruns of a set-up are quick: a stamp says for which pyproject.toml it was done.
 test: $(VENV)/.ready-test
 	$(PY) -m pytest -n auto --maxprocesses 8 $(ARGS)
+
+# The tests by properties, which make test gives the same examples each time, with examples of chance.
+fuzz: $(VENV)/.ready-test
+	$(PY) -m pytest -n auto --maxprocesses 8 -m hypothesis --hypothesis-profile=fuzz $(ARGS)
 
 # Against the frameworks and engines themselves, which are much to install: hundreds of megabytes.
 integration: $(VENV)/.ready-integration

@@ -3,5 +3,8 @@ from __future__ import annotations
 from hypothesis import HealthCheck, settings
 
 # A busy machine is no reason to fail: how long an example takes is for the benchmarks to say.
-settings.register_profile("irmetrics", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The gate says the same of the same code twice; examples of chance, and many, are for `make fuzz`.
+settings.register_profile("irmetrics", patient, derandomize=True)
+settings.register_profile("fuzz", patient, max_examples=2000, print_blob=True)
 settings.load_profile("irmetrics")
