@@ -210,9 +210,22 @@ def test_a_skip_in_one_query_is_the_tests_and_the_rest_is_cancelled(project, mar
     _no_trace(result.stdout.str())
 
 
+# What is started in the background of a shell ignores Ctrl-C, and all that it starts; this does not.
+HEEDING_CTRL_C = """
+import signal, sys, pytest
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(pytest.console_main())
+"""
+
+
 def interrupted(project, *args, sign="asked"):
     """Run pytest, send it Ctrl-C once the retriever says that it was asked, and give its status, output and seconds."""
-    command = [sys.executable, "-m", "pytest", *project._arguments(["-s", "--ir-baseline-update", *args])]
+    command = [
+        sys.executable,
+        "-c",
+        HEEDING_CTRL_C,
+        *project._arguments(["-s", "--ir-baseline-update", *args]),
+    ]
     with subprocess.Popen(
         command,
         cwd=project.path,
