@@ -1,46 +1,33 @@
-"""Golden set × run × metrics → scores by query and their weighted means."""
+"""The scores of one run over one golden set."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
+from pytest_irmetrics.evaluation.counted import Counted
+from pytest_irmetrics.evaluation.faults import EvaluationError, NoQueryError
+from pytest_irmetrics.evaluation.rankings import Reader
 from pytest_irmetrics.garbage import without_collection
 from pytest_irmetrics.metrics import Metric, Scorer, mean, parse_metric
-from pytest_irmetrics.passages import reread
-from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
-from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from concurrent.futures import Executor
+    from collections.abc import Collection, Iterable, Sequence
 
+    from pytest_irmetrics.evaluation.rankings import Rankings
     from pytest_irmetrics.golden import GoldenSet, Query
-    from pytest_irmetrics.run import Answer
-
-    CustomMetrics = Mapping[str, Callable[..., float]]
+    from pytest_irmetrics.retrieval import Retrieved
+    from pytest_irmetrics.run import Run
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
-DEFAULT_METRICS = ("mrr", "map", "ndcg@3", "ndcg@10", "precision@10", "recall@10")
-"""What is reported unless told otherwise."""
-
-DEFAULT_DEPTH = 10
-"""How many results a retriever is asked for unless told otherwise."""
+CustomMetrics = Mapping[str, Callable[..., float]]
+"""By the name of the metric's family."""
 
 _LATENCY_SHARE = {"latency_p50": 0.50, "latency_p95": 0.95}
-_NO_CUSTOM: CustomMetrics = MappingProxyType({})
-
-
-class EvaluationError(ValueError):
-    """A score that cannot be computed; the message says why and what to do."""
-
-
-class NoQueryError(EvaluationError):
-    """A mean that has nothing to average over."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,114 +88,54 @@ class Evaluation:
         return metric
 
     @cached_property
+    def _counted(self) -> Counted:
+        if self._wider is not None:
+            return Counted(self.golden, self.only, among=self._wider._counted)  # noqa: SLF001 - its own kind
+        return Counted(self.golden, self.only)
+
+    @property
     def counted(self) -> tuple[Query, ...]:
         """The queries that count in a mean, in the golden set's order: all but the ``xfail`` ones."""
-        only = self.only
-        if self._wider is not None:
-            counted = self._wider.counted
-            return counted if only is None else tuple([query for query in counted if query.id in only])
-        return tuple(
-            [
-                query
-                for query in self.golden.queries.values()
-                if query.xfail is None and (only is None or query.id in only)
-            ]
-        )
+        return self._counted.queries
 
-    @cached_property
+    @property
     def by_passage(self) -> bool:
         """Whether queries are judged by passage: then most of what is unjudged was looked into, and holds none."""
-        return any(query.passages for query in self.counted)
+        return self._counted.by_passage
 
-    @cached_property
-    def _answerable(self) -> tuple[Query, ...]:
-        return tuple([query for query in self.counted if not query.no_answer])
-
-    @cached_property
-    def _unanswerable(self) -> tuple[Query, ...]:
-        return tuple([query for query in self.counted if query.no_answer])
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of the queries that count, sorted."""
+        return self._counted.tags
 
     def queries(self, metric: str | Metric, tag: str | None = None) -> tuple[Query, ...]:
         """Return the queries over which a metric averages, those with ``tag`` if one is given."""
-        queries, places = self._asked_of(self.metric(metric).kind), self.places(metric, tag)
+        queries, places = self._counted.of(self.metric(metric).kind), self.places(metric, tag)
         return queries if places is None else tuple([queries[place] for place in places])
-
-    def _asked_of(self, kind: str) -> tuple[Query, ...]:
-        return {"no_answer": self._unanswerable, "latency": self.counted}.get(kind, self._answerable)
 
     def places(self, metric: str | Metric, tag: str | None) -> Sequence[int] | None:
         """Return the places in a metric's column of the queries with ``tag``; None for all, if none is given."""
-        if tag is None:
-            return None
-        kind = self.metric(metric).kind
-        by_tag = self._places_by_tag.get(kind)
-        if by_tag is None:
-            by_tag = self._places_by_tag[kind] = {}
-            for place, query in enumerate(self._asked_of(kind)):
-                for one in query.tags:
-                    by_tag.setdefault(one, []).append(place)
-        return by_tag.get(tag, ())
+        return None if tag is None else self._counted.places(self.metric(metric).kind, tag)
+
+    def weights(self, metric: str | Metric) -> Sequence[float]:
+        """Return the weights of the queries over which a metric averages, in their order."""
+        return self._counted.weights(self.metric(metric).kind)
 
     @cached_property
-    def _places_by_tag(self) -> dict[str, dict[str, list[int]]]:
-        return {}
+    def _reader(self) -> Reader:
+        return Reader(self.golden, self.run, self.depth)
 
-    def rankings(self, query_id: str) -> tuple[Sequence[str], ...]:
+    def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
-        answer = self.run.answers.get(query_id)
-        if answer is None:
-            return ((),)
-        return self._cut(self._reread(query_id, answer) if answer.passages else answer.rankings)
+        return self._reader.read(query_id)
 
-    def stored_rankings(self, query_id: str) -> tuple[Sequence[str], ...]:
+    def stored_rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings as ``rankings`` does, with passages named as they were when it was asked."""
-        answer = self.run.answers.get(query_id)
-        return ((),) if answer is None else self._cut(answer.rankings)
+        return self._reader.stored(query_id)
 
-    def _cut(self, rankings: tuple[Sequence[str], ...]) -> tuple[Sequence[str], ...]:
-        # What was asked for is read whole: a chunk that holds several passages makes a ranking longer.
-        depth = self.depth
-        if depth is None or depth == self.run.depth:
-            return rankings
-        for ranking in rankings:
-            if len(ranking) > depth:
-                return tuple([ranking[:depth] for ranking in rankings])
-        return rankings
-
-    def _reread(self, query_id: str, answer: Answer) -> tuple[Sequence[str], ...]:
-        """Name passages as they are judged today."""
-        query = self.golden.queries.get(query_id)
-        if query is None:
-            return answer.rankings
-        known = self._reread_rankings.get(query_id)
-        if known is None:
-            known = self._reread_rankings[query_id] = tuple(
-                reread(ranking, answer.passages, query.passages, query.judgments)
-                for ranking in answer.rankings
-            )
-        return known
-
-    @cached_property
-    def _reread_rankings(self) -> dict[str, tuple[Sequence[str], ...]]:
-        return {}
-
-    def _rankings(self, queries: Sequence[Query]) -> list[tuple[Sequence[str], ...]]:
-        """Return what `rankings` gives, for many queries."""
-        stored, none = self.run.answers.get, ((),)
-        depth = None if self.depth == self.run.depth else self.depth
-        found: list[tuple[Sequence[str], ...]] = []
-        for query in queries:
-            answer = stored(query.id)
-            rankings: tuple[Sequence[str], ...] = none if answer is None else answer.rankings
-            if answer is not None and answer.passages:
-                rankings = self.rankings(query.id)
-            elif depth is not None:
-                for ranking in rankings:
-                    if len(ranking) > depth:
-                        rankings = self.rankings(query.id)
-                        break
-            found.append(rankings)
-        return found
+    @property
+    def _answerable(self) -> tuple[Query, ...]:
+        return self._counted.of("ranking")
 
     @cached_property
     def _ranking_metrics(self) -> list[Metric]:
@@ -220,7 +147,8 @@ class Evaluation:
         if self._other is None:
             return range(len(self._answerable))
         queries = self._answerable
-        sides = zip(self._rankings(queries), self._other._rankings(queries), strict=True)  # noqa: SLF001 - its own kind
+        theirs = self._other._reader.read_all(queries)  # noqa: SLF001 - its own kind
+        sides = zip(self._reader.read_all(queries), theirs, strict=True)
         return [place for place, (here, there) in enumerate(sides) if here != there]
 
     @cached_property
@@ -242,7 +170,7 @@ class Evaluation:
     def _scored(self, queries: Sequence[Query]) -> list[list[float | None]]:
         scorer = Scorer(self._ranking_metrics, relevance_level=self.golden.relevance_level)
         with without_collection():
-            rankings = self._rankings(queries)
+            rankings = self._reader.read_all(queries)
             judgments = [query.judgments for query in queries]
             if max(map(len, rankings), default=1) == 1:
                 return scorer.columns(judgments, [ranking for (ranking,) in rankings])
@@ -370,18 +298,6 @@ class Evaluation:
                 f"no mean. The first is {first!r}: {self.errors[first]}"
             )
 
-    def weights(self, metric: str | Metric) -> Sequence[float]:
-        """Return the weights of the queries over which a metric averages, in their order."""
-        kind = self.metric(metric).kind
-        weights = self._kept_weights.get(kind)
-        if weights is None:
-            weights = self._kept_weights[kind] = [query.weight for query in self._asked_of(kind)]
-        return weights
-
-    @cached_property
-    def _kept_weights(self) -> dict[str, list[float]]:
-        return {}
-
     def weighted(
         self, metric: str | Metric, tag: str | None = None
     ) -> tuple[Sequence[float], Sequence[float]]:
@@ -449,7 +365,7 @@ class Evaluation:
         """Return the score of any query of the golden set, also of one that is in no mean (``xfail``)."""
         metric = self.metric(metric)
         self._require_answers()
-        place = self._place(metric.kind).get(query_id)
+        place = self._counted.place_by_id(metric.kind).get(query_id)
         if place is not None:
             return self.column(metric)[place]
         query = self.golden.queries[query_id]
@@ -462,23 +378,6 @@ class Evaluation:
         scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
         values = [scorer.row(query.judgments, ranking)[0] for ranking in self.rankings(query_id)]
         return _averages(values, [len(values)])[0]
-
-    def _place(self, kind: str) -> dict[str, int]:
-        """Return query id → its place in the columns of metrics of a kind."""
-        places = self._kept_places.get(kind)
-        if places is None:
-            places = {query.id: place for place, query in enumerate(self._asked_of(kind))}
-            self._kept_places[kind] = places
-        return places
-
-    @cached_property
-    def _kept_places(self) -> dict[str, dict[str, int]]:
-        return {}
-
-    @cached_property
-    def tags(self) -> tuple[str, ...]:
-        """The tags of the queries that count, sorted."""
-        return tuple(sorted({tag for query in self.counted for tag in query.tags}))
 
     def narrowed(
         self,
@@ -527,91 +426,3 @@ def _averages(column: Sequence[float | None], counts: Iterable[int]) -> list[flo
         averages.append(mean(values) if values else None)
         start += count
     return averages
-
-
-def judged_beside(metrics: Sequence[Metric], depth: int | None) -> tuple[Metric, ...]:
-    """Return ``judged@k`` for each cut-off of some metrics: a score is as good as the judgments behind it."""
-    ranked = [metric for metric in metrics if metric.kind == "ranking"]
-    cutoffs = {metric.cutoff or depth for metric in ranked if metric.family != "judged"}
-    names = [f"judged@{k}" if k else "judged" for k in sorted(cutoffs, key=lambda k: k or math.inf)]
-    known = {metric.name for metric in ranked}
-    return read_metrics(name for name in names if name not in known)
-
-
-def read_metrics(metrics: Iterable[str | Metric], custom: CustomMetrics = _NO_CUSTOM) -> tuple[Metric, ...]:
-    """Read metric names, dropping those that name a metric for the second time."""
-    read = (parse_metric(metric, custom=custom) if isinstance(metric, str) else metric for metric in metrics)
-    return tuple({metric.name: metric for metric in read}.values())
-
-
-def evaluate_run(
-    golden: GoldenSet,
-    run: Run,
-    metrics: Iterable[str | Metric],
-    *,
-    depth: int | None = None,
-    custom_metrics: CustomMetrics = _NO_CUSTOM,
-) -> Evaluation:
-    """Score a run that is already there; a query that it does not have scores 0."""
-    return Evaluation(
-        golden=golden,
-        retrieved=Retrieved(run=run, errors={}, stopped="", latencies={}),
-        metrics=read_metrics(metrics, custom_metrics),
-        depth=depth,
-        custom=custom_metrics,
-    )
-
-
-def evaluate(
-    golden: GoldenSet,
-    source: Any,
-    metrics: Iterable[str | Metric] = DEFAULT_METRICS,
-    *,
-    depth: int | None = None,
-    duplicates: str = "error",
-    doc_id: Callable[[Any], Any] | None = None,
-    timeout: float | None = None,
-    concurrency: int = 1,
-    repeat: int = 1,
-    executor: Executor | None = None,
-    custom_metrics: CustomMetrics = _NO_CUSTOM,
-) -> Evaluation:
-    """Ask a retriever every query of a golden set, or take a Run, and score the answers.
-
-    ``depth`` is how many results a retriever is asked for: unless told otherwise as many as the deepest cut-off
-    needs, and at least ten; a Run is read as deep as it is. The other keywords are the settings of the plugin:
-    ``duplicates`` is ``error`` or ``collapse``, ``doc_id`` turns a returned item into its id, ``timeout`` is in
-    seconds a query, ``concurrency`` in queries at once, each query is asked ``repeat`` times, and an ``executor`` of
-    ``concurrent.futures`` has a sync retriever called elsewhere.
-
-    Raises MetricError for an unknown metric, and EvaluationError for a cut-off that the depth does not reach; what
-    goes wrong in single queries is in the evaluation's ``errors``.
-    """
-    read = read_metrics(metrics, custom_metrics)
-    if isinstance(source, Run):
-        stored = source.depth if depth is None else depth
-        return evaluate_run(golden, source, read, depth=stored, custom_metrics=custom_metrics)
-    if depth is None:
-        depth = max([DEFAULT_DEPTH, *(metric.cutoff or 0 for metric in read)])
-    require_depth(read, depth)
-    options = RetrievalOptions(
-        depth=depth,
-        duplicates=duplicates,
-        doc_id=doc_id,
-        timeout=timeout,
-        concurrency=concurrency,
-        repeat=repeat,
-        executor=executor,
-    )
-    retrieved = retrieve(golden.queries.values(), source, options)
-    return Evaluation(golden, retrieved, read, depth, custom_metrics)
-
-
-def require_depth(metrics: Iterable[Metric], depth: int) -> None:
-    """Raise EvaluationError for a cut-off deeper than what the retriever is asked for."""
-    for metric in metrics:
-        if metric.cutoff is not None and metric.cutoff > depth:
-            raise EvaluationError(
-                f"{metric.name} needs {metric.cutoff} results a query, and the retriever is asked for {depth}. "
-                f"Set ir_depth = {metric.cutoff}, or depth={metric.cutoff} in ir_golden."
-            )

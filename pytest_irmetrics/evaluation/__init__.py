@@ -1,0 +1,31 @@
+"""Golden set × run × metrics → scores by query and their weighted means."""
+
+from pytest_irmetrics.evaluation.evaluating import (
+    DEFAULT_DEPTH,
+    DEFAULT_METRICS,
+    evaluate,
+    evaluate_run,
+    judged_beside,
+    read_metrics,
+    require_depth,
+)
+from pytest_irmetrics.evaluation.faults import EvaluationError, NoQueryError
+from pytest_irmetrics.evaluation.model import CustomMetrics, Evaluation
+
+__all__ = [
+    "DEFAULT_DEPTH",
+    "DEFAULT_METRICS",
+    "CustomMetrics",
+    "Evaluation",
+    "EvaluationError",
+    "NoQueryError",
+    "evaluate",
+    "evaluate_run",
+    "judged_beside",
+    "read_metrics",
+    "require_depth",
+]
+
+# Pickles and tracebacks name what is public, wherever it is made.
+for _public in (Evaluation, EvaluationError, NoQueryError):
+    _public.__module__ = __name__
