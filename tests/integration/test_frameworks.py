@@ -493,6 +493,27 @@ class TestHaystack:
 
 
 class TestFrames:
+    def test_of_pandas_in_many_shapes(self):
+        pandas = need("pandas")
+
+        def read(frame):
+            return outcome(lambda _query: frame)
+
+        frame = pandas.DataFrame({"id": ["b", "a"], "score": [0.1, 0.9]})
+        assert read(frame) == ["b", "a"]
+        assert read(frame.rename(columns={"id": "_id"})) == ["b", "a"]
+        assert read(frame["id"]) == ["b", "a"]
+        assert read(frame["id"].to_numpy()) == ["b", "a"]
+        assert read(frame.iloc[:0]) == []
+        assert read(frame.set_index("id")) == ["b", "a"]
+        assert read(frame.set_index("id").rename_axis("_id")) == ["b", "a"]
+        assert (
+            "A frame needs a column `id` or `_id`, and this one has: 'doc', 'score'. Return the column"
+            in read(frame.rename(columns={"id": "doc"}))
+        )
+        assert "several columns `id`" in read(pandas.concat([frame, frame], axis=1))
+        assert "is no id" in read(frame["score"])
+
     def test_without_ids_are_told(self):
         pandas, polars = need("pandas"), need("polars")
         for frame in (pandas.DataFrame({"code": ["F401"]}), polars.DataFrame({"code": ["F401"]})):

@@ -206,7 +206,6 @@ def test_parameters_equal_gdeval_to_the_five_digits_it_prints(name, measure):
 
 
 def test_rbp_equals_cwl_eval():
-    pytest.importorskip("cwl")
     for batch in batches()[:1]:
         some = [(judgments, ranking) for judgments, ranking in batch if ranking][:500]
         for name, measure in {"rbp": "RBP(rel=1)", "rbp(p=0.95,rel=2)": "RBP(rel=2,p=0.95)"}.items():

@@ -358,23 +358,6 @@ class TestShapes:
         assert "That looks like (score, id)" in ids(select("score, name"))
         connection.close()
 
-    def test_frames(self):
-        pandas = pytest.importorskip("pandas")
-        frame = pandas.DataFrame({"id": ["b", "a"], "score": [0.1, 0.9]})
-        assert ids(frame) == ["b", "a"]
-        assert ids(frame.rename(columns={"id": "_id"})) == ["b", "a"]
-        assert ids(frame["id"]) == ["b", "a"]
-        assert ids(frame["id"].to_numpy()) == ["b", "a"]
-        assert ids(frame.iloc[:0]) == []
-        assert ids(frame.set_index("id")) == ["b", "a"]
-        assert ids(frame.set_index("id").rename_axis("_id")) == ["b", "a"]
-        assert (
-            "A frame needs a column `id` or `_id`, and this one has: 'doc', 'score'. Return the column"
-            in ids(frame.rename(columns={"id": "doc"}))
-        )
-        assert "several columns `id`" in ids(pandas.concat([frame, frame], axis=1))
-        assert "is no id" in ids(frame["score"])
-
     def test_a_frame_of_another_library(self):
         class Frame:
             columns = ("id", "score")
