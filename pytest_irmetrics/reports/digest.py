@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.record import explaining as explaining_gates
 from pytest_irmetrics.reports.text import SLACK, plural, score_text, signed_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.record import Degradation, Gate, QueryView, Record, Row
 
@@ -55,8 +56,30 @@ def in_order(records: Iterable[Record], command: Command) -> list[Record]:
     return sorted(records, key=lambda record: (not fails(record, command), record.nodeid))
 
 
-def headline(records: Sequence[Record], command: Command) -> str:
+def told_apart(records: Sequence[Record]) -> Iterator[Record]:
+    """Yield records whose golden sets name their test too where several tests check one, say with two retrievers."""
+    shared = Counter(record.golden_set for record in records)
+    names = Counter(_test_name(record) for record in records)
+    for record in records:
+        if shared[record.golden_set] == 1:
+            yield record
+            continue
+        name = _test_name(record) if names[_test_name(record)] == 1 else record.nodeid
+        yield replace(record, golden_set=f"{record.golden_set}, {name}")
+
+
+def _test_name(record: Record) -> str:
+    return record.nodeid.partition("::")[2]
+
+
+def unit(records: Sequence[Record]) -> str:
+    """Say what a record is counted as: a golden set, or a test where several check one."""
+    return "golden set" if len({record.golden_set for record in records}) == len(records) else "test"
+
+
+def headline(records: Sequence[Record], command: Command, counted_as: str | None = None) -> str:
     """Say in one phrase how the golden sets fared: `1 of 3 golden sets fails`."""
+    one = counted_as or unit(records)
     failed = sum(fails(record, command) for record in records)
     expected = sum(record.outcome != "passed" for record in records) - sum(
         record.outcome != "passed" for record in records if fails(record, command)
@@ -65,11 +88,11 @@ def headline(records: Sequence[Record], command: Command) -> str:
         text = "nothing was measured"
     elif failed:
         verb = "fails" if failed == 1 else "fail"
-        text = f"{failed} of {plural(len(records), 'golden set')} {verb}"
+        text = f"{failed} of {plural(len(records), one)} {verb}"
     elif expected:
-        text = f"no golden set of {len(records)} fails unexpectedly"
+        text = f"no {one} of {len(records)} fails unexpectedly"
     else:
-        text = f"{plural(len(records), 'golden set passes', 'golden sets pass')}"
+        text = plural(len(records), f"{one} passes", f"{one}s pass")
     if command.unmeasured:
         count = plural(len(command.unmeasured), "test")
         text += f", {count} failed before anything was measured"

@@ -71,7 +71,7 @@ def render(records: Sequence[Record], command: Command) -> str:
         ending=digest.ending(records, command),
         unmeasured=command.unmeasured,
         stale=digest.stale(records),
-        sets=[_set(record, command, number) for number, record in enumerate(records, 1)],
+        sets=[_set(record, command, number) for number, record in enumerate(digest.told_apart(records), 1)],
         style=_Trusted(style),
         script=_Trusted(script),
         policy=_Trusted(

@@ -70,29 +70,31 @@ def render(records: Sequence[Record], command: Command, *, limit: int = COMMENT_
 
 
 def _document(records: Sequence[Record], command: Command, amount: _Amount) -> Iterator[str]:
-    yield f"## Retrieval quality: {digest.headline(records, command)}"
+    unit = digest.unit(records)
+    yield f"## Retrieval quality: {digest.headline(records, command, unit)}"
     if ending := digest.ending(records, command):
         yield from ("", _words(ending))
     if amount.sets == 0:
-        yield from ("", _left_out(len(records), "golden set"))
+        yield from ("", _left_out(len(records), unit))
         return
     yield from _unmeasured(command, amount)
+    records = list(digest.told_apart(records))
     failing = [record for record in records if digest.fails(record, command)]
     passing = records[len(failing) :]
     if amount.failing:
         for record in failing:
             yield from _record(record, command, amount)
     else:
-        yield from _lines(failing, command, amount.sets)
+        yield from _lines(failing, command, amount.sets, unit)
     if amount.passing and passing:
         if failing:
-            yield from ("", f"<details><summary>{_how_many(passing)}</summary>")
+            yield from ("", f"<details><summary>{_how_many(passing, unit)}</summary>")
         for record in passing:
             yield from _record(record, command, amount)
         if failing:
             yield from ("", "</details>")
     else:
-        yield from _lines(passing, command, amount.sets)
+        yield from _lines(passing, command, amount.sets, unit)
     for path in digest.stale(records)[:_SENTENCES]:
         yield from (
             "",
@@ -100,10 +102,10 @@ def _document(records: Sequence[Record], command: Command, amount: _Amount) -> I
         )
 
 
-def _how_many(passing: Sequence[Record]) -> str:
+def _how_many(passing: Sequence[Record], unit: str) -> str:
     if any(record.outcome != "passed" for record in passing):  # an expected failure
-        return plural(len(passing), "other golden set")
-    return digest.headline(passing, digest.Command())
+        return plural(len(passing), f"other {unit}")
+    return digest.headline(passing, digest.Command(), unit)
 
 
 def _unmeasured(command: Command, amount: _Amount) -> Iterator[str]:
@@ -117,15 +119,15 @@ def _unmeasured(command: Command, amount: _Amount) -> Iterator[str]:
         yield from ("", _left_out(len(command.unmeasured) - len(shown), "test"))
 
 
-def _lines(records: Sequence[Record], command: Command, most: int | None) -> Iterator[str]:
-    """Give a golden set a line."""
+def _lines(records: Sequence[Record], command: Command, most: int | None, unit: str) -> Iterator[str]:
+    """Give each a line."""
     if records:
         yield ""
     for record in records[:most]:
         scores = digest.gated_scores(record)
         yield f"- {_code(record.golden_set)}: {_words(digest.verdict(record, command))}{f'; {_words(scores)}' if scores else ''}"
     if most is not None and len(records) > most:
-        yield from ("", _left_out(len(records) - most, "golden set"))
+        yield from ("", _left_out(len(records) - most, unit))
 
 
 def _record(record: Record, command: Command, amount: _Amount) -> Iterator[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.reports import selftest, terminal
+from pytest_irmetrics.reports.digest import told_apart
 from pytest_irmetrics.reports.text import plural
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ def lines(run: Run, screen: Screen, verbosity: int) -> Iterator[Line]:
     """
     if verbosity < 0:
         yield from _quiet(run, screen)
-        for record in _told_apart(run.records):
+        for record in told_apart(run.records):
             yield from _even_if_quiet(record, screen)
     else:
-        for record in _told_apart(run.records):
+        for record in told_apart(run.records):
             yield from _record(run, record, screen, verbosity)
     for problem in run.problems:
         yield from _wrapped(f"error: {problem}", screen, _RED)
@@ -72,22 +72,6 @@ def lines(run: Run, screen: Screen, verbosity: int) -> Iterator[Line]:
         yield from _wrapped(text, screen, _YELLOW)
     for note in run.notes:
         yield from _wrapped(f"note: {note}", screen, _YELLOW)
-
-
-def _told_apart(records: Sequence[Record]) -> Iterator[Record]:
-    """Yield records whose golden sets name their test too where several tests check one, say with two retrievers."""
-    shared = Counter(record.golden_set for record in records)
-    names = Counter(_name(record) for record in records)
-    for record in records:
-        if shared[record.golden_set] == 1:
-            yield record
-            continue
-        name = _name(record) if names[_name(record)] == 1 else record.nodeid
-        yield replace(record, golden_set=f"{record.golden_set}, {name}")
-
-
-def _name(record: Record) -> str:
-    return record.nodeid.partition("::")[2]
 
 
 def _wrapped(text: str, screen: Screen, markup: Mapping[str, bool], indent: str = "") -> Iterator[Line]:

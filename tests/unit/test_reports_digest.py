@@ -14,11 +14,16 @@ from tests.unit.records import NODE, broken, failing, gate, passing, row, view
     [
         ([], Command(), "nothing was measured"),
         ([passing()], Command(), "1 golden set passes"),
-        ([passing("a"), passing("b")], Command(), "2 golden sets pass"),
+        ([passing("a"), passing("b", golden_set="b")], Command(), "2 golden sets pass"),
+        ([passing("a"), passing("b")], Command(), "2 tests pass"),
         ([failing(), passing()], Command(1), "1 of 2 golden sets fails"),
-        ([failing("a"), failing("b"), passing()], Command(1), "2 of 3 golden sets fail"),
+        ([failing("a", golden_set="a"), failing("b"), passing()], Command(1), "2 of 3 golden sets fail"),
         ([failing()], Command(0, {NODE: "xfailed"}), "no golden set of 1 fails unexpectedly"),
-        ([failing("a"), failing()], Command(1, {NODE: "xfailed"}), "1 of 2 golden sets fails"),
+        (
+            [failing("a", golden_set="a"), failing()],
+            Command(1, {NODE: "xfailed"}),
+            "1 of 2 golden sets fails",
+        ),
         ([passing(NODE)], Command(1, {NODE: "failed"}), "1 of 1 golden set fails"),
         ([failing()], broken(), "1 of 1 golden set fails, 1 test failed before anything was measured"),
         (

@@ -96,6 +96,13 @@ class Page(HTMLParser):
         return [attributes for tag, attributes, _ in self.elements if tag == name]
 
 
+def test_tests_of_one_golden_set_are_told_apart():
+    text = Page(render([failing("t.py::test[dense]"), failing("t.py::test[bm25]")], Command(1))).text
+    assert text.startswith("Retrieval quality: 2 of 2 tests fail")
+    assert "golden/faq.yaml, test[dense]" in text
+    assert "golden/faq.yaml, test[bm25]" in text
+
+
 def test_it_says_what_fails_and_by_how_much():
     text = Page(render([passing(), failing()], broken())).text
     assert text.startswith("Retrieval quality: 1 of 2 golden sets fails, 1 test failed before")

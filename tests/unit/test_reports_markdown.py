@@ -69,9 +69,18 @@ def test_one_headline_and_a_table_for_each_golden_set():
 
 
 def test_when_all_pass_nothing_is_folded_away():
-    text = render([passing("a"), passing("b")], Command())
+    text = render([passing("a"), passing("b", golden_set="b")], Command())
     assert text.startswith("## Retrieval quality: 2 golden sets pass\n")
     assert "<details>" not in text
+
+
+def test_tests_of_one_golden_set_are_told_apart():
+    text = render([failing("t.py::test[dense]"), failing("t.py::test[bm25]"), passing()], Command(1))
+    assert text.startswith("## Retrieval quality: 2 of 3 tests fail\n")
+    assert "### `golden/faq.yaml, test[dense]`: FAILS" in text
+    assert "### `golden/faq.yaml, test[bm25]`: FAILS" in text
+    assert "<summary>1 test passes</summary>" in text
+    assert "### `golden/help.yaml`: passes" in text
 
 
 def test_what_was_never_measured_is_told_first():
@@ -89,7 +98,7 @@ def test_of_very_many_the_first_are_told():
 
 
 def test_expected_failures_are_no_passes():
-    text = render([failing("a"), failing()], Command(1, {NODE: "xfailed"}))
+    text = render([failing("a", golden_set="a"), failing()], Command(1, {NODE: "xfailed"}))
     assert "<summary>1 other golden set</summary>" in text
     assert "as its xfail mark expects" in text
 
@@ -166,7 +175,10 @@ def test_the_same_records_give_the_same_bytes():
 
 def many(sets, queries):
     views = [view(f"query number {number} that is rather long to read") for number in range(queries)]
-    return [failing(f"tests/test_x.py::test[{number}]", views=views) for number in range(sets)]
+    return [
+        failing(f"tests/test_x.py::test[{number}]", golden_set=f"golden/{number}.yaml", views=views)
+        for number in range(sets)
+    ]
 
 
 def test_a_comment_holds_it():
@@ -181,7 +193,7 @@ def test_a_comment_holds_it():
     ("limit", "said"),
     [
         (28_000, "explaining queries more are left out"),
-        (3_000, "- `golden/faq.yaml`: FAILS"),
+        (3_000, "- `golden/0.yaml`: FAILS"),
         (1_000, "golden sets more are left out"),
         (150, "*30 golden sets more are left out here, for brevity.*"),
         (100, ""),
@@ -193,7 +205,7 @@ def test_what_is_too_long_is_cut_and_says_so(limit, said):
     assert said in text
     assert bool(text) == bool(said)
     if limit == 1_000:
-        assert "- `golden/faq.yaml`: FAILS" in text
+        assert "- `golden/0.yaml`: FAILS" in text
 
 
 def test_the_limit_is_one_of_bytes():
