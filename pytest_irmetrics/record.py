@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+OWN_BASELINE = "the baseline"
+"""What a record calls the test's own baseline; anything else that a run is held against has another name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.record import OWN_BASELINE
 from pytest_irmetrics.record import explaining as explaining_gates
 from pytest_irmetrics.reports.text import SLACK, plural, score_text, signed_text
 
@@ -145,7 +146,7 @@ def subject(record: Record) -> str:
 
 def other_side(record: Record) -> str:
     """Head what today stands beside: ``baseline``, or ``other`` where the test gave another retriever or run."""
-    return "baseline" if record.against in (None, "the baseline") else "other"
+    return "baseline" if record.against in (None, OWN_BASELINE) else "other"
 
 
 def row_name(row: Row) -> str:

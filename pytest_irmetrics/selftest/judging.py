@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates import Regression, decide
-from pytest_irmetrics.record import Degradation
+from pytest_irmetrics.record import OWN_BASELINE, Degradation
 from pytest_irmetrics.reports.text import SLACK, plural
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.selftest.advice import advice
@@ -74,7 +74,7 @@ def _judge(plan: Plan, intact: Evaluation, limits: Limits, failing: set[tuple[ob
     run = Run.of(answers, depth=intact.run.depth)
     degraded = replace(intact, retrieved=replace(intact.retrieved, run=run))
     comparison = Comparison(degraded, intact)
-    verdicts = decide(degraded, limits, regression=Regression(comparison, "the baseline", ""))
+    verdicts = decide(degraded, limits, regression=Regression(comparison, OWN_BASELINE, ""))
     caught = [verdict for verdict in verdicts if verdict.failed and _key(verdict) not in failing]
     deltas = _deltas(comparison)
     if not caught and plan.kind != "no_answer":
