@@ -139,7 +139,7 @@ def computing(golden: GoldenSet, rounds: int) -> bool:
                 n_workers=workers,
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                dashboard_address=":0",
                 silence_logs=50,
             )
             with cluster, distributed.Client(cluster) as client:

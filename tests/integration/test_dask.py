@@ -50,7 +50,7 @@ def search_all(queries, k):
 @pytest.fixture(scope="module")
 def cluster():
     with distributed.LocalCluster(
-        n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        n_workers=2, processes=True, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     ) as cluster:
         yield cluster
 
@@ -165,26 +165,6 @@ CONFTEST = re.search(r"^## Dask\n.*?^```python\n(.*?)^```$", PAGE, re.DOTALL | r
 ENGINE = """
     def search(query, k):
         return [f"doc-{len(query) % 7 + 2}", "doc-1"][:k]
-"""
-
-TEST = """
-    import os, pytest
-    from distributed import Client, LocalCluster
-
-    def search(query, k):
-        return [f"doc-{len(query) % 7 + 2}", "doc-1"][:k]
-
-    @pytest.fixture(scope="session")
-    def retriever():
-        return search
-
-    @pytest.fixture(scope="session")
-    def ir_executor():
-        if "HERE" in os.environ:
-            yield None
-            return
-        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
-            yield client.get_executor()
 """
 
 TEST = """
