@@ -13,6 +13,7 @@ from pytest_irmetrics.evaluation import EvaluationError, NoQueryError
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.moves import moves
+from pytest_irmetrics.passages import Passage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -259,13 +260,18 @@ class Comparison:
 
     @cached_property
     def other_passages(self) -> tuple[str, ...]:
-        """Ids of the paired queries for which the baseline found a passage that is not judged any more.
+        """Ids of the paired queries for which the baseline found a passage that is not judged any more, and nobody looked for.
 
-        Their stored judgments cannot be gone back to: nobody looked whether today's chunks hold it.
+        Their stored judgments cannot be gone back to: whether today's chunks hold it is not known.
         """
         answers, queries = self.baseline.run.answers, self.now.golden.queries
+        looked = self.now.retrieved.formerly
         return tuple(
-            [i for i in self._edited if not answers[i].passages.keys() <= queries[i].judgments.keys()]
+            [
+                i
+                for i in self._edited
+                if i not in looked and not answers[i].passages.keys() <= queries[i].judgments.keys()
+            ]
         )
 
     @cached_property
@@ -283,10 +289,13 @@ class Comparison:
         if not changed and self.stored_level == golden.relevance_level:
             return None
         queries = dict(golden.queries)
+        formerly = {i: answer for i, answer in self.now.retrieved.formerly.items() if i in changed}
         for query_id in changed:
-            queries[query_id] = _as_stored(queries[query_id], self.baseline.run.answers[query_id])
+            stored = self.baseline.run.answers[query_id]
+            queries[query_id] = _as_stored(queries[query_id], stored, looked=query_id in formerly)
         labelled = GoldenSet(queries.values(), name=golden.name, relevance_level=self.stored_level)
-        return Comparison(self.now.narrowed(golden=labelled), self.baseline.narrowed(golden=labelled))
+        now = self.now.with_answers(formerly) if formerly else self.now
+        return Comparison(now.narrowed(golden=labelled), self.baseline.narrowed(golden=labelled))
 
     def labels_delta(self, metric: str | Metric, tag: str | None = None) -> float | None:
         """Return how far a metric moves through the change of labels alone: the baseline's run, now − then.
@@ -366,19 +375,24 @@ def _same_question(query: Query, answer: Answer) -> bool:
     return answer.text == query.text and answer.params == query.params
 
 
-def _as_stored(query: Query, answer: Answer) -> Query:
-    """Give a query the judgments, weight and tags that were stored with its answer."""
+def _as_stored(query: Query, answer: Answer, *, looked: bool) -> Query:
+    """Give a query the judgments, weight and tags that were stored with its answer.
+
+    Passages that are not judged any more come back where today's answer was looked through for them.
+    """
     query = replace(query, weight=_stored_weight(answer, query))
     if answer.judgments is None:
         return query
     query = replace(query, tags=answer.tags)
-    if not answer.passages.keys() <= query.judgments.keys():
-        return query
     stored = answer.judgments
-    passages = tuple(
+    gone = {key: found for key, found in answer.passages.items() if key not in query.judgments}
+    if gone and not looked:
+        return query
+    passages = [
         replace(passage, grade=stored[passage.key]) for passage in query.passages if passage.key in stored
-    )
-    return replace(query, judgments=stored, passages=passages, no_answer=not stored)
+    ]
+    passages += [Passage(doc, text, stored[key]) for key, (doc, text) in gone.items() if key in stored]
+    return replace(query, judgments=stored, passages=tuple(passages), no_answer=not stored)
 
 
 def _stored_weight(answer: Answer, query: Query) -> float:

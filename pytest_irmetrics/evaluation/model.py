@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -13,6 +13,7 @@ from pytest_irmetrics.evaluation.faults import EvaluationError, NoQueryError
 from pytest_irmetrics.evaluation.rankings import Reader
 from pytest_irmetrics.garbage import without_collection
 from pytest_irmetrics.metrics import Metric, Scorer, mean, parse_metric
+from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.evaluation.rankings import Rankings
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.retrieval import Retrieved
-    from pytest_irmetrics.run import Run
+    from pytest_irmetrics.run import Answer
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -402,6 +403,11 @@ class Evaluation:
         if within and narrow.golden is self.golden and narrow.depth == self.depth and metrics is None:
             object.__setattr__(narrow, "_wider", self)
         return narrow
+
+    def with_answers(self, answers: Mapping[str, Answer]) -> Evaluation:
+        """Return the evaluation of the same run with some answers exchanged."""
+        run = Run.of({**self.run.answers, **answers}, self.run.depth)
+        return replace(self, retrieved=replace(self.retrieved, run=run))
 
     def beside(self, other: Evaluation) -> Evaluation:
         """Return this evaluation, which takes from another run's what both have in common: the scores of equal rankings."""

@@ -119,17 +119,27 @@ class Ask(NamedTuple):
     """Which time, from 0, it is that the queries are asked."""
     known: tuple[Known | None, ...] = ()
     """What each query that judges passages says of documents; empty where none does."""
+    formerly: tuple[Known | None, ...] = ()
+    """The same of each query that judged other passages when the stored run was made; empty where none did."""
 
     def failed(self, problem: str) -> Reply:
         """Give the reply that says that the whole call failed."""
         return Reply(self, (problem,) * len(self.ids), 0.0)
 
 
+@dataclass(frozen=True, slots=True)
+class TwiceRead:
+    """An answer read by the passages that are judged, and by those that were judged when the stored run was made."""
+
+    ids: tuple[str, ...]
+    formerly: tuple[str, ...]
+
+
 class Reply(NamedTuple):
     """What a call came to: for each of its queries the ids, or a sentence that says why there are none."""
 
     ask: Ask
-    outcomes: tuple[tuple[str, ...] | str, ...]
+    outcomes: tuple[tuple[str, ...] | TwiceRead | str, ...]
     milliseconds: float
     """How long the call took, divided by its queries."""
 

@@ -34,6 +34,7 @@ def plan(
 ) -> Iterator[Ask]:
     """Yield the calls to make, each query's first before any query's second; skip what has failed already."""
     batches = None if caller.batch_size is None else _batches(queries, caller.batch_size)
+    formerly = ledger.formerly
     for repeat in range(options.repeat):
         for group in zip(queries) if batches is None else batches:
             left = [query for query in group if query.id not in ledger.errors] if ledger.errors else group
@@ -41,7 +42,7 @@ def plan(
                 continue
             ask = caller.ask(left, options.depth, repeat)
             if isinstance(ask, Ask):
-                yield ask
+                yield ask if not formerly else ask._replace(formerly=tuple(map(formerly.get, ask.ids)))
             else:
                 ledger.errors.update(dict.fromkeys([query.id for query in left], ask))
             if ledger.errors and ledger.over:

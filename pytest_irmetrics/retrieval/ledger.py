@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.garbage import without_collection
-from pytest_irmetrics.retrieval.asking import passages_of
+from pytest_irmetrics.retrieval.asking import TwiceRead, passages_of
+from pytest_irmetrics.retrieval.formerly import formerly_judged
 from pytest_irmetrics.run import Answer, Run, in_memory_once, make_answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
+    from pytest_irmetrics.passages import Passage
     from pytest_irmetrics.retrieval.asking import Question, Reply
     from pytest_irmetrics.retrieval.options import RetrievalOptions
 
@@ -36,12 +38,25 @@ class Retrieved:
     """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""
     missing: tuple[str, ...] = ()
     """Of a stored run that does not say what it was asked, the queries that it has no answer to."""
+    formerly: Mapping[str, Answer] = field(default_factory=dict)
+    """Query id → the same answer read by the passages that were judged when the stored run was made, where those are
+    others; not where they could not be looked for."""
 
 
 class Ledger:
     """What is known so far of the queries that are asked."""
 
-    __slots__ = ("_milliseconds", "_options", "_queries", "_rankings", "_stored", "answered", "errors")
+    __slots__ = (
+        "_formerly",
+        "_milliseconds",
+        "_options",
+        "_queries",
+        "_rankings",
+        "_stored",
+        "answered",
+        "errors",
+        "formerly",
+    )
 
     def __init__(self, queries: Sequence[Question], options: RetrievalOptions) -> None:
         self._queries = queries
@@ -50,6 +65,9 @@ class Ledger:
         # Query id → ids, best first, and how long that took; one mapping for each time of asking.
         self._rankings: list[dict[str, tuple[str, ...]]] = [{} for _ in range(options.repeat)]
         self._milliseconds: list[dict[str, float]] = [{} for _ in range(options.repeat)]
+        self.formerly = formerly_judged(queries, options.stored)
+        """Query id → what it judged when the stored run was made, where that is to be looked for as well."""
+        self._formerly: list[dict[str, tuple[str, ...]]] = [{} for _ in range(options.repeat)]
         self.errors: dict[str, str] = {}
         self.answered = False
 
@@ -64,6 +82,9 @@ class Ledger:
                 when = f"the {_ordinal(ask.repeat + 1)} of {of} times: " if of > 1 else ""
                 self.errors.setdefault(query_id, when + outcome)
             else:
+                if isinstance(outcome, TwiceRead):
+                    self._formerly[ask.repeat][query_id] = outcome.formerly
+                    outcome = outcome.ids  # noqa: PLW2901 - the rest is as with any other
                 known = None if stored is None else stored.get(query_id)
                 rankings[query_id] = (
                     outcome
@@ -98,7 +119,20 @@ class Ledger:
         unanswered = len(self._queries) - len(answers) - len(errors)
         stopped = self._why_stopped(unanswered) if unanswered else ""
         run = Run.of(answers, depth=self._options.depth)
-        return Retrieved(run, errors, stopped, latencies, depth_advice)
+        return Retrieved(
+            run, errors, stopped, latencies, depth_advice, formerly=self._read_formerly(answered)
+        )
+
+    def _read_formerly(self, answered: Sequence[Question]) -> dict[str, Answer]:
+        return {
+            query.id: answer_to(
+                query,
+                tuple([by_query[query.id] for by_query in self._formerly]),
+                self.formerly[query.id].passages,
+            )
+            for query in (answered if self.formerly else ())
+            if all(query.id in by_query for by_query in self._formerly)
+        }
 
     def _why_stopped(self, unanswered: int) -> str:
         if self._hopeless:
@@ -112,9 +146,12 @@ def _ordinal(number: int) -> str:
     return f"{number}{suffix}"
 
 
-def answer_to(query: Question, rankings: tuple[tuple[str, ...], ...]) -> Answer:
-    """Make the answer to a query, with the texts of the passages that are in its rankings."""
-    passages = passages_of(query)
+def answer_to(
+    query: Question, rankings: tuple[tuple[str, ...], ...], passages: Sequence[Passage] | None = None
+) -> Answer:
+    """Make the answer to a query, with the texts of the passages, its own unless others are given, that are in its rankings."""
+    if passages is None:
+        passages = passages_of(query)
     if not passages:
         return make_answer(rankings, query.text, query.params)
     found = {

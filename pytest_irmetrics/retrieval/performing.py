@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.retrieval.answers import adraw, asplit_batch, draw, is_async_answer, split_batch
-from pytest_irmetrics.retrieval.asking import Ask, Reply
+from pytest_irmetrics.retrieval.asking import Ask, Reply, TwiceRead
 from pytest_irmetrics.retrieval.chunks import identify_chunks
 from pytest_irmetrics.retrieval.explaining import Cancelled, explain
 from pytest_irmetrics.retrieval.items import AnswerError, identify
@@ -70,12 +70,27 @@ class Reading:
     def reply(self, ask: Ask, drawn: list[list[Any] | str], seconds: float) -> Reply:
         """Read the drawn items as ids."""
         if ask.batch:
-            outcomes = tuple(map(self._read, ask.ids, drawn, ask.known or (None,) * len(ask.ids)))
+            none = (None,) * len(ask.ids)
+            outcomes = tuple(map(self._read, ask.ids, drawn, ask.known or none, ask.formerly or none))
         else:
-            outcomes = (self._read(ask.ids[0], drawn[0], ask.known[0] if ask.known else None),)
+            known, formerly = ask.known or (None,), ask.formerly or (None,)
+            outcomes = (self._read(ask.ids[0], drawn[0], known[0], formerly[0]),)
         return Reply(ask, outcomes, seconds * 1000 / len(ask.ids))
 
-    def _read(self, query_id: str, items: list[Any] | str, known: Known | None) -> tuple[str, ...] | str:
+    def _read(
+        self, query_id: str, items: list[Any] | str, known: Known | None, formerly: Known | None
+    ) -> tuple[str, ...] | TwiceRead | str:
+        if formerly is None or isinstance(items, str):
+            return self._read_once(query_id, items, known)
+        ids = self._read_once(query_id, items, known)
+        if isinstance(ids, str):
+            return ids
+        try:
+            return TwiceRead(ids, identify_chunks(items, self.duplicates, self.doc_id, formerly))
+        except Exception:  # noqa: BLE001 - as below; by the passages of then it cannot be read, which is no fault today
+            return ids
+
+    def _read_once(self, query_id: str, items: list[Any] | str, known: Known | None) -> tuple[str, ...] | str:
         try:
             if isinstance(items, str):
                 return items

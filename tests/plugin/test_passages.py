@@ -194,15 +194,71 @@ class TestBaseline:
             "returns: handbook: thirty days after purchase 2 → removed."
         ) in said(result)
 
-    def test_a_passage_that_is_exchanged_is_said_to_hide_what_it_may(self, stored):
-        self.edit(stored, "the way back costs nothing", "thirty days")
+    WORSE = HANDBOOK.replace("costs nothing", "is free")
+
+    def exchange(self, project):
+        self.edit(project, "the way back costs nothing", "unused and in its box")
+
+    @pytest.mark.parametrize("setting", ["", "ir_concurrency = 4", "ir_timeout = 60", "ir_repeat = 2"])
+    def test_an_exchanged_passage_hides_no_fall(self, stored, setting):
+        """Today's chunks are looked through for the passages of then, however they are asked for."""
+        stored.write("pytest.ini", f"[pytest]\n{setting}\n")
+        self.exchange(stored)
+        passing = stored.run("--ir-baseline")
+        passing.assert_outcomes(passed=1)
+        assert "judges other passages" not in said(passing)
+        stored.write(
+            "texts.json", json.dumps({"handbook": self.WORSE, "faq": "Gift cards: see the handbook."})
+        )
+        failing = stored.run("--ir-baseline")
+        failing.assert_outcomes(failed=1)
+        assert "Under the judgments that were stored with the baseline, recall fell by 0.2500" in said(
+            failing
+        )
+
+    def test_a_removed_passage_hides_no_fall_either(self, stored):
+        self.edit(stored, "      - {doc: handbook, text: the way back costs nothing}\n", "")
+        self.edit(
+            stored,
+            "{doc: handbook, text: thirty days after purchase, grade: 2}",
+            "{doc: handbook, text: days}",
+        )
+        stored.run("--ir-baseline").assert_outcomes(passed=1)
+        stored.write(
+            "texts.json", json.dumps({"handbook": self.WORSE, "faq": "Gift cards: see the handbook."})
+        )
+        stored.run("--ir-baseline").assert_outcomes(failed=1)
+
+    def test_nor_do_documents_in_the_place_of_passages(self, stored):
+        for passage in ("thirty days after purchase, grade: 2", "the way back costs nothing"):
+            self.edit(stored, f"      - {{doc: handbook, text: {passage}}}\n", "")
+        self.edit(stored, "- {doc: terms, text: thirty days, grade: 0}", "- handbook")
+        stored.write("pytest.ini", "[pytest]\nir_duplicates = collapse\n")
+        conftest = stored.path / "conftest.py"
+        conftest.write_text(
+            conftest.read_text()
+            + "\n\n@pytest.fixture\ndef ir_doc_id():\n    return lambda hit: hit['doc_id']\n"
+        )
+        stored.run("--ir-baseline").assert_outcomes(passed=1)
+        stored.write(
+            "texts.json", json.dumps({"handbook": self.WORSE, "faq": "Gift cards: see the handbook."})
+        )
+        stored.run("--ir-baseline").assert_outcomes(failed=1)
+
+    def test_where_nobody_can_look_an_exchange_is_said_to_hide_what_it_may(self, stored):
+        """A run that stands in for the retriever has no texts."""
+        stored.run("--ir-report=json:now.json")
+        self.exchange(stored)
+        conftest = stored.path / "conftest.py"
+        conftest.write_text(
+            "import pytest\nfrom pytest_irmetrics import Run\n\n@pytest.fixture(params=[0], ids=['retriever0'])\ndef retriever():\n"
+            "    return Run.load('now.json')\n"
+        )
         said_ = said(stored.run("--ir-baseline"))
         assert (
             "note: 1 query judges other passages than when the baseline was stored: returns. Nobody looked"
             in said_
         )
-        stored.run("--ir-baseline-update")
-        assert "judges other passages" not in said(stored.run("--ir-baseline"))
 
     def test_another_grade_is_a_change_of_labels(self, stored):
         self.edit(stored, "costs nothing}", "costs nothing, grade: 3}")
@@ -217,7 +273,7 @@ class TestBaseline:
         stored.write(
             "conftest.py",
             "import pytest\nfrom pytest_irmetrics import Run\n\n"
-            "@pytest.fixture(params=[0])\ndef retriever(request):\n    return Run.load('report.json')\n",
+            "@pytest.fixture(params=[0], ids=['retriever0'])\ndef retriever(request):\n    return Run.load('report.json')\n",
         )
         again = stored.run("--ir-report=json:again.json")
         again.assert_outcomes(passed=1)

@@ -12,7 +12,7 @@ from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.passages import Passage
 from pytest_irmetrics.retrieval import RetrievalOptions, batched, retrieve
-from pytest_irmetrics.run import Run
+from pytest_irmetrics.run import Answer, Run
 
 THIRTY = Passage("handbook", "thirty days", 2)
 EU = Passage("handbook", "within the EU")
@@ -192,6 +192,71 @@ class TestAsking:
             there = retrieve(queries, chunks_of_handbook, RetrievalOptions(executor=executor))
         assert there.run == retrieve(queries, chunks_of_handbook).run
         assert not there.errors
+
+
+class TestOtherPassagesThan:
+    """What was judged when the stored run was made is looked for as well, whoever asks."""
+
+    THEN = Run.of(
+        {
+            "returns": Answer(
+                (("handbook: thirty days",),),
+                "returns",
+                judgments={THIRTY.key: 2, EU.key: 1, "faq": 1},
+                passages={THIRTY.key: ("handbook", "thirty days")},
+            ),
+            "nothing": Answer(
+                ((EU.key,),), "nothing", judgments={EU.key: 1}, passages={EU.key: ("handbook", EU.text)}
+            ),
+        },
+        depth=10,
+    )
+    QUERIES = (query(EU), query(EU, text="nothing"))
+
+    def asked(self, retriever, **options):
+        return retrieve(self.QUERIES, retriever, RetrievalOptions(stored=self.THEN, **options))
+
+    @pytest.mark.parametrize("options", [{}, {"concurrency": 2}, {"timeout": 60}])
+    def test_both_readings(self, options):
+        retrieved = self.asked(chunks_of_handbook, **options)
+        assert retrieved.run["returns"] == ("handbook (chunk c0)", EU.key, "handbook (chunk c2)")
+        assert list(retrieved.formerly) == ["returns"]
+        formerly = retrieved.formerly["returns"]
+        assert formerly.rankings == ((THIRTY.key, EU.key, "handbook (chunk c2)"),)
+        assert set(formerly.passages) == {THIRTY.key, EU.key}
+
+    def test_in_batches_coroutines_and_other_processes(self):
+        async def coroutine(text, k):
+            return chunks_of_handbook(text, k)
+
+        plain = self.asked(chunks_of_handbook)
+        many = batched(lambda texts, k: [chunks_of_handbook(text, k) for text in texts])
+        with ProcessPoolExecutor(1) as executor:
+            others = [
+                self.asked(many),
+                self.asked(coroutine),
+                self.asked(chunks_of_handbook, executor=executor),
+            ]
+        assert [(other.run, other.formerly) for other in others] == [(plain.run, plain.formerly)] * 3
+
+    def test_each_time_that_it_was_asked(self):
+        assert len(self.asked(chunks_of_handbook, repeat=3).formerly["returns"].rankings) == 3
+
+    def test_what_has_no_text_cannot_be_looked_through(self):
+        queries = [query(faq=1)]
+        retrieved = retrieve(queries, lambda _query: ["handbook"], RetrievalOptions(stored=self.THEN))
+        assert retrieved.run["returns"] == ("handbook",)
+        assert not retrieved.formerly
+
+    def test_a_query_that_failed_has_neither(self):
+        def search(text, k):
+            if text == "returns":
+                raise KeyError
+            return chunks_of_handbook(text, k)
+
+        retrieved = self.asked(search)
+        assert list(retrieved.errors) == ["returns"]
+        assert not retrieved.formerly
 
 
 class TestStored:
