@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _EXPLAINING = 20
 """How many of a verdict's queries a record carries; its text says how many there are."""
 
+_FALLS = ("max_drop", "max_lost")
+"""The words of the gates against a baseline."""
+
 _WORDS = {
     "min": "≥{}",
     "max": "≤{}",
@@ -130,7 +133,7 @@ class Outcome:
     @property
     def fell(self) -> bool:
         """Whether a gate against the baseline failed."""
-        return any(verdict.failed and verdict.word in ("max_drop", "max_lost") for verdict in self.verdicts)
+        return any(verdict.failed and verdict.word in _FALLS for verdict in self.verdicts)
 
     @property
     def mean_fell(self) -> bool:
@@ -151,9 +154,12 @@ class Outcome:
         if not self.fell or self.comparison is None:
             return []
         then = self.comparison.as_labelled_then
-        said = list(kind_of_change(self.comparison))
-        # What only changed judgments hide shows under those that were stored.
-        said = said if said or then is None else list(kind_of_change(then))
+        sides = [self.comparison] if then is None else [self.comparison, then]
+        # What only an edit of the golden set hides shows by what was stored.
+        falls = [verdict for verdict in self.verdicts if verdict.failed and verdict.word in _FALLS]
+        if all(verdict.as_stored for verdict in falls):
+            sides.reverse()
+        said = next((said for side in sides if (said := list(kind_of_change(side)))), [])
         metric = self.leading_metric
         return said if metric is None else [*said, *on_unjudged(self.comparison, metric)]
 
@@ -209,8 +215,23 @@ class Outcome:
             queries = (self.evaluation.golden.queries[query_id] for query_id in ids)
         return [self._view(query) for query in queries]
 
+    def _as_stored(self, query_id: str) -> Comparison | None:
+        """Return the comparison by the judgments of then, where a query fails by these alone and has others today."""
+        then = None if self.comparison is None else self.comparison.as_labelled_then
+        failed = [verdict for verdict in self.verdicts if verdict.failed and query_id in verdict.queries]
+        if then is None or not failed or not all(verdict.as_stored for verdict in failed):
+            return None
+        sides = (then.now.golden, self.evaluation.golden)
+        before, today = (golden.queries[query_id] for golden in sides)
+        return None if before.judgments == today.judgments else then
+
     def _view(self, query: Query) -> QueryView:
         evaluation, comparison = self.evaluation, self.comparison
+        status = ""
+        as_stored = self._as_stored(query.id)
+        if as_stored is not None:
+            comparison, status = as_stored, "judged as it was stored"
+            query = comparison.now.golden.queries[query.id]
         paired = comparison is not None and query.id in (comparison.now.only or ())
         shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]
         failed = bool(evaluation.errors)
@@ -229,7 +250,7 @@ class Outcome:
             if comparison is not None and paired and not failed
             else {},
             error=evaluation.errors.get(query.id),
-            status=_status(query),
+            status=status or _status(query),
         )
 
     def lowered(self) -> Iterator[str]:

@@ -55,7 +55,7 @@ class QueryView:
     scores_before: dict[str, float | None]
     error: str | None = None
     status: str = ""
-    """``xfail`` and its reason, or ``no_answer``; empty for any other query."""
+    """``xfail`` and its reason, ``no_answer``, or that it is shown by the judgments of then; empty for any other query."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,18 +142,19 @@ def _relabelled(before: Verdict, fell: Change, today: Change, regression: Regres
         before,
         text=under_stored(what, regression.against) + before.text,
         details=(*parts, _under_todays(today, what), *before.details),
+        as_stored=True,
     )
 
 
 def _under_todays(today: Change, what: str) -> str:
     """Say how the same fall looks by the golden set as it is, and why that does not count."""
     if today.n and abs(today.delta) <= SLACK:
-        seen = f"By today's {what}, which all below goes by, the retriever moved nothing."
+        seen = f"By today's {what}, which the table goes by, the retriever moved nothing."
     elif today.n:
         moved = f"{score_text(today.baseline, today.now)} to {score_text(today.now, today.baseline)}"
-        seen = f"By today's {what}, which all below goes by, the retriever moved it from {moved}."
+        seen = f"By today's {what}, which the table goes by, the retriever moved it from {moved}."
     else:
-        seen = f"By today's {what}, which all below goes by, there is nothing to compare."
+        seen = f"By today's {what}, which the table goes by, there is nothing to compare."
     return f"{seen} {accept_or_take_back(what)}"
 
 

@@ -39,9 +39,21 @@ def _query_gate(
 ) -> Verdict:
     what = f"{metric.name} of the query {query.id}"
 
-    def verdict(state: State, text: str, details: tuple[str, ...] = ()) -> Verdict:
+    def verdict(
+        state: State, text: str, details: tuple[str, ...] = (), *, as_stored: bool = False
+    ) -> Verdict:
         return Verdict(
-            state, text, word, metric.name, None, (query.id,), details, origin, limit.value, single=True
+            state,
+            text,
+            word,
+            metric.name,
+            None,
+            (query.id,),
+            details,
+            origin,
+            limit.value,
+            single=True,
+            as_stored=as_stored,
         )
 
     if score is None:
@@ -80,7 +92,8 @@ def _query_gate(
             if side is not change:
                 text = under_stored(changed, regression.against) + text
                 details = (accept_or_take_back(changed),)
-            return verdict("failed" if regression.gated else "not checked", text, details)
+            state: State = "failed" if regression.gated else "not checked"
+            return verdict(state, text, details, as_stored=side is not change)
     return verdict("passed", f"{what} did not fall beyond its limit; {rule}.")
 
 

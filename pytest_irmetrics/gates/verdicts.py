@@ -47,6 +47,8 @@ class Verdict:
     """Of a drop: the share of all that was lost that each of ``queries`` lost, in [0, 1]."""
     p_value: float | None = None
     """Of a ``max_drop`` that ``significance`` narrows: the sign-flip p of the fall."""
+    as_stored: bool = False
+    """Whether the fall shows only by what was stored with the baseline: the golden set was edited since."""
 
     @property
     def failed(self) -> bool:

@@ -178,7 +178,7 @@ def _how_much(explained: Sequence[Gate], shown: Sequence[str], total: int) -> st
 def _query(view: QueryView, metrics: Iterable[str], other: str, screen: Screen) -> Iterator[str]:
     """Show one query: its scores, its ranking before and now, and what moved."""
     scores = "; ".join(_score(view, metric) for metric in metrics if view.scores.get(metric) is not None)
-    yield screen.cut(f"{view.where}: {view.query_id}")
+    yield _heading(view, screen)
     if view.text is not None and view.text != view.query_id:
         yield screen.cut(f"  query     {view.text}")
     if scores:
@@ -188,6 +188,10 @@ def _query(view: QueryView, metrics: Iterable[str], other: str, screen: Screen) 
     yield _ranking_line("now", view.now, view, screen)
     for sentence in movements(view):
         yield from screen.wrapped(sentence, "  ", "    ")
+
+
+def _heading(view: QueryView, screen: Screen) -> str:
+    return screen.cut(f"{view.where}: {view.query_id}{f' [{view.status}]' if view.status else ''}")
 
 
 def _score(view: QueryView, metric: str) -> str:
@@ -229,7 +233,7 @@ def details(record: Record, screen: Screen) -> list[str]:
     """Return the rankings of a record's queries in full: one result a line, for ``-vv`` and ``--ir-query``."""
     lines: list[str] = []
     for view in record.views:
-        lines.append(screen.cut(f"{view.where}: {view.query_id}{f' [{view.status}]' if view.status else ''}"))
+        lines.append(_heading(view, screen))
         if view.text is not None and view.text != view.query_id:
             lines.append(screen.cut(f"  {view.text}"))
         if view.error is not None:
