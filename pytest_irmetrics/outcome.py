@@ -10,7 +10,7 @@ from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates import allowed_drop
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.notes import on_unjudged
-from pytest_irmetrics.record import Gate, QueryView, Row, explaining
+from pytest_irmetrics.record import AsStored, Gate, QueryView, Row, explaining
 from pytest_irmetrics.reports.text import SLACK, score_text, signed_text
 
 if TYPE_CHECKING:
@@ -194,6 +194,7 @@ class Outcome:
                     single=verdict.single,
                     shares=list(verdict.shares[:_EXPLAINING]),
                     more=len(verdict.queries) - len(named),
+                    as_stored=verdict.as_stored,
                 )
             )
         return gates
@@ -215,23 +216,22 @@ class Outcome:
             queries = (self.evaluation.golden.queries[query_id] for query_id in ids)
         return [self._view(query) for query in queries]
 
-    def _as_stored(self, query_id: str) -> Comparison | None:
-        """Return the comparison by the judgments of then, where a query fails by these alone and has others today."""
+    def _as_stored(self, query: Query, metrics: Sequence[Metric]) -> AsStored | None:
+        """Show a paired query by the judgments that were stored; None where today's are the same."""
         then = None if self.comparison is None else self.comparison.as_labelled_then
-        failed = [verdict for verdict in self.verdicts if verdict.failed and query_id in verdict.queries]
-        if then is None or not failed or not all(verdict.as_stored for verdict in failed):
+        if then is None or then.now.golden.queries[query.id].judgments == query.judgments:
             return None
-        sides = (then.now.golden, self.evaluation.golden)
-        before, today = (golden.queries[query_id] for golden in sides)
-        return None if before.judgments == today.judgments else then
+        before = then.now.golden.queries[query.id]
+        return AsStored(
+            judgments=dict(before.judgments),
+            now=list(_shown(then.now, before)),
+            before=list(_shown(then.baseline, before)),
+            scores={m.name: then.now.score(m, query.id) for m in metrics},
+            scores_before={m.name: then.baseline.score(m, query.id) for m in metrics},
+        )
 
     def _view(self, query: Query) -> QueryView:
         evaluation, comparison = self.evaluation, self.comparison
-        status = ""
-        as_stored = self._as_stored(query.id)
-        if as_stored is not None:
-            comparison, status = as_stored, "judged as it was stored"
-            query = comparison.now.golden.queries[query.id]
         paired = comparison is not None and query.id in (comparison.now.only or ())
         shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]
         failed = bool(evaluation.errors)
@@ -250,7 +250,8 @@ class Outcome:
             if comparison is not None and paired and not failed
             else {},
             error=evaluation.errors.get(query.id),
-            status=status or _status(query),
+            status=_status(query),
+            as_stored=self._as_stored(query, shown) if paired and not failed else None,
         )
 
     def lowered(self) -> Iterator[str]:

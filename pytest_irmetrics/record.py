@@ -40,6 +40,17 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class AsStored:
+    """A query by the judgments that were stored with the baseline, where today's are others."""
+
+    judgments: dict[str, float]
+    now: list[str]
+    before: list[str]
+    scores: dict[str, float | None]
+    scores_before: dict[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
 class QueryView:
     """One query with its ranking before and now, for ``-vv``, ``--ir-query`` and the reports."""
 
@@ -55,7 +66,8 @@ class QueryView:
     scores_before: dict[str, float | None]
     error: str | None = None
     status: str = ""
-    """``xfail`` and its reason, ``no_answer``, or that it is shown by the judgments of then; empty for any other query."""
+    """``xfail`` and its reason, or ``no_answer``; empty for any other query."""
+    as_stored: AsStored | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +88,8 @@ class Gate:
     """Of a drop: the share of all that was lost that each of ``queries`` lost."""
     more: int = 0
     """How many more queries explain it, which matter less than ``queries`` do."""
+    as_stored: bool = False
+    """Whether the fall shows only by what was stored with the baseline: the golden set was edited since."""
 
 
 class _Judged(Protocol):
@@ -185,10 +199,15 @@ class Record:
                     row["interval"] = tuple(row["interval"])
             data[name] = [Row(**row) for row in data[name]]
         data["gates"] = [Gate(**gate) for gate in data["gates"]]
-        data["views"] = [QueryView(**view) for view in data["views"]]
+        data["views"] = [_view(view) for view in data["views"]]
         if data["selftest"] is not None:
             data["selftest"] = [Degradation(**degradation) for degradation in data["selftest"]]
         return cls(**data)
+
+
+def _view(data: dict[str, Any]) -> QueryView:
+    stored = data["as_stored"]
+    return QueryView(**{**data, "as_stored": None if stored is None else AsStored(**stored)})
 
 
 def _fields(part: Any) -> dict[str, Any]:

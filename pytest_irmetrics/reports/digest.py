@@ -240,6 +240,44 @@ def explaining(record: Record) -> dict[str, list[str]]:
     return order
 
 
+def explaining_views(record: Record) -> dict[str, QueryView]:
+    """Map each query to how it is shown where it explains a failure: what only the stored judgments show, by these."""
+    today = {query_id for gate in failed_gates(record) if not gate.as_stored for query_id in gate.queries}
+    return {
+        view.query_id: view if view.query_id in today else _by_stored_judgments(view) for view in record.views
+    }
+
+
+def _by_stored_judgments(view: QueryView) -> QueryView:
+    stored = view.as_stored
+    if stored is None:
+        return view
+    return replace(
+        view,
+        judgments=stored.judgments,
+        now=stored.now,
+        before=stored.before,
+        scores=stored.scores,
+        scores_before=stored.scores_before,
+        status="judged as it was stored",
+        as_stored=None,
+    )
+
+
+def as_stored(view: QueryView) -> str:
+    """Say how the query fell by the judgments that were stored, where an edit made others of them; else nothing."""
+    stored = _by_stored_judgments(view)
+    fell = [metric for metric in view.scores if (delta(stored, metric) or 0.0) < 0] if view.as_stored else []
+    if not fell:
+        return ""
+    scores = (
+        f"{metric} {score_text(before, now)} → {score_text(now, before)}"
+        for metric in fell
+        for before, now in [(stored.scores_before[metric], stored.scores[metric])]
+    )
+    return f"Judged as it was stored: {'; '.join(scores)}."
+
+
 def leading_metric(record: Record) -> str | None:
     """Choose the metric by which queries are ordered: of the first failed gate, else of a gate, else the first."""
     scored = {metric for view in record.views for metric in view.scores}

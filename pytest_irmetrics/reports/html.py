@@ -52,6 +52,8 @@ class _Query:
     scores: list[_Score]
     ranks: list[tuple[int, Place | None, Place | None]]
     missing: list[Place]
+    as_stored: str
+    """How it fell by the judgments that were stored, where today's are others; else empty."""
     in_full: bool
 
     @property
@@ -211,6 +213,7 @@ def _queries(record: Record, number: int) -> list[_Query]:
                 else [],
                 ranks=digest.side_by_side(view) if in_full else [],
                 missing=digest.missing(view) if in_full else [],
+                as_stored=digest.as_stored(view) if in_full else "",
                 in_full=in_full,
             )
         )

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pytest_irmetrics.record import Degradation, Gate, QueryView, Record, Row
+from pytest_irmetrics.record import AsStored, Degradation, Gate, QueryView, Record, Row
 from pytest_irmetrics.reports.digest import Command, Unmeasured, headline
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.json_form import REPORT_FORMAT as FORMAT
@@ -131,8 +131,9 @@ def _command(document: dict[str, Any], outcomes: dict[str, Any]) -> Command:
 def _record(test: dict[str, Any]) -> Record:
     test["views"] = test.pop("queries")
     test["queries"] = test.pop("query_count")
-    for key, kind in (("rows", Row), ("slices", Row), ("gates", Gate), ("views", QueryView)):
+    for key, kind in (("rows", Row), ("slices", Row), ("gates", Gate)):
         test[key] = [_read(kind, entry) for entry in test[key]]
+    test["views"] = [_view(dict(entry)) for entry in test["views"]]
     if test.get("selftest") is not None:
         test["selftest"] = [_read(Degradation, entry) for entry in test["selftest"]]
     if test["run"] is not None:
@@ -141,6 +142,12 @@ def _record(test: dict[str, Any]) -> Record:
         except RunError as error:
             raise ValueError(f"its {error}") from None
     return _read(Record, test)
+
+
+def _view(entry: dict[str, Any]) -> QueryView:
+    if entry.get("as_stored") is not None:
+        entry["as_stored"] = _read(AsStored, entry["as_stored"])
+    return _read(QueryView, entry)
 
 
 def _read(kind: type[T], data: dict[str, Any]) -> T:

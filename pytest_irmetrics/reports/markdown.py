@@ -246,7 +246,7 @@ def _queries(record: Record, amount: _Amount) -> Iterator[str]:
     metrics = digest.explaining(record)
     if not metrics:
         return
-    views = {view.query_id: view for view in record.views}
+    views = digest.explaining_views(record)
     shown = list(metrics)[: amount.queries]
     total = max(record.explained_by, len(metrics))
     rest = total - len(shown)

@@ -82,7 +82,7 @@ def failure(record: Record, screen: Screen) -> str:
             lines += screen.wrapped(detail, "  ")
         if gate.origin:
             lines += screen.wrapped(f"Set in {gate.origin}.", "  ")
-    views = {view.query_id: view for view in record.views}
+    views = digest.explaining_views(record)
     for sentence in record.kind:
         lines += ["", *screen.wrapped(sentence)] if sentence == record.kind[0] else screen.wrapped(sentence)
     lines += _errors(failed, views, screen)
@@ -242,7 +242,8 @@ def details(record: Record, screen: Screen) -> list[str]:
         scores = "; ".join(_score(view, metric) for metric, value in view.scores.items() if value is not None)
         lines += screen.wrapped(scores, "  ") if scores else []
         lines += _full_ranking(view, screen)
-        lines += [line for sentence in movements(view) for line in screen.wrapped(sentence, "  ", "    ")]
+        sentences = [*movements(view), *filter(None, [digest.as_stored(view)])]
+        lines += [line for sentence in sentences for line in screen.wrapped(sentence, "  ", "    ")]
         lines.append("")
     return lines
 

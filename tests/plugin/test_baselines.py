@@ -294,6 +294,14 @@ def test_labels_that_turn_a_bad_change_into_a_good_one_do_not_pass_it(stored):
             "To accept it: *--ir-baseline-update",
         ]
     )
+    close = stored.run("--ir-baseline", "--ir-query", "refund", "--ir-report=json:report.json")
+    close.stdout.fnmatch_lines(
+        ["*ndcg@3 0.4636 → 1.0000*", "    Judged as it was stored: mrr 1.0000 → 0.3333; *"]
+    )
+    (test,) = json.loads((stored.path / "report.json").read_text(encoding="utf-8"))["tests"]
+    (query,) = test["queries"]
+    assert query["scores"]["ndcg@3"] == 1.0
+    assert query["as_stored"]["judgments"] == {"doc-9": 3, "doc-4": 1, "doc-7": 0}
     stored.run("--ir-baseline-update").assert_outcomes(passed=1)
     stored.run("--ir-baseline").assert_outcomes(passed=1)
 

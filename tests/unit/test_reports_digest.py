@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_irmetrics.reports import digest
+from pytest_irmetrics.record import AsStored, Record
+from pytest_irmetrics.reports import digest, html, json, markdown
 from pytest_irmetrics.reports.digest import Command, Unmeasured
 from tests.unit.records import NODE, broken, failing, gate, passing, row, view
 
@@ -158,3 +159,30 @@ def test_what_was_measured_is_said_as_far_as_it_is_known():
 def test_a_forbidden_document_is_not_relevant_whatever_its_grade():
     place = digest.Place("d1", 3.0, forbidden=True, move="")
     assert (place.relevant, place.judgment) == (False, "forbidden")
+
+
+def relabelled(**changes):
+    """A query that lost nothing by today's judgments, and fell by those that were stored."""
+    then = AsStored({"d1": 1}, ["d2", "d1"], ["d1", "d2"], {"mrr": 0.5}, {"mrr": 1.0})
+    return view("refund", scores={"mrr": 1.0}, scores_before={"mrr": 1.0}, as_stored=then, **changes)
+
+
+def test_what_only_the_stored_judgments_show_is_shown_by_these():
+    by_then = failing(views=[relabelled()], gates=[gate(queries=["refund"], as_stored=True)])
+    shown = digest.explaining_views(by_then)["refund"]
+    assert (shown.scores, shown.scores_before, shown.judgments) == ({"mrr": 0.5}, {"mrr": 1.0}, {"d1": 1})
+    assert (shown.now, shown.before, shown.status) == (["d2", "d1"], ["d1", "d2"], "judged as it was stored")
+    by_both = failing(
+        views=[relabelled()], gates=[gate(queries=["refund"], as_stored=True), gate(queries=["refund"])]
+    )
+    assert digest.explaining_views(by_both)["refund"] == relabelled()
+    assert digest.as_stored(relabelled()) == "Judged as it was stored: mrr 1.0000 → 0.5000."
+    assert digest.as_stored(view("refund")) == ""
+
+
+def test_every_report_shows_it_and_gives_it_back():
+    record = failing(views=[relabelled()], gates=[gate(queries=["refund"], as_stored=True)])
+    assert Record.loads(record.dumps()) == record
+    assert json.loads(json.render([record], Command()))[0] == [record]
+    assert "mrr 1.0000 → 0.5000" in html.render([record], Command())
+    assert "judged as it was stored" in markdown.render([record], Command())
