@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.passages import reread
 from pytest_irmetrics.retrieval.asking import RetrievalError, passages_of
+from pytest_irmetrics.retrieval.formerly import formerly_judged
 from pytest_irmetrics.retrieval.ledger import Retrieved, answer_to
 from pytest_irmetrics.retrieval.showing import show
 from pytest_irmetrics.run import Answer, Run
 from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
+    from pytest_irmetrics.passages import Known, Passage
     from pytest_irmetrics.retrieval.asking import Question
     from pytest_irmetrics.retrieval.options import RetrievalOptions
 
@@ -41,6 +43,8 @@ def replay(queries: Sequence[Question], run: Run, options: RetrievalOptions) -> 
         )
     answers: dict[str, Answer] = {}
     errors: dict[str, str] = {}
+    looked: dict[str, Answer] = {}
+    formerly = formerly_judged(queries, options.stored)
     for query in queries:
         stored = run.answers.get(query.id)
         if stored is None and run.depth is not None:
@@ -51,16 +55,14 @@ def replay(queries: Sequence[Question], run: Run, options: RetrievalOptions) -> 
         if problem:
             errors[query.id] = problem
             continue
-        rankings = stored.rankings
-        if stored.passages:
-            judgments = getattr(query, "judgments", ())
-            rankings = tuple(
-                [reread(ranking, stored.passages, passages_of(query), judgments) for ranking in rankings]
-            )
         # At its own depth it is taken whole: chunks that hold several passages make it longer.
-        if options.depth != run.depth:
-            rankings = tuple([ranking[: options.depth] for ranking in rankings])
-        answers[query.id] = answer_to(query, rankings)
+        depth = None if options.depth == run.depth else options.depth
+        judged = getattr(query, "judgments", ())
+        answers[query.id] = answer_to(query, _read(stored, passages_of(query), judged, depth))
+        known = formerly.get(query.id)
+        if known is not None and _looked_for(known, stored):
+            rankings = _read(stored, known.passages, known.documents, depth)
+            looked[query.id] = answer_to(query, rankings, known.passages)
     return Retrieved(
         Run.of(answers, depth=options.depth),
         errors,
@@ -68,7 +70,22 @@ def replay(queries: Sequence[Question], run: Run, options: RetrievalOptions) -> 
         latencies={},
         depth_advice="That is all that the stored run holds.",
         missing=tuple(query_id for query_id in missing if query_id in answers),
+        formerly=looked,
     )
+
+
+def _read(
+    stored: Answer, passages: Sequence[Passage], judged: Collection[str], depth: int | None
+) -> tuple[tuple[str, ...], ...]:
+    rankings = stored.rankings
+    if stored.passages:
+        rankings = tuple([reread(ranking, stored.passages, passages, judged) for ranking in rankings])
+    return rankings if depth is None else tuple([ranking[:depth] for ranking in rankings])
+
+
+def _looked_for(known: Known, stored: Answer) -> bool:
+    """Say whether the stored run's chunks were looked through for these passages: only for what was judged then."""
+    return all(passage.key in (stored.judgments or ()) for passage in known.passages)
 
 
 def _some(ids: Sequence[str], most: int = 3) -> str:

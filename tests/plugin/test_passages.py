@@ -245,19 +245,35 @@ class TestBaseline:
         )
         stored.run("--ir-baseline").assert_outcomes(failed=1)
 
-    def test_where_nobody_can_look_an_exchange_is_said_to_hide_what_it_may(self, stored):
-        """A run that stands in for the retriever has no texts."""
-        stored.run("--ir-report=json:now.json")
-        self.exchange(stored)
-        conftest = stored.path / "conftest.py"
-        conftest.write_text(
-            "import pytest\nfrom pytest_irmetrics import Run\n\n@pytest.fixture(params=[0], ids=['retriever0'])\ndef retriever():\n"
-            "    return Run.load('now.json')\n"
+    def replay(self, project, name):
+        (project.path / "conftest.py").write_text(
+            "import pytest\nfrom pytest_irmetrics import Run\n\n@pytest.fixture(params=[0], ids=['retriever0'])\n"
+            f"def retriever():\n    return Run.load('{name}')\n"
         )
-        said_ = said(stored.run("--ir-baseline"))
+        return project.run("--ir-baseline")
+
+    def test_a_run_that_was_recorded_before_the_exchange_hides_none_either(self, stored):
+        stored.run("--ir-report=json:good.json")
+        stored.write(
+            "texts.json", json.dumps({"handbook": self.WORSE, "faq": "Gift cards: see the handbook."})
+        )
+        stored.run("--ir-report=json:bad.json")
+        self.exchange(stored)
+        stored.test([MARKS[0], 'ir_threshold("recall", 0.1)'])  # it has not looked for the new one
+        result = self.replay(stored, "good.json")
+        assert "Nobody looked" not in said(result)
+        result.assert_outcomes(passed=1)
+        result = self.replay(stored, "bad.json")
+        result.assert_outcomes(failed=1)
+        assert "Under the judgments that were stored with the baseline, " in said(result)
+
+    def test_where_nobody_can_look_an_exchange_is_said_to_hide_what_it_may(self, stored):
+        """A run that was recorded after it has looked for the new passages alone."""
+        self.exchange(stored)
+        stored.run("--ir-report=json:now.json")
         assert (
             "note: 1 query judges other passages than when the baseline was stored: returns. Nobody looked"
-            in said_
+            in said(self.replay(stored, "now.json"))
         )
 
     def test_another_grade_is_a_change_of_labels(self, stored):
