@@ -29,7 +29,7 @@ class Unjudged:
     query: Query
     doc_id: str
     influence: float
-    """How far the set's mean may move through its judgment, on the metric's own scale."""
+    """How much of the set's mean hangs on its rank if it is relevant, on the metric's own scale."""
     ranks: tuple[int | None, ...]
     """By run, from 1, the best of the run's repeats; None where the run does not return it."""
 

@@ -90,10 +90,11 @@ class Outcome:
         if self.comparison is not None and metric.kind != "latency":
             change = self.comparison.change(metric, tag)
         compared = change is not None and change.n > 0
+        asked = len(self.evaluation.queries(metric, tag))
         return Row(
             metric=metric.name,
             tag=tag,
-            n=change.n if change is not None and compared else len(self.evaluation.queries(metric, tag)),
+            n=change.n if change is not None and compared else asked,
             full=full,
             now=change.now if change is not None and compared else full,
             baseline=change.baseline if change is not None and compared else None,
@@ -105,7 +106,16 @@ class Outcome:
             allowed=allowed_drop(words["max_drop"][0], change)
             if change is not None and compared and "max_drop" in words
             else None,
+            unpaired=asked - change.n if change is not None and compared else 0,
+            cut=self._cut(metric),
         )
+
+    def _cut(self, metric: Metric) -> int | None:
+        """Return the depth at which the comparison ends, where the metric and today's rankings go deeper."""
+        depth = None if self.comparison is None else self.comparison.depth
+        if depth is None or (metric.cutoff is not None and metric.cutoff <= depth):
+            return None
+        return depth if self.evaluation.depth is None or self.evaluation.depth > depth else None
 
     @property
     def leading_metric(self) -> Metric | None:

@@ -37,6 +37,10 @@ class Row:
     """What the mean is held against, so that it is not printed like a limit from which it differs."""
     allowed: float | None = None
     """How far the mean may fall, on its own scale."""
+    unpaired: int = 0
+    """How many queries only ``full`` averages over."""
+    cut: int | None = None
+    """Where the rankings that are compared are cut, if ``full`` looks deeper."""
 
 
 @dataclass(frozen=True, slots=True)

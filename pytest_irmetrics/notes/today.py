@@ -95,7 +95,7 @@ def _missing_documents(evaluation: Evaluation, corpus: Container[str]) -> Iterat
     if missing:
         yield (
             f"The index lacks {plural(len(missing), 'document')} that the golden set judges relevant; no ranking can "
-            f"hold them: {listed(missing)}."
+            f"hold {'it' if len(missing) == 1 else 'them'}: {listed(missing)}."
         )
 
 

@@ -208,12 +208,21 @@ def moved(degradation: Degradation) -> str:
 
 
 def full_means(record: Record) -> list[str]:
-    """Say the mean over all queries wherever it is not the one that is compared."""
+    """Say the mean over all queries, as deep as they were asked, wherever it is not the one that is compared."""
     return [
-        f"{row_name(row)} over all of today's queries, also those without a counterpart: {score_text(row.full, row.now, *row.bounds)}"
+        f"{row_name(row)} {_besides(row)}: {score_text(row.full, row.now, *row.bounds)}"
         for row in record.rows
         if row.baseline is not None and row.full is not None and abs(row.full - (row.now or 0.0)) > SLACK
     ]
+
+
+def _besides(row: Row) -> str:
+    """Say what a full mean has besides the one that is compared."""
+    deeper = f"over today's results as deep as they are, not cut at {row.cut}"
+    if row.cut is not None and not row.unpaired:
+        return deeper
+    over_all = "over all of today's queries, also those without a counterpart"
+    return over_all if row.cut is None else f"{over_all}, and {deeper}"
 
 
 def gated_scores(record: Record) -> str:

@@ -540,6 +540,22 @@ def test_a_drop_within_run_noise_passes_and_is_never_silent(project):
     project.run("--ir-repeat=4", "--ir-baseline").assert_outcomes(failed=1)
 
 
+def test_a_mean_over_deeper_rankings_than_the_baselines_is_said_to_be_that(stored):
+    stored.test(['ir_golden("golden/*.yaml", depth=20)', 'ir_threshold("recall@20", 0.5)'])
+    stored.answers(ANSWERS | {"opening hours": [*(f"doc-{n}" for n in range(100, 112)), "doc-1"]})
+    result = stored.run("--ir-baseline", "-v")
+    assert "recall@20 over today's results as deep as they are, not cut at 10: 1.0000" in told(result)
+    assert "counterpart" not in told(result)
+
+
+def test_ids_of_another_kind_are_not_to_be_judged(stored):
+    stored.answers({query: [f"kb:{doc_id}" for doc_id in ids] for query, ids in ANSWERS.items()})
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    assert "this is about ids, not about quality" in told(result)
+    assert "pytest-irmetrics label" not in told(result)
+
+
 def test_new_removed_and_reworded_queries_are_named(stored):
     golden = stored.path / "golden/faq.yaml"
     text = golden.read_text().replace("how do I reset my password", "password reset")
@@ -805,6 +821,23 @@ def test_only_the_query_asked_for_is_shown_and_nothing_is_stored(stored):
     result = stored.run("--ir-query", "refnud")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*refnud*refund*"])
+
+
+def test_of_several_queries_asked_for_one_that_is_misspelt_is_named(stored):
+    result = stored.run("--ir-query", "refund", "--ir-query", "huors")
+    result.assert_outcomes(passed=1)
+    assert (
+        "note: --ir-query: no golden set of this test has the query 'huors'. Did you mean 'hours'?"
+        in told(result)
+    )
+    stored.write("golden/other.yaml", "queries:\n  - {id: huors, query: parking, relevant: doc-5}\n")
+    result = stored.run("--ir-query", "refund", "--ir-query", "huors")
+    result.assert_outcomes(passed=2)
+    assert "no golden set" not in told(result)
+    stored.write("golden/other.yaml", "queries: [")
+    result = stored.run("--ir-query", "refund", "--ir-query", "huors")
+    result.assert_outcomes(passed=1, failed=1)
+    assert "no golden set" not in told(result)  # nobody knows
 
 
 def test_the_query_asked_for_is_compared_with_itself_alone(stored):

@@ -127,7 +127,7 @@ def test_the_corpus_is_asked_for_documents(shop):
     path = project.path / "conftest.py"
     path.write_text(path.read_text() + "\n\n@pytest.fixture\ndef ir_corpus():\n    return {'faq'}\n")
     assert (
-        "The index lacks 1 document that the golden set judges relevant; no ranking can hold them: handbook."
+        "The index lacks 1 document that the golden set judges relevant; no ranking can hold it: handbook."
         in said(project.run())
     )
 

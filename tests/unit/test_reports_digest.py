@@ -149,6 +149,14 @@ def test_the_full_mean_stands_beside_the_compared_one_only_where_it_differs():
     assert digest.full_means(record) == [
         "mrr over all of today's queries, also those without a counterpart: 0.7500"
     ]
+    deeper, both = row(full=0.75, cut=10), row(full=0.75, cut=10, unpaired=2)
+    assert digest.full_means(failing(rows=[deeper, both])) == [
+        "mrr over today's results as deep as they are, not cut at 10: 0.7500",
+        (
+            "mrr over all of today's queries, also those without a counterpart, and over today's results as deep as "
+            "they are, not cut at 10: 0.7500"
+        ),
+    ]
 
 
 def test_what_was_measured_is_said_as_far_as_it_is_known():
