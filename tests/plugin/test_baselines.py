@@ -316,6 +316,7 @@ def test_labels_hide_no_lost_query(stored):
         "Under the judgments that were stored with the baseline, 1 query of 3 lost every point of recall@10"
         in told(result)
     )
+    assert "By today's judgments, which the table goes by, none did. But changed judgments" in told(result)
 
 
 def test_labels_that_are_put_right_beside_an_unchanged_retriever_fail_nothing(stored):
