@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_irmetrics.change import Change, by_id
-from pytest_irmetrics.evaluation import EvaluationError, NoQueryError
+from pytest_irmetrics.evaluation import Evaluation, EvaluationError, NoQueryError
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.moves import moves
@@ -18,7 +18,6 @@ from pytest_irmetrics.passages import Passage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Grade, Metric
     from pytest_irmetrics.moves import Move
@@ -363,8 +362,13 @@ def compare(now: Evaluation, baseline: Evaluation) -> Comparison:
     """Compare two evaluations of one golden set, query by query.
 
     Both are read under their own judgments: evaluate the baseline's run under today's golden set first, so
-    that a change of labels does not look like a change of the retriever.
+    that a change of labels does not look like a change of the retriever. Both are read as deep as the shallower is.
     """
+    for side in (now, baseline):
+        if not isinstance(side, Evaluation):
+            raise EvaluationError(
+                f"compare takes two evaluations, and this is of type {type(side).__name__}. Give what `evaluate` made of it."
+            )
     return Comparison(now, baseline)
 
 

@@ -11,6 +11,7 @@ from pytest_irmetrics.evaluation.model import CustomMetrics, Evaluation
 from pytest_irmetrics.metrics import Metric, parse_metric
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
 from pytest_irmetrics.run import Run
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -87,13 +88,17 @@ def evaluate(
     Raises MetricError for an unknown metric, and EvaluationError for a cut-off that the depth does not reach; what
     goes wrong in single queries is in the evaluation's ``errors``.
     """
+    _refuse_what_only_looks_like_it(golden, metrics)
     read = read_metrics(metrics, custom_metrics)
     if isinstance(source, Run):
-        stored = source.depth if depth is None else depth
+        stored = min((d for d in (source.depth, depth) if d is not None), default=None)
+        if stored is not None:
+            advice = "Choose a smaller cut-off, or give a deeper run."
+            require_depth(read, stored, f"the run is read to {stored}. {advice}")
         return evaluate_run(golden, source, read, depth=stored, custom_metrics=custom_metrics)
     if depth is None:
         depth = max([DEFAULT_DEPTH, *(metric.cutoff or 0 for metric in read)])
-    require_depth(read, depth)
+    require_depth(read, depth, f"the retriever is asked for {depth}. Give a larger `depth`, or leave it out.")
     options = RetrievalOptions(
         depth=depth,
         duplicates=duplicates,
@@ -107,11 +112,21 @@ def evaluate(
     return Evaluation(golden, retrieved, read, depth, custom_metrics)
 
 
-def require_depth(metrics: Iterable[Metric], depth: int) -> None:
-    """Raise EvaluationError for a cut-off deeper than what the retriever is asked for."""
+def _refuse_what_only_looks_like_it(golden: object, metrics: object) -> None:
+    """Raise EvaluationError for a path in place of a golden set, and a name in place of several."""
+    if not hasattr(golden, "queries"):
+        raise EvaluationError(
+            f"{quote(str(golden))} is no golden set. Give what GoldenSet.load reads, or GoldenSet.from_judgments makes."
+        )
+    if isinstance(metrics, str):
+        raise EvaluationError(f"`metrics` is the text {metrics!r}. Give a list: [{metrics!r}].")
+
+
+def require_depth(metrics: Iterable[Metric], depth: int, what_there_is: str = "") -> None:
+    """Raise EvaluationError for a cut-off deeper than what there is, and what mends that: a test's settings unless told."""
     for metric in metrics:
         if metric.cutoff is not None and metric.cutoff > depth:
+            of_a_test = f"the retriever is asked for {depth}. Set ir_depth = {metric.cutoff}, or depth={metric.cutoff} in ir_golden."
             raise EvaluationError(
-                f"{metric.name} needs {metric.cutoff} results a query, and the retriever is asked for {depth}. "
-                f"Set ir_depth = {metric.cutoff}, or depth={metric.cutoff} in ir_golden."
+                f"{metric.name} needs {metric.cutoff} results a query, and {what_there_is or of_a_test}"
             )

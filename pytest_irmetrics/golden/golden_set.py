@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden.formats import format_of, read
 from pytest_irmetrics.golden.judgments import read_judgments
-from pytest_irmetrics.golden.problems import place
+from pytest_irmetrics.golden.problems import GoldenSetError, Problem, place
 from pytest_irmetrics.reports.text import plural, printed_as
+from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     import os
@@ -69,7 +70,7 @@ class GoldenSet:
         self.name = name
         self.relevance_level = relevance_level
         self.thresholds = tuple(thresholds)
-        self.queries = {query.id: query for query in queries}
+        self.queries = _by_id(queries, name)
         self.left_out = tuple(left_out)
         self._shown = shown if shown is not None else str(path) if path is not None else name
         self._tags: frozenset[str] | None = None
@@ -151,6 +152,17 @@ class GoldenSet:
 
     def __repr__(self) -> str:
         return f"<GoldenSet {self._shown}: {plural(len(self.queries), 'query', 'queries')}>"
+
+
+def _by_id(queries: Iterable[Query], name: str) -> dict[str, Query]:
+    """Key queries by id. Raises GoldenSetError for two of one id."""
+    found: dict[str, Query] = {}
+    for query in queries:
+        if query.id in found:
+            message = f"The query {quote(query.id)} is in it twice. Give each an `id` of its own."
+            raise GoldenSetError([Problem(name, None, None, message)])
+        found[query.id] = query
+    return found
 
 
 def read_as(form: str, path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:

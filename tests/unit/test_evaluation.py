@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_irmetrics import GoldenSet, Run, compare, evaluate
+from pytest_irmetrics import GoldenSet, GoldenSetError, Run, compare, evaluate
 from pytest_irmetrics.evaluation import EvaluationError
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import MetricError
@@ -58,9 +58,40 @@ def test_the_depth_is_as_deep_as_the_metrics_need_and_at_least_ten():
     evaluate(GOLDEN, deep, ["recall@5"], depth=7)
     assert asked == {10, 50, 7}
     with pytest.raises(
-        EvaluationError, match="recall@50 needs 50 results a query, and the retriever is asked for 20"
+        EvaluationError,
+        match="recall@50 needs 50 results a query, and the retriever is asked for 20",
     ):
         evaluate(GOLDEN, deep, ["recall@50"], depth=20)
+
+
+def test_a_run_is_not_scored_deeper_than_it_was_asked():
+    shallow = evaluate(GOLDEN, search, ["mrr"]).run
+    with pytest.raises(
+        EvaluationError, match=r"recall@50 needs 50 results a query, and the run is read to 10\. Choose"
+    ):
+        evaluate(GOLDEN, shallow, ["recall@50"])
+    with pytest.raises(EvaluationError, match="the run is read to 10"):
+        evaluate(GOLDEN, shallow, ["recall@50"], depth=50)
+    with pytest.raises(EvaluationError, match="the run is read to 5"):
+        evaluate(GOLDEN, shallow, ["recall@10"], depth=5)
+    unknown = Run({"a": ["d1"]})
+    assert evaluate(GOLDEN, unknown, ["recall@50"]).scores["recall@50"]["a"] == 0.5
+
+
+def test_what_only_looks_like_a_golden_set_metrics_or_an_evaluation_is_refused():
+    with pytest.raises(
+        EvaluationError, match=r"'golden/faq\.yaml' is no golden set\. Give what GoldenSet\.load reads"
+    ):
+        evaluate("golden/faq.yaml", search)
+    with pytest.raises(EvaluationError, match=r"`metrics` is the text 'mrr'\. Give a list: \['mrr'\]\."):
+        evaluate(GOLDEN, search, "mrr")
+    with pytest.raises(EvaluationError, match="compare takes two evaluations, and this is of type Run"):
+        compare(evaluate(GOLDEN, search), Run({"a": ["d1"]}))
+
+
+def test_two_queries_of_one_id_are_no_golden_set():
+    with pytest.raises(GoldenSetError, match="The query 'a' is in it twice"):
+        GoldenSet([*GOLDEN.queries.values(), GOLDEN.queries["a"]])
 
 
 def test_a_query_that_the_run_lacks_scores_zero_and_counts():
