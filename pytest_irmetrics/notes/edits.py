@@ -42,7 +42,7 @@ def on_comparison(comparison: Comparison, against: str, limits: Limits) -> Itera
         )
     depths = comparison.full.depth, comparison.baseline.run.depth
     if None not in depths and depths[0] != depths[1]:
-        yield f"Today's rankings hold {depths[0]} results and those of {against} {depths[1]}; both are cut at {comparison.depth}."
+        yield f"The depths differ, {depths[0]} today and {depths[1]} in {against}; both are cut at {comparison.depth}."
     yield from _on_labels(comparison, against)
     others = comparison.other_passages
     if others:

@@ -546,6 +546,7 @@ def test_a_mean_over_deeper_rankings_than_the_baselines_is_said_to_be_that(store
     stored.answers(ANSWERS | {"opening hours": [*(f"doc-{n}" for n in range(100, 112)), "doc-1"]})
     result = stored.run("--ir-baseline", "-v")
     assert "recall@20 over today's results as deep as they are, not cut at 10: 1.0000" in told(result)
+    assert "The depths differ, 20 today and 10 in the baseline; both are cut at 10." in told(result)
     assert "counterpart" not in told(result)
 
 
@@ -784,7 +785,7 @@ def test_an_evaluation_to_compare_with_is_read_as_deep_as_it_is(stored):
     result = stored.run()
     result.assert_outcomes(failed=1)
     assert "recall@2 needs 2 results a query, and the other retriever holds 1." in told(result)
-    assert "those of the other retriever 1; both are cut at 1." in told(result)
+    assert "The depths differ, 10 today and 1 in the other retriever; both are cut at 1." in told(result)
 
 
 def test_a_golden_set_without_the_query_asked_for_needs_no_baseline(stored):
