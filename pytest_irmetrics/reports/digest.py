@@ -194,6 +194,13 @@ def slice_moved(row: Row) -> str:
     return "rose" if row.interval is not None and row.interval[0] > SLACK else ""
 
 
+def costliest_slices(record: Record, most: int) -> list[Row]:
+    """Return the slices of a record; of more than `most` those that cost the mean most, in the record's order."""
+    by_cost = sorted(record.slices, key=lambda row: (row.delta or 0.0) * row.n)
+    kept = {row.tag for row in by_cost[:most]}
+    return [row for row in record.slices if row.tag in kept]
+
+
 def caught(degradation: Degradation) -> str:
     """Say which gates would catch a degradation."""
     return f"caught by {', '.join(degradation.caught_by)}" if degradation.caught_by else "MISSED"

@@ -185,7 +185,7 @@ def _slices(record: Record) -> Iterator[str]:
     yield from ("", f"{_code(record.slices[0].metric)} by tag:", "")
     yield f"| tag | n | now | {digest.other_side(record)} | delta | 95 % interval | shows |"
     yield "| :-- | --: | --: | --: | --: | --: | :-- |"
-    for row in record.slices[:_SENTENCES]:
+    for row in digest.costliest_slices(record, _SENTENCES):
         scores = [digest.now_text(row), digest.baseline_text(row), digest.delta_text(row)]
         yield _row(
             [_code(row.tag or "", 80), str(row.n), *scores, digest.interval(row), digest.slice_moved(row)]

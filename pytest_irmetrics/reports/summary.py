@@ -115,7 +115,7 @@ def _record(run: Run, record: Record, screen: Screen, verbosity: int) -> Iterato
     yield terminal.one_line(record, screen, expected=expected), {**markup, "bold": True}
     inner = replace(screen, width=screen.width - 2)
     if failed or verbosity >= 1:
-        yield from _tables(record, inner)
+        yield from _tables(record, inner, everything=verbosity >= 1)
     for hint in record.hints if verbosity >= 1 else ():
         yield from _wrapped(f"hint: {hint}", screen, _PLAIN, "  ")
     if record.only_queries:
@@ -139,13 +139,13 @@ def _rankings(record: Record, screen: Screen) -> Iterator[Line]:
         yield _indented(line), _PLAIN
 
 
-def _tables(record: Record, screen: Screen) -> Iterator[Line]:
+def _tables(record: Record, screen: Screen, *, everything: bool) -> Iterator[Line]:
     if record.rows:
         for line in terminal.summary_table(record, screen):
             yield _indented(line), _RED if line.endswith("FAILS") else _PLAIN
     if record.slices:
         yield "", _PLAIN
-        for line in terminal.slices_table(record, screen):
+        for line in terminal.slices_table(record, screen, everything=everything):
             yield _indented(line), _RED if line.endswith("fell") else _PLAIN
 
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _EXPLAINED = 3
 """How many queries a failure shows in full; the rest are named."""
 
+_SLICES = 30
+"""How many slices a table has unless `-v` asks for all."""
+
 _NARROWEST = 12
 """How many cells of a golden set's name are left in its line on the narrowest screen."""
 
@@ -289,24 +292,27 @@ def summary_table(record: Record, screen: Screen) -> list[str]:
     return [*lines, *(line for sentence in digest.full_means(record) for line in screen.wrapped(sentence))]
 
 
-def slices_table(record: Record, screen: Screen) -> list[str]:
+def slices_table(record: Record, screen: Screen, *, everything: bool = True) -> list[str]:
     """Return the table of slices: one metric over the queries of each tag, and what it can say."""
     if not record.slices:
         return []
+    shown = record.slices if everything else digest.costliest_slices(record, _SLICES)
     rows = [
         [f"{record.slices[0].metric} by tag", "n", "now", other_side(record), "delta", "95 % interval", ""]
     ]
-    for row in record.slices:
+    for row in shown:
         scores = [digest.now_text(row), digest.baseline_text(row), digest.delta_text(row)]
         rows.append(
             [screen.line(row.tag or ""), str(row.n), *scores, digest.interval(row), digest.slice_moved(row)]
         )
-    return table(
+    lines = table(
         [[to_stream(cell, screen.encoding) for cell in row] for row in rows],
         "<>>>>><",
         screen.width,
         ascii_only=screen.ascii_only,
     )
+    left = len(record.slices) - len(shown)
+    return [*lines, f"{plural(left, 'tag')} more cost the mean less (-v shows all)"] if left else lines
 
 
 def one_line(record: Record, screen: Screen, *, expected: bool = False) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_irmetrics.record import AsStored, Record
-from pytest_irmetrics.reports import digest, html, json, markdown
+from pytest_irmetrics.reports import digest, html, json, markdown, terminal
 from pytest_irmetrics.reports.digest import Command, Unmeasured
+from pytest_irmetrics.reports.terminal import Screen
 from tests.unit.records import NODE, broken, failing, gate, passing, row, view
 
 
@@ -157,6 +158,19 @@ def test_the_full_mean_stands_beside_the_compared_one_only_where_it_differs():
             "they are, not cut at 10: 0.7500"
         ),
     ]
+
+
+def test_of_many_slices_those_that_cost_most_are_shown():
+    slices = [row(tag=f"tag {number}", now=1.0, n=number) for number in range(40)]
+    slices[5] = row(tag="broken", now=0.0, n=2)
+    record = failing(slices=slices)
+    assert [row.tag for row in digest.costliest_slices(record, 2)] == ["tag 0", "broken"]
+    assert digest.costliest_slices(record, 40) == slices
+    short = terminal.slices_table(record, Screen(), everything=False)
+    assert len(short) == 1 + 30 + 1
+    assert any(line.startswith("broken ") for line in short)
+    assert short[-1] == "10 tags more cost the mean less (-v shows all)"
+    assert len(terminal.slices_table(record, Screen())) == 1 + 40
 
 
 def test_what_was_measured_is_said_as_far_as_it_is_known():

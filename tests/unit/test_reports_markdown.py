@@ -237,7 +237,10 @@ def test_slices_and_the_kind_of_change_are_told():
         ["`login`", "9", "0.9000", "0.8000", "+0.1000", "+0.050 to +0.150", "rose"],
         ["`other`", "2", "0.5000", "0.5000", "0.0000", "", "too few"],
     ]
-    many = render([sliced(slices=[row(tag=f"tag {number}") for number in range(30)])], Command(1))
+    rows = [row(tag=f"tag {number}", now=1.0) for number in range(30)]
+    rows[29] = row(tag="broken", now=0.0)
+    many = render([sliced(slices=rows)], Command(1))
+    assert "broken" in many
     assert "10 slices more are left out" in many
 
 
