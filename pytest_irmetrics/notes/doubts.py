@@ -12,12 +12,13 @@ from pytest_irmetrics.evaluation import evaluate_run, read_metrics
 from pytest_irmetrics.gates import SURELY, allowed_drop
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer
-from pytest_irmetrics.reports.text import SLACK, plural, score_text
+from pytest_irmetrics.reports.text import SLACK, listed, plural, score_text
 from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from pytest_irmetrics.change import Change
     from pytest_irmetrics.comparison import Comparison, RunNoise
     from pytest_irmetrics.evaluation import CustomMetrics, Evaluation
     from pytest_irmetrics.gates import Limits, Verdict
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 
 _FEW = 3
+
+_SLICES = 5
+"""How many slices that the mean hides have a sentence of their own."""
 
 _NEWS = 0.01
 """The least fall of a slice that is worth a word: what a mean may fall by unless told otherwise."""
@@ -110,6 +114,22 @@ def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str]
     A slice fell where other queries like these would too (95 %), or where three or more are worse, none is better, and
     the mean is lower by 0.05: that is a fact about this set, also where it is too small to generalise from.
     """
+    fell = dict(_hidden(comparison, metric, gated))
+    told = sorted(fell, key=lambda tag: fell[tag].delta * fell[tag].n)[:_SLICES]
+    for tag, change in fell.items():
+        if tag in told:
+            yield (
+                f"The mean hides that {metric.name} of the queries tagged {tag} fell by {score_text(-change.delta)}: "
+                f"{len(change.worse)} of {change.n} are worse."
+            )
+    if len(fell) > len(told):
+        yield (
+            f"So it does with {plural(len(fell) - len(told), 'more slice')} that cost less: "
+            f"{listed([tag for tag in fell if tag not in told])}."
+        )
+
+
+def _hidden(comparison: Comparison, metric: Metric, gated: Collection[str]) -> Iterator[tuple[str, Change]]:
     whole = comparison.change(metric)
     for tag in comparison.now.tags:
         change = comparison.change(metric, tag)
@@ -126,10 +146,7 @@ def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str]
         if noise is not None and drop <= SURELY * noise.deviation:
             continue
         if surely or (not change.better and drop >= _PLAINLY):
-            yield (
-                f"The mean hides that {metric.name} of the queries tagged {tag} fell by {score_text(drop)}: "
-                f"{len(change.worse)} of {change.n} are worse."
-            )
+            yield tag, change
 
 
 def on_tolerance(comparison: Comparison, limits: Limits) -> Iterator[str]:

@@ -249,6 +249,17 @@ def test_a_small_slice_of_which_most_broke_is_named(worse, named):
     assert not list(notes.hidden_slices(comparison, comparison.now.metric("ndcg@10"), ["billing"]))
 
 
+def test_of_many_hidden_slices_those_that_cost_most_have_a_sentence():
+    tags = {f"t{size}": set(range(size)) for size in range(3, 10)}
+    golden = golden_set(200, tags=tags)
+    comparison = compared(
+        golden, lambda n: lost(n) if n < 10 else good(n), lambda n: lower(n) if n > 150 else good(n)
+    )
+    *told, rest = notes.hidden_slices(comparison, comparison.now.metric("ndcg@10"))
+    assert [text.split()[9] for text in told] == ["t5", "t6", "t7", "t8", "t9"]
+    assert rest == "So it does with 2 more slices that cost less: t3, t4."
+
+
 def test_a_slice_that_fell_as_all_did_is_not_hidden():
     golden = golden_set(tags={"billing": {0, 1, 2, 3}, "all": set(range(20))})
     comparison = compared(golden, lower, good)
