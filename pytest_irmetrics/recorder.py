@@ -15,12 +15,16 @@ from pytest_irmetrics.record import Record
 from pytest_irmetrics.reports import files, summary
 from pytest_irmetrics.reports.digest import Command, Unmeasured
 from pytest_irmetrics.reports.terminal import Screen
+from pytest_irmetrics.reports.text import listed, plural
 from pytest_irmetrics.writing import sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_irmetrics.reports.files import Target
+
+_NAMED = 5
+"""How many tests a note names."""
 
 _PHASES = ("setup", "call", "teardown")
 """Whatever else a report is of stands in for that of a test whose pytest-xdist worker crashed."""
@@ -165,9 +169,12 @@ class Recorder:
         return {places.shown(self._config, path) for path in orphans.without_file(self._config)}
 
     def _lost(self) -> Iterator[str]:
-        """Name the tests whose baseline an updating run did not store because their worker crashed."""
-        if not self._config.getoption("ir_baseline_update"):
+        """Name the tests whose baseline an updating run did not store because they failed, or their worker crashed."""
+        if not self._config.getoption("ir_baseline_update") or self._config.getoption("ir_query"):
             return
+        failed = [nodeid for nodeid, item in sorted(self._items.items()) if _unstored(item)]
+        if failed:
+            yield f"No baseline was stored for {plural(len(failed), 'test')} that failed: {listed(failed, _NAMED)}."
         for nodeid in sorted(nodeid for nodeid, item in self._items.items() if item.crashed):
             yield (
                 f"a worker crashed while running {nodeid}; nothing of that test was stored. Mend the crash, and "
@@ -177,6 +184,14 @@ class Recorder:
     def _unused(self, *, interrupted: bool) -> list[str]:
         note = None if self._items else orphans.unused(self._config, interrupted=interrupted)
         return [] if note is None else [note]
+
+
+def _unstored(item: _Item) -> bool:
+    """Whether a test failed that would have stored a baseline; a crash is told apart."""
+    record = item.record
+    if record is None or item.outcome != "failed" or item.crashed:
+        return False
+    return bool(record.gates) or record.outcome != "passed"
 
 
 def _unbound(records: Iterable[Record]) -> Iterator[str]:

@@ -159,6 +159,17 @@ def test_what_is_not_stored_lowers_nothing(stored, why):
     assert stored.baseline.read_bytes() == before
     assert "lowered" not in result.stdout.str()
     assert "lowers" not in (stored.path / "report.md").read_text(encoding="utf-8")
+    name = "test_search.py::test_search_quality[faq]"
+    unstored = f"note: No baseline was stored for 1 test that failed: {name}."
+    assert (unstored in told(result)) == why.startswith("failed")
+
+
+def test_what_a_new_baseline_would_not_mend_is_not_to_be_accepted(stored):
+    worse(stored)
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max_drop=0.01)'])
+    assert "To accept it:" in told(stored.run("--ir-baseline"))
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.9, max_drop=0.01)'])
+    assert "To accept it:" not in told(stored.run("--ir-baseline"))
 
 
 def test_a_quiet_updating_run_prints_what_it_lowers_too(stored):
