@@ -165,7 +165,8 @@ def _spelled(names: tuple[str, ...]) -> str:
 
 def _convert_run(options: argparse.Namespace) -> None:
     ((_, run),) = load([options.source], options.tests)
-    said = list(_lost(run)) if Path(options.target).suffix.lower() != ".json" else []
+    as_trec = Path(options.target).suffix.lower() != ".json"
+    said = list(_lost(run)) if as_trec else []
     _refuse_existing([options.target], force=options.force)
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / f"run{Path(options.target).suffix}"
@@ -177,7 +178,8 @@ def _convert_run(options: argparse.Namespace) -> None:
     _write(options.target, data)
     if said:
         _say([f"A TREC run holds no {', '.join(said)}."])
-    tell(f"{options.target}: {plural(len(run), 'query', 'queries')}")
+    held = sum(not as_trec or bool(answer.rankings[0]) for answer in run.answers.values())
+    tell(f"{options.target}: {plural(held, 'query', 'queries')}")
 
 
 def _lost(run: Run) -> list[str]:

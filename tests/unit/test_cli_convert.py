@@ -498,7 +498,7 @@ class TestRuns:
     def test_json_to_trec_and_back(self, capsys):
         self.STORED.save("run.json")
         out, notes = convert(capsys, "run.json", "bm25.run")
-        assert out == "bm25.run: 3 queries\n"
+        assert out == "bm25.run: 2 queries\n"
         assert notes == [
             (
                 "note: A TREC run holds no texts (2 queries), params (1 query), judgments (1 query), weights (1 query), tags (1 query), "
@@ -521,7 +521,7 @@ class TestRuns:
         Path("a.run").write_text("mine")
         _, err = convert(capsys, "run.json", "a.run", status=1)
         assert err == ["a.run: It is there already. Write over it with --force, or name another OUT."]
-        assert convert(capsys, "run.json", "a.run", "--force")[0] == "a.run: 3 queries\n"
+        assert convert(capsys, "run.json", "a.run", "--force")[0] == "a.run: 2 queries\n"
 
     def test_ids_that_trec_cannot_hold(self, capsys):
         Run({"a b": ["c"]}).save("run.json")
