@@ -312,7 +312,11 @@ def slices_table(record: Record, screen: Screen, *, everything: bool = True) -> 
         ascii_only=screen.ascii_only,
     )
     left = len(record.slices) - len(shown)
-    return [*lines, f"{plural(left, 'tag')} more cost the mean less (-v shows all)"] if left else lines
+    return (
+        [*lines, screen.cut(f"{plural(left, 'tag')} more cost the mean less (-v shows all)")]
+        if left
+        else lines
+    )
 
 
 def one_line(record: Record, screen: Screen, *, expected: bool = False) -> str:
