@@ -98,20 +98,26 @@ def _misspelt(
     if pairs and len(queries) < len(evaluation.counted):
         returned = _returned(evaluation, evaluation.counted)
         pairs = [pair for pair in pairs if pair[0] not in returned]
-    if pairs and stored is not None:
-        before = _returned(stored, stored.counted)
-        pairs = [pair for pair in pairs if not before.issuperset(pair[:2])]
-    if pairs:
+    before = _returned(stored, stored.counted) if pairs and stored is not None else set()
+    pairs = [pair for pair in pairs if not before.issuperset(pair[:2])]
+    respelt = [pair for pair in pairs if pair[0] in before]
+    misspelt = [pair for pair in pairs if pair[0] not in before]
 
-        def told(pair: tuple[str, str, Query]) -> str:
-            judged, returned, query = pair
-            return (
-                f"{quote(judged)} ({evaluation.golden.where_judged(query.id, judged)}) for {quote(returned)}"
-            )
+    def told(pair: tuple[str, str, Query], between: str = "for") -> str:
+        judged, returned, query = pair
+        where = evaluation.golden.where_judged(query.id, judged)
+        return f"{quote(judged)} ({where}) {between} {quote(returned)}"
 
+    if respelt:
+        shown = listed(respelt, _NAMED, lambda pair: told(pair, "is now"), "; ")
         yield (
-            f"The golden set seems to misspell {plural(len(pairs), 'id')} that no query returned: {listed(pairs, _NAMED, told, '; ')}. Write them as "
-            "the index does."
+            f"{plural(len(respelt), 'id')} came back in another spelling than before, which is the golden set's: {shown}. "
+            "Return ids as before; or, where the new spelling is meant, write it in the golden set."
+        )
+    if misspelt:
+        yield (
+            f"The golden set seems to misspell {plural(len(misspelt), 'id')} that no query returned: "
+            f"{listed(misspelt, _NAMED, told, '; ')}. Write them as the index does."
         )
 
 

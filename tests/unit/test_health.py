@@ -198,7 +198,17 @@ class TestRuns:
         golden = golden_set("- {query: q, relevant: [a._b, x]}\n- {query: r, relevant: [b]}\n")
         today = {"q": ["a.b"], "r": []}
         assert noted(golden, today, stored={"q": ["a._b"], "r": ["a.b"]}) == []
-        assert noted(golden, today, stored={"q": ["a._b"], "r": ["b"]}) != []  # renamed in the index since
+
+    def test_ids_that_the_index_spells_otherwise_since_the_baseline_are_not_the_golden_sets_fault(
+        self, golden_set
+    ):
+        golden = golden_set("- {query: q, relevant: [DOC, X_Y]}\n- {query: r, relevant: [b]}\n")
+        text, other = noted(golden, {"q": ["doc", "x-y"], "r": []}, stored={"q": ["DOC"], "r": ["b"]})
+        assert text == (
+            "1 id came back in another spelling than before, which is the golden set's: 'DOC' (faq.yaml:2) is now 'doc'. "
+            "Return ids as before; or, where the new spelling is meant, write it in the golden set."
+        )
+        assert other.startswith("The golden set seems to misspell 1 id that no query returned: 'X_Y'")
 
     def test_documents_that_no_query_returns_are_a_detail(self, golden_set):
         golden = golden_set("- {query: q, relevant: [a, b]}\n- {query: r, relevant: {c: 1, n: 0}}\n")
