@@ -632,6 +632,17 @@ class TestBeir:
         assert (judgments(golden), texts(golden)) == ({"q0": {"x": 1}}, {"q0": "text of 0"})
         assert golden.name == "nf.corpus-dev"
 
+    def test_a_folder_whose_queries_are_missing_says_so(self):
+        write("a/qrels/test.tsv", f"query-id\tcorpus-id\tscore\n{self.ROWS}")
+        (problem,) = problems("a")
+        assert problem.startswith(
+            "a/qrels/test.tsv:1:1: These are judgments of a BEIR folder, and a/queries.jsonl"
+        )
+        write(
+            "b/qrels/test.tsv", "query\tdocid\trating\nq\td\t1\n"
+        )  # a golden set of its own, in a folder of that name
+        assert problems("b")[0].startswith("b:1:1: This is a folder.")
+
     def test_the_only_split(self):
         assert judgments(GoldenSet.load(beir("a", {"dev": "q0\tx\t1\n"}))) == {"q0": {"x": 1}}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,10 +11,23 @@ if TYPE_CHECKING:
 
 __all__ = ["is_golden_folder", "split_of", "splits_of"]
 
+_FIRST_COLUMN = b"query-id"
+
 
 def is_golden_folder(path: Path) -> bool:
-    """Say whether a folder is a golden set itself: one of BEIR, with ``queries.jsonl`` and ``qrels``."""
-    return os.path.isfile(path / "queries.jsonl") and os.path.isdir(path / "qrels")  # noqa: PTH112, PTH113 - Path.is_dir raises where it may not look
+    """Say whether a folder is a golden set itself: one of BEIR, with ``queries.jsonl`` and ``qrels``.
+
+    Also one whose ``queries.jsonl`` is missing, by the header of its judgments: its reader says what it lacks.
+    """
+    if os.path.isfile(path / "queries.jsonl"):  # noqa: PTH113 - Path.is_file raises where it may not look
+        return os.path.isdir(path / "qrels")  # noqa: PTH112 - as above
+    return any(_begins_as_split(split) for split in splits_of(path) if os.path.isfile(split))  # noqa: PTH113 - a pipe is not waited for
+
+
+def _begins_as_split(path: Path) -> bool:
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(_FIRST_COLUMN)).lower() == _FIRST_COLUMN
+    return False
 
 
 def split_of(folder: Path) -> Path | None:
