@@ -12,6 +12,9 @@ __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 
+_CALLS_NOTHING = ("collectonly", "setuponly", "showfixtures", "show_fixtures_per_test", "cacheshow")
+"""Where pytest keeps the options under which it calls no test; ``--setup-plan`` sets the second."""
+
 
 class SettingsError(ValueError):
     """A setting or option that cannot be used; the message names it."""
@@ -52,6 +55,11 @@ def read_folder(config: pytest.Config, name: str) -> str:
             f"{name} is {text!r}; it is a folder below that of each test file: `ir_baselines`."
         )
     return text
+
+
+def runs_tests(config: pytest.Config) -> bool:
+    """Whether a run calls its tests, and is not one that only collects, sets up or lists."""
+    return not any(config.getoption(name, None) for name in _CALLS_NOTHING)
 
 
 def gates_on_baseline(config: pytest.Config) -> bool:

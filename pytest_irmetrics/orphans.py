@@ -20,7 +20,7 @@ _NARROWING = ("keyword", "markexpr", "deselect", "lf", "maxfail", "stepwise")
 def without_file(config: pytest.Config) -> list[Path]:
     """Return the baselines in the folders that a run collects whose test file is gone; none where it does not gate."""
     gates = ini.gates_on_baseline(config) or config.getoption("ir_baseline_update")
-    if not gates or config.getoption("collectonly"):
+    if not gates or not ini.runs_tests(config):
         return []
     directory = ini.baseline_dir(config)
     return [path for folder in _folders(config, directory) for path in stale(folder, directory, {})]
@@ -28,7 +28,7 @@ def without_file(config: pytest.Config) -> list[Path]:
 
 def unused(config: pytest.Config, *, interrupted: bool) -> str | None:
     """Say that a run in which no test used irmetrics was meant to gate; None where it need not have, or did not come to it."""
-    if interrupted or config.getoption("collectonly"):
+    if interrupted or not ini.runs_tests(config):
         return None
     for option in ("--ir-baseline", "--ir-baseline-update", "--ir-selftest"):
         if config.getoption(option):

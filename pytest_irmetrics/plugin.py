@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.session import GatingSession
 
 _irmetrics_key = pytest.StashKey["IRMetrics"]()
+_through_key = pytest.StashKey["IRMetrics"]()
 _problem_key = pytest.StashKey[str]()
 _session_key = pytest.StashKey["GatingSession"]()
 
@@ -152,8 +153,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         _session(metafunc.config).parametrize(metafunc)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, object, object]:
+    # A wrapper sees what was collected before a conftest.py or another plugin deselects any of it.
     if _session_key in config.stash:
         config.stash[_session_key].remember(items)
     # A mark can also stand on a test that does not request the fixture, and must not be silent there.
@@ -162,6 +166,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if on_parents or any(_looks_like_ours(mark) for item in items for mark in item.own_markers):
         for item, problem in _session(config).find_problems(items):
             item.stash[_problem_key] = problem
+    return (yield)
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
@@ -182,16 +187,29 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     problem = item.stash.get(_problem_key, None)
     if problem is not None:
         pytest.fail(problem, pytrace=False)
-    irmetrics = item.stash.get(_irmetrics_key, None)
-    if irmetrics is None:
-        return (yield)
     try:
         result = yield
     except pytest.skip.Exception as skipped:
-        irmetrics.require_async_plugin(skipped)
+        irmetrics = _through(item)
+        if irmetrics is not None:
+            irmetrics.require_async_plugin(skipped)
         raise
-    irmetrics.require_checked()
+    except BaseException:
+        _through(item)
+        raise
+    irmetrics = _through(item)
+    if irmetrics is not None:
+        irmetrics.require_checked()
     return result
+
+
+def _through(item: pytest.Item) -> IRMetrics | None:
+    """Take the fixture of a test whose body is through; the body itself may have asked for it, and by name."""
+    irmetrics = item.stash.get(_irmetrics_key, None)
+    if irmetrics is not None:
+        del item.stash[_irmetrics_key]
+        item.stash[_through_key] = irmetrics
+    return irmetrics
 
 
 @pytest.hookimpl(wrapper=True)
@@ -200,17 +218,26 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     # A fixture of the user's may check, and then it is the set-up that fails.
-    if call.when == "call" or (call.when == "setup" and report.failed):
-        irmetrics = item.stash.get(_irmetrics_key, None)
-        if irmetrics is not None:
-            from pytest_irmetrics.fixture import tell_once  # noqa: PLC0415 - loaded: it made the fixture
+    key = _through_key if call.when == "call" else _irmetrics_key
+    irmetrics = item.stash.get(key, None)
+    if irmetrics is not None and (call.when == "call" or (call.when == "setup" and report.failed)):
+        from pytest_irmetrics.fixture import tell_once  # noqa: PLC0415 - loaded: it made the fixture
 
-            setattr(report, RECORD, irmetrics.record())
+        setattr(report, RECORD, irmetrics.record())
+        tell_once(report, call)
+        del item.stash[key]
+    elif report.failed and call.when != "teardown" and _gates(item):
+        # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
+        setattr(report, RECORD, None)
+        if call.when == "call":
+            from pytest_irmetrics.fixture import tell_once  # noqa: PLC0415 - the same
+
             tell_once(report, call)
-            del item.stash[_irmetrics_key]
-        elif call.when == "setup" and "irmetrics" in getattr(item, "fixturenames", ()):
-            setattr(report, RECORD, None)  # what failed before it, say the retriever, is not passed over
     return report
+
+
+def _gates(item: pytest.Item) -> bool:
+    return _irmetrics_key in item.stash or "irmetrics" in getattr(item, "fixturenames", ())
 
 
 class _Controller:

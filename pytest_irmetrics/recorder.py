@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_irmetrics import orphans, places
+from pytest_irmetrics import ini, orphans, places
 from pytest_irmetrics.baseline import BaselineError, write_baseline
 from pytest_irmetrics.record import Record
 from pytest_irmetrics.reports import files, summary
@@ -112,7 +112,7 @@ class Recorder:
         for folder in sorted(folders):
             sweep(folder)
         self._require_no_problem(session)
-        if self._targets and not self._config.option.collectonly:
+        if self._targets and ini.runs_tests(self._config):
             self._write_reports(session)
             self._require_no_problem(session)
 

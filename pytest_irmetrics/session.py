@@ -189,8 +189,14 @@ class GatingSession:
                     problem = f"{own[0]} binds to nothing: this test does not request the fixture irmetrics."
             if problem is not None:
                 yield item, problem
-        if not any(_ONLY_FROM_NODE_IDS in argument for argument in self.config.args):
+        if self._collects_whole_files:
             yield from collection.unbound_marks(items).items()
+
+    @property
+    def _collects_whole_files(self) -> bool:
+        """Whether a test that was not collected is not there; ``--lf`` and node ids collect parts of files."""
+        by_node_id = any(_ONLY_FROM_NODE_IDS in argument for argument in self.config.args)
+        return not by_node_id and not self.config.getoption("lf", None)
 
     def remember(self, items: Iterable[pytest.Item]) -> None:
         """Keep which tests each file has, before any is deselected, to name the baselines whose test is gone."""
@@ -202,7 +208,7 @@ class GatingSession:
 
     def stale_baselines(self, test_file: Path) -> list[Path]:
         """Return the baselines beside a test file whose test or test file is gone."""
-        if any(_ONLY_FROM_NODE_IDS in argument for argument in self.config.args):
+        if not self._collects_whole_files:
             return []
         names = {path: frozenset(tests) for path, tests in self._items_by_file.items()}
         return baseline.stale(test_file.parent, self.baseline_dir, names)

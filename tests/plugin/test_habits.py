@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import xml.etree.ElementTree as ET
 
 import pytest
 
-from tests.plugin.conftest import ANSWERS
+from tests.plugin.conftest import ANSWERS, RETRIEVER
 
 
 @pytest.fixture
@@ -80,6 +81,75 @@ def test_last_failed_runs_the_failed_set_alone(three):
     three.pytester.runpytest_inprocess(*options, "--lf").assert_outcomes(failed=1)
 
 
+def test_last_failed_blames_nothing_for_the_tests_that_it_leaves_out(three):
+    three.write(
+        "test_search.py",
+        """
+    import pathlib, pytest
+
+    pytestmark = [pytest.mark.ir_golden("golden/*.yaml"), pytest.mark.ir_threshold("mrr", 0)]
+
+    def test_search_quality(irmetrics):
+        irmetrics.check()
+
+    def test_other():
+        assert pathlib.Path("mended").exists()
+    """,
+    )
+
+    def run(*options):
+        return three.pytester.runpytest_inprocess("-p", "pytest_irmetrics.plugin", *options)
+
+    run("--ir-baseline-update").assert_outcomes(passed=2, failed=1)
+    three.answers({**ANSWERS, "opening hours": []})
+    run("--ir-baseline").assert_outcomes(passed=1, failed=2)
+    three.answers(ANSWERS)
+    again = run("--ir-baseline", "--lf")
+    again.assert_outcomes(passed=1, failed=1)
+    assert "ir_baselines" not in again.stdout.str()
+    (three.path / "mended").touch()
+    run("--ir-baseline", "--lf").assert_outcomes(passed=1)
+
+
+def test_what_another_hook_deselects_first_was_collected_all_the_same(three):
+    three.write(
+        "conftest.py",
+        RETRIEVER
+        + """
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(items):
+        items[:] = [item for item in items if item.name == "test_other"]
+    """,
+    )
+    three.write(
+        "test_search.py",
+        """
+    import pytest
+
+    @pytest.mark.ir_threshold("mrr", 0)
+    class TestSearch:
+        @pytest.mark.ir_golden("golden/faq.yaml")
+        def test_quality(self, irmetrics):
+            irmetrics.check()
+
+        def test_other(self):
+            pass
+    """,
+    )
+    three.run().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    "option", ["--fixtures", "--fixtures-per-test", "--cache-show", "--setup-plan", "--setup-only"]
+)
+def test_a_run_that_calls_no_test_writes_nothing_and_says_nothing(project, option):
+    project.write("report.json", "the last run's")
+    options = ["-p", "pytest_irmetrics.plugin", "--ir-baseline", "--ir-report=report.json", option]
+    result = project.pytester.runpytest_inprocess(*options)
+    assert "retrieval quality ===" not in result.stdout.str()
+    assert (project.path / "report.json").read_text() == "the last run's"
+
+
 def test_the_last_of_several_attempts_counts(project):
     conftest = project.path / "conftest.py"
     conftest.write_text(
@@ -103,6 +173,44 @@ def flaky(retriever):
     result = project.run("--reruns", "1", "--ir-baseline-update")
     result.stdout.fnmatch_lines(["golden/faq.yaml: passes*mrr 0.8333*", "*1 passed*1 rerun*"])
     assert project.baseline.exists()
+
+
+SUBTESTS = """
+    import pytest
+
+    @pytest.mark.ir_golden("golden/*.yaml")
+    @pytest.mark.ir_threshold("mrr", 0.5)
+    def test_search_quality(irmetrics, subtests):
+        with subtests.test("first"):
+            assert {first}
+        irmetrics.check()
+"""
+
+
+@pytest.mark.skipif(pytest.version_tuple < (9, 0), reason="pytest's fixture subtests is of 9.0")
+@pytest.mark.parametrize("first", [True, False])
+def test_a_subtest_before_the_check_hides_nothing_of_it(project, first):
+    project.write("test_search.py", SUBTESTS.format(first=first))
+    result = project.run("--ir-baseline-update", "--ir-report=report.json")
+    result.stdout.fnmatch_lines(["golden/faq.yaml: passes*mrr 0.8333*"])
+    assert result.ret == (pytest.ExitCode.OK if first else pytest.ExitCode.TESTS_FAILED)
+    assert project.baseline.exists() == first
+    outcome = json.loads((project.path / "report.json").read_text())["tests"][0]["outcome"]
+    assert outcome == "passed"
+
+
+def test_a_failure_that_the_body_swallows_fails_however_the_fixture_was_asked_for(project):
+    project.write(
+        "test_search.py",
+        """
+    def test_search_quality(request):
+        try:
+            request.getfixturevalue("irmetrics").check(golden="golden/faq.yaml", retriever=lambda query, k: ["x"])
+        except BaseException:
+            pass
+    """,
+    )
+    project.run().assert_outcomes(failed=1)
 
 
 def test_a_parametrized_retriever_is_a_test_each(project):
