@@ -230,5 +230,9 @@ def stream_encoding(config: pytest.Config) -> str | None:
 
 def item_name(node: pytest.Item) -> str:
     """Return ``Class.test_name[ids]``, what identifies a test within its file."""
-    classes = [parent.name for parent in node.listchain() if isinstance(parent, pytest.Class)]
-    return ".".join([*classes, node.name])
+    return ".".join([*class_names(node), node.name])
+
+
+def class_names(node: pytest.Item) -> list[str]:
+    """Return the names of the classes that a test is in, the outermost first."""
+    return [parent.name for parent in node.listchain() if isinstance(parent, pytest.Class)]

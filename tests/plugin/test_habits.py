@@ -150,6 +150,23 @@ def test_a_run_that_calls_no_test_writes_nothing_and_says_nothing(project, optio
     assert (project.path / "report.json").read_text() == "the last run's"
 
 
+GROUPED = """
+    def pytest_collection_modifyitems(items):
+        for item in items:
+            grouped = f"{item.nodeid}@one engine"
+            name = {"nodeid": property(lambda self, grouped=grouped: grouped)}
+            item.__class__ = type(type(item))("Grouped", (type(item),), name)
+"""
+
+
+def test_a_command_names_the_test_and_not_the_group_that_xdist_appends(project):
+    # As its loadgroup does where it finds a mark xdist_group.
+    project.write("conftest.py", RETRIEVER + GROUPED)
+    project.test('ir_golden("golden/faq.yaml")')
+    result = project.run("--ir-baseline")
+    result.stdout.fnmatch_lines(["*'test_search.py::test_search_quality?faq?' --ir-baseline-update"])
+
+
 def test_the_last_of_several_attempts_counts(project):
     conftest = project.path / "conftest.py"
     conftest.write_text(
