@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.plugin.conftest import ANSWERS, GOLDEN
+from tests.plugin.conftest import ANSWERS, GOLDEN, RETRIEVER
 
 SIGNS = r"(?m)INTERNALERROR|Traceback \(most recent call last\)|^\S*pytest_irmetrics[/\\]\S+:\d+: "
 GATED = '@pytest.mark.ir_golden("golden/*.yaml")\n@pytest.mark.ir_threshold("mrr", 0.99)\n'
@@ -484,3 +484,29 @@ def test_what_python_is_told_of_a_broken_file_shows_the_users_line_and_none_of_o
     assert f"> {call}" in " ".join(shown.split())
     assert "contextlib" not in shown
     assert shown.count("\n>") == 1
+
+
+METRICS = """
+    def pytest_irmetrics_metrics(config):
+        {body}
+"""
+
+
+@pytest.mark.parametrize("call", ["check()", "evaluate()"])
+@pytest.mark.parametrize("options", [[], ["--ir-baseline-update"], ["--ir-report=report.md", "-vv"]])
+def test_a_metric_of_ones_own_that_raises_fails_the_test_and_not_pytest(project, call, options):
+    body = 'return {"fresh": lambda query, ranking, k: 1 / (ranking[0] == "doc-12")}'
+    project.write("conftest.py", RETRIEVER + METRICS.format(body=body))
+    project.write("pytest.ini", "[pytest]\nir_metrics = mrr fresh\n")
+    project.test('ir_golden("golden/*.yaml")', body=f"irmetrics.{call}")
+    result = project.run(*options)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["the metric fresh raised ZeroDivisionError on the query 'refund': *"])
+    assert not project.baseline.exists()
+
+
+def test_a_hook_for_metrics_that_raises_fails_the_tests_and_not_pytest(project):
+    project.write("conftest.py", RETRIEVER + METRICS.format(body='raise KeyError("fresh")'))
+    result = project.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E*KeyError: 'fresh'"])
