@@ -161,13 +161,18 @@ def nearest_marks(node: pytest.Item | Any, name: str) -> list[pytest.Mark]:
     return next((marks for _, marks in mark_levels(node, name) if marks), [])
 
 
+def parameter_marks(node: Any) -> list[pytest.Mark]:
+    """Return the marks of a test item's parameters: ``pytest.param(…, marks=…)``."""
+    return list(getattr(getattr(node, "callspec", None), "marks", ()))
+
+
 def mark_levels(node: Any, name: str) -> Iterator[tuple[str, list[pytest.Mark]]]:
     """Yield where marks with a name can stand, nearest first, each with those that do.
 
     A parameter's own mark (``pytest.param(…, marks=…)``) comes before the function's, and a class before the
     classes that it derives from; pytest itself keeps each of these two in one list.
     """
-    parameter = list(getattr(getattr(node, "callspec", None), "marks", ()))
+    parameter = parameter_marks(node)
     yield "on the parameter", [mark for mark in parameter if mark.name == name]
     own = [mark for mark in node.own_markers if mark.name == name]
     for mark in parameter:

@@ -187,6 +187,11 @@ class GatingSession:
                 own = [mark.name for mark in item.own_markers if mark.name in collection.MARKS]
                 if own:
                     problem = f"{own[0]} binds to nothing: this test does not request the fixture irmetrics."
+            if problem is None and any(mark.name == "ir_golden" for mark in collection.parameter_marks(item)):
+                problem = (
+                    "ir_golden on a parameter binds to nothing: it makes parameters itself, of a function, class or "
+                    'module. Mark one of these, or pass the golden set: irmetrics.check(golden="golden/faq.yaml").'
+                )
             if problem is not None:
                 yield item, problem
         if self._collects_whole_files:

@@ -129,6 +129,14 @@ def test_an_async_test_that_no_plugin_runs_fails_in_every_version_of_pytest(proj
             {"failed": 2},
             "--ir-query hours",
         ),
+        (
+            (
+                'GATED\n@pytest.mark.parametrize("x", [1, pytest.param(2, marks=pytest.mark.ir_golden("no.yaml"))])\n'
+                "def test_it(irmetrics, x): irmetrics.check()\n\ndef test_other(): pass\n"
+            ),
+            {"passed": 1, "failed": 2},
+            "ir_golden on a parameter binds to nothing",
+        ),
     ],
     ids=[
         "unittest",
@@ -139,6 +147,7 @@ def test_an_async_test_that_no_plugin_runs_fails_in_every_version_of_pytest(proj
         "base class",
         "nested",
         "ids",
+        "parameter",
     ],
 )
 def test_marks_gate_or_say_why_not_on_every_kind_of_test(project, code, outcomes, message):
