@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
@@ -30,7 +30,11 @@ _TOLD = 3
 class GatingSession:
     """The state of one pytest process, a worker's or the only one's."""
 
+    _open: ClassVar[int] = 0
+    """How many there are: a test may run pytest in its own process, as pytester does."""
+
     def __init__(self, config: pytest.Config) -> None:
+        GatingSession._open += 1
         self.config = config
         self._golden_sets: dict[Path, GoldenSet] = {}
         self._items_by_file: dict[Path, set[str]] = defaultdict(set)
@@ -219,7 +223,10 @@ class GatingSession:
         return baseline.stale(test_file.parent, self.baseline_dir, names)
 
     def close(self) -> None:
-        """End what outlives a test: the event loop of sync tests with async retrievers."""
+        """End what outlives a test, and the runs within it: the event loop of sync tests with async retrievers."""
+        GatingSession._open -= 1
+        if GatingSession._open:
+            return
         from pytest_irmetrics import retrieval  # noqa: PLC0415 - where nothing was retrieved there is nothing to end
 
         retrieval.close_session_loop()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from tests.plugin.conftest import ANSWERS
@@ -270,6 +272,38 @@ def test_sync_tests_share_one_event_loop_for_the_session(project):
     project.write("conftest.py", ASYNC_RETRIEVER)
     project.write("golden/other.yaml", "queries: [{query: refund policy, relevant: [doc-9]}]\n")
     project.run().assert_outcomes(passed=2)
+
+
+def test_a_run_of_pytest_within_a_test_leaves_the_event_loop_of_the_session_open(project):
+    project.write("conftest.py", 'pytest_plugins = ["pytester"]\n' + textwrap.dedent(ASYNC_RETRIEVER))
+    project.write(
+        "test_search.py",
+        """
+        import pytest
+
+        @pytest.mark.ir_golden("golden/faq.yaml")
+        def test_before(irmetrics):
+            irmetrics.check()
+
+        def test_within(pytester):
+            (pytester.path / "faq.yaml").write_text("queries: [{query: refund policy, relevant: doc-9}]")
+            pytester.makepyfile(
+                '''
+                async def search(query, k):
+                    return ["doc-9"]
+
+                def test_search(irmetrics):
+                    irmetrics.check(golden="faq.yaml", retriever=search)
+                '''
+            )
+            pytester.runpytest_inprocess("-p", "pytest_irmetrics.plugin").assert_outcomes(passed=1)
+
+        @pytest.mark.ir_golden("golden/faq.yaml")
+        def test_z_after(irmetrics):
+            irmetrics.check()
+        """,
+    )
+    project.run_apart().assert_outcomes(passed=3)
 
 
 @pytest.mark.parametrize("mark", ["pytest.mark.asyncio", "pytest.mark.anyio"])
