@@ -217,10 +217,11 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    # A fixture of the user's may check, and then it is the set-up that fails.
-    key = _through_key if call.when == "call" else _irmetrics_key
+    # A fixture of the user's may check, and then it is the set-up that fails. After the teardown something is left
+    # where a plugin called the test anew while its report was made, as pytest-retry does.
+    key = _irmetrics_key if call.when == "setup" else _through_key
     irmetrics = item.stash.get(key, None)
-    if irmetrics is not None and (call.when == "call" or (call.when == "setup" and report.failed)):
+    if irmetrics is not None and (call.when != "setup" or report.failed):
         from pytest_irmetrics.fixture import tell_once  # noqa: PLC0415 - loaded: it made the fixture
 
         setattr(report, RECORD, irmetrics.record())

@@ -29,6 +29,9 @@ _NAMED = 5
 _PHASES = ("setup", "call", "teardown")
 """Whatever else a report is of stands in for that of a test whose pytest-xdist worker crashed."""
 
+_OUTCOMES = ("passed", "failed", "skipped")
+"""Whatever else a plugin puts there, ``rerun`` or ``retried``, is of an attempt that does not count."""
+
 
 @dataclass(slots=True)
 class _Item:
@@ -60,8 +63,10 @@ class Recorder:
 
     def add(self, report: pytest.TestReport) -> None:
         """Take one phase's report; a new attempt at an item replaces what the last one said."""
-        if report.when == "setup":
+        if report.when == "setup" or report.outcome not in _OUTCOMES:
             self._items.pop(report.nodeid, None)
+        if report.outcome not in _OUTCOMES:
+            return
         text = getattr(report, self._attribute, None)
         crashed = report.when not in _PHASES
         if report.nodeid not in self._items:

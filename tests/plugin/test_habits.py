@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from tests.plugin.conftest import ANSWERS, RETRIEVER
+from tests.plugin.conftest import ANSWERS, RETRIEVER, TEST
 
 
 @pytest.fixture
@@ -190,6 +190,41 @@ def flaky(retriever):
     result = project.run("--reruns", "1", "--ir-baseline-update")
     result.stdout.fnmatch_lines(["golden/faq.yaml: passes*mrr 0.8333*", "*1 passed*1 rerun*"])
     assert project.baseline.exists()
+
+
+RETRY = """
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(item, call):
+        report = yield
+        if call.when == "call" and report.failed:
+            item.ihook.pytest_runtest_teardown(item=item, nextitem=pytest.Class.from_parent(item.session, name="x"))
+            report.outcome = "retried"
+            item.ihook.pytest_runtest_logreport(report=report)
+            item._initrequest()
+            item.ihook.pytest_runtest_setup(item=item)
+            again = pytest.CallInfo.from_call(lambda: item.ihook.pytest_runtest_call(item=item), when="call")
+            last = pytest.TestReport.from_item_and_call(item, again)
+            report.outcome, report.longrepr = last.outcome, last.longrepr
+        return report
+
+    @pytest.fixture
+    def flaky(retriever, attempts=[]):
+        attempts.append(1)
+        return retriever if len(attempts) == {works} else lambda query, k: ["doc-7"]
+"""
+
+
+@pytest.mark.parametrize("works", [2, 3])
+def test_the_last_attempt_counts_where_a_plugin_makes_it_as_pytest_retry_does(project, works):
+    project.write("conftest.py", RETRIEVER + RETRY.replace("{works}", str(works)))
+    project.write(
+        "test_search.py",
+        TEST.replace("(irmetrics)", "(irmetrics, flaky)").replace("check()", "check(retriever=flaky)"),
+    )
+    result = project.run("--ir-baseline-update")
+    result.assert_outcomes(**{"passed" if works == 2 else "failed": 1})
+    result.stdout.fnmatch_lines([f"golden/faq.yaml: {'passes' if works == 2 else 'FAILS'}*"])
+    assert project.baseline.exists() == (works == 2)
 
 
 SUBTESTS = """
