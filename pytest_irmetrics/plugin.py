@@ -184,6 +184,9 @@ def _looks_like_ours(mark: pytest.Mark) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    __tracebackhide__ = (
+        True  # what is raised without a line of the test, say by a warning, did not come from here
+    )
     problem = item.stash.get(_problem_key, None)
     if problem is not None:
         pytest.fail(problem, pytrace=False)

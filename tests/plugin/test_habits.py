@@ -418,6 +418,14 @@ def test_an_unrelated_run_loads_nothing_and_leaves_nothing(pytester):
     assert after <= {*before, "__pycache__"}
 
 
+def test_a_failure_without_a_line_of_the_test_does_not_point_at_the_plugin(pytester, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makepyfile("def test_a(): return 5")
+    result = pytester.runpytest_inprocess("-p", "pytest_irmetrics.plugin", "-W", "error")
+    result.assert_outcomes(failed=1)
+    assert "irmetrics" not in "\n".join(result.outlines[result.outlines.index("") :])
+
+
 def test_a_crashing_worker_never_turns_into_a_pass(project):
     project.write("golden/zzz.yaml", "queries: [{query: crash, relevant: [doc-9]}]\n")
     conftest = project.path / "conftest.py"
