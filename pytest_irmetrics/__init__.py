@@ -2,6 +2,8 @@
 
 The names below are loaded when they are first used: pytest imports this package in every run, also in those
 that have nothing to do with retrieval, and pays for nothing there.
+
+PYTEST_DONT_REWRITE: a script or notebook that imports this package and then runs pytest is not warned of it.
 """
 
 from __future__ import annotations

@@ -426,6 +426,12 @@ def test_a_failure_without_a_line_of_the_test_does_not_point_at_the_plugin(pytes
     assert "irmetrics" not in "\n".join(result.outlines[result.outlines.index("") :])
 
 
+def test_pytest_does_not_warn_a_script_that_imported_the_package(pytester):
+    code = "import pytest_irmetrics, pytest; pytest.main(['-q', '-p', 'no:cacheprovider'])"
+    result = pytester.run(sys.executable, "-c", code)
+    assert "pytest_irmetrics" not in result.stdout.str() + result.stderr.str()
+
+
 def test_a_crashing_worker_never_turns_into_a_pass(project):
     project.write("golden/zzz.yaml", "queries: [{query: crash, relevant: [doc-9]}]\n")
     conftest = project.path / "conftest.py"
