@@ -220,16 +220,13 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    # A fixture of the user's may check, and then it is the set-up that fails. After the teardown something is left
-    # where a plugin called the test anew while its report was made, as pytest-retry does.
     key = _irmetrics_key if call.when == "setup" else _through_key
     irmetrics = item.stash.get(key, None)
-    if irmetrics is not None and (call.when != "setup" or report.failed):
+    if irmetrics is not None and _has_to_tell(irmetrics, report):
         from pytest_irmetrics.fixture import tell_once  # noqa: PLC0415 - loaded: it made the fixture
 
         setattr(report, RECORD, irmetrics.record())
         tell_once(report, call)
-        del item.stash[key]
     elif report.failed and call.when != "teardown" and _gates(item):
         # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
         setattr(report, RECORD, None)
@@ -237,7 +234,19 @@ def pytest_runtest_makereport(
             from pytest_irmetrics.fixture import tell_once  # noqa: PLC0415 - the same
 
             tell_once(report, call)
+    if call.when == "teardown" and irmetrics is not None:
+        del item.stash[key]
     return report
+
+
+def _has_to_tell(irmetrics: IRMetrics, report: pytest.TestReport) -> bool:
+    """Whether a phase's report carries what was measured: after the body, or where a fixture of the user's checked.
+
+    After the teardown there is news also where a plugin called the test anew while its report was made (pytest-retry).
+    """
+    if report.when == "setup":
+        return report.failed
+    return report.when == "call" or irmetrics.has_news
 
 
 def _gates(item: pytest.Item) -> bool:

@@ -249,6 +249,31 @@ def test_the_last_attempt_counts_where_a_plugin_makes_it_as_pytest_retry_does(pr
     assert project.baseline.exists() == (works == 2)
 
 
+def test_a_check_in_a_teardown_is_stored_and_told_like_any(project):
+    project.write(
+        "test_search.py",
+        """
+    import pytest
+
+    @pytest.fixture
+    def gate(irmetrics):
+        yield
+        irmetrics.check()
+
+    @pytest.mark.ir_golden("golden/*.yaml")
+    def test_search_quality(gate):
+        pass
+    """,
+    )
+    project.run("--ir-baseline-update").stdout.fnmatch_lines(
+        ["golden/faq.yaml: passes, *", "baseline *: stored"]
+    )
+    project.answers({**ANSWERS, "opening hours": []})
+    result = project.run("--ir-baseline")
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["golden/faq.yaml: FAILS, *"])
+
+
 SUBTESTS = """
     import pytest
 
