@@ -184,9 +184,8 @@ def _looks_like_ours(mark: pytest.Mark) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    __tracebackhide__ = (
-        True  # what is raised without a line of the test, say by a warning, did not come from here
-    )
+    # What is raised without a line of the test, say by a warning, did not come from here.
+    __tracebackhide__ = True
     problem = item.stash.get(_problem_key, None)
     if problem is not None:
         pytest.fail(problem, pytrace=False)
@@ -234,8 +233,8 @@ def pytest_runtest_makereport(
             from pytest_irmetrics.fixture import tell_once  # noqa: PLC0415 - the same
 
             tell_once(report, call)
-    if call.when == "teardown" and irmetrics is not None:
-        del item.stash[key]
+    if irmetrics is not None and (call.when == "teardown" or (call.when == "setup" and report.failed)):
+        del item.stash[key]  # a rerun makes its own
     return report
 
 
