@@ -109,6 +109,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "ir_threshold(metric, min=None, *, max=None, max_drop=None, min_each=None, max_lost=None, "
         "significance=None, tag=None): what fails the test; repeatable.",
     )
+    from pytest_irmetrics import defaults  # noqa: PLC0415 - what other plugins there are is known here
+
+    config.pluginmanager.register(defaults.lacking(config.pluginmanager), "irmetrics-defaults")
     if not hasattr(config, "workerinput"):
         if config.getoption("ir_report"):
             _read_report_paths(config)
@@ -321,26 +324,3 @@ def irmetrics(
     )
     request.node.stash[_irmetrics_key] = fixture
     return fixture
-
-
-@pytest.fixture(scope="session")
-def retriever() -> object:
-    """Your own search; write a fixture of this name, and it is the one that is asked."""
-    from pytest_irmetrics.fixture import MissingRetriever  # noqa: PLC0415 - only a run that gates pays for it
-
-    return MissingRetriever()
-
-
-@pytest.fixture(scope="session")
-def ir_doc_id() -> None:
-    """Override it with a function that turns one returned item into its document's id."""
-
-
-@pytest.fixture(scope="session")
-def ir_corpus() -> None:
-    """Override it with anything that supports `in`; judged documents that are not in it are reported."""
-
-
-@pytest.fixture(scope="session")
-def ir_executor() -> None:
-    """Override it with a `concurrent.futures.Executor` that runs the queries."""

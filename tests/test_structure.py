@@ -52,6 +52,7 @@ PYTEST_SIDE = [
     "session",
     "fixture",
     "hookspecs",
+    "defaults",
     "orphans",
     "recorder",
     "plugin",
@@ -208,6 +209,7 @@ def test_a_run_that_gates_nothing_loads_nothing(tmp_path):
         "pytest_irmetrics",
         "pytest_irmetrics.plugin",
         "pytest_irmetrics.hookspecs",
+        "pytest_irmetrics.defaults",
     }
 
 
