@@ -2,6 +2,8 @@
 
 pytest imports this module in every run, also in those that have nothing to do with retrieval, so it imports
 nothing but pytest; what does the work is imported when a test asks for it.
+
+PYTEST_DONT_REWRITE: a second run in one process is not warned that this is imported already.
 """
 
 from __future__ import annotations
