@@ -240,7 +240,7 @@ def interrupted(project, *args, sign="asked"):
                 output.append(line)
                 if sign in line:
                     break
-            time.sleep(0.05)
+            time.sleep(0.5)  # until all who are asked wait: before that an event loop may be at anything
             started = time.monotonic()
             os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to all processes in the foreground
             rest, _ = process.communicate(timeout=30)
