@@ -16,6 +16,7 @@ from pytest_irmetrics.reports import files, summary
 from pytest_irmetrics.reports.digest import Command, Unmeasured
 from pytest_irmetrics.reports.terminal import Screen
 from pytest_irmetrics.reports.text import listed, plural
+from pytest_irmetrics.session import stream_encoding
 from pytest_irmetrics.writing import sweep
 
 if TYPE_CHECKING:
@@ -147,7 +148,8 @@ class Recorder:
 
     def print_summary(self, reporter: pytest.TerminalReporter, *, interrupted: bool) -> None:
         """Print what the run came to, also one that was `interrupted`."""
-        screen = Screen(max(reporter._tw.fullwidth, 40), getattr(reporter._tw._file, "encoding", None))  # noqa: SLF001 - no public way to its width and stream
+        width = self._config.get_terminal_writer().fullwidth
+        screen = Screen(max(width, 40), stream_encoding(self._config))
         verbosity = self._config.getoption("verbose", 0)
         lines = list(summary.lines(self._run(interrupted=interrupted), screen, verbosity))
         if not lines:

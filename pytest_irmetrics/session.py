@@ -234,10 +234,10 @@ class GatingSession:
 
 def stream_encoding(config: pytest.Config) -> str | None:
     """Return the encoding of the terminal reporter's stream, UTF-8 where there is none (``-p no:terminal``)."""
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None:
+    if not config.pluginmanager.has_plugin("terminalreporter"):
         return "utf-8"
-    return getattr(reporter._tw._file, "encoding", None)  # noqa: SLF001 - pytest has no public way to it
+    stream = config.get_terminal_writer()._file  # noqa: SLF001 - pytest has no public way to it
+    return getattr(stream, "encoding", None)
 
 
 def item_name(node: pytest.Item) -> str:
