@@ -60,13 +60,14 @@ def timed(owner, name, what):
 @pytest.fixture(scope="session")
 def retriever():
     from pytest_irmetrics import fixture, recorder
-    from pytest_irmetrics.fixture import asking, stored
+    from pytest_irmetrics.fixture import asking, irmetrics, stored
     from pytest_irmetrics.evaluation import Evaluation
 
     timed(asking, "retrieve", "asking")
     timed(stored, "read_baseline", "baseline")
     timed(Evaluation, "_column", "scoring")
     timed(fixture.IRMetrics, "_finish", "comparing")
+    timed(irmetrics, "as_record", "reporting")
     timed(fixture.IRMetrics, "record", "reporting")
     timed(recorder.Recorder, "add", "reporting")
     timed(recorder.Recorder, "finish", "reporting")
