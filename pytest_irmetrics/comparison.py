@@ -13,7 +13,7 @@ from pytest_irmetrics.evaluation import Evaluation, EvaluationError, NoQueryErro
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.moves import moves
-from pytest_irmetrics.passages import Passage
+from pytest_irmetrics.passages import judged_then
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -392,11 +392,8 @@ def _as_stored(query: Query, answer: Answer, *, looked: bool) -> Query:
     gone = {key: found for key, found in answer.passages.items() if key not in query.judgments}
     if gone and not looked:
         return query
-    passages = [
-        replace(passage, grade=stored[passage.key]) for passage in query.passages if passage.key in stored
-    ]
-    passages += [Passage(doc, text, stored[key]) for key, (doc, text) in gone.items() if key in stored]
-    return replace(query, judgments=stored, passages=tuple(passages), no_answer=not stored)
+    passages = judged_then(query.passages, gone, stored)
+    return replace(query, judgments=stored, passages=passages, no_answer=not stored)
 
 
 def _stored_weight(answer: Answer, query: Query) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Grade = int | float
 
-__all__ = ["Chunk", "Known", "Passage", "document_of", "fold", "rank", "reread"]
+__all__ = ["Chunk", "Known", "Passage", "document_of", "fold", "judged_then", "rank", "reread"]
 
 _INVISIBLE = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
 _LONGEST = 60
@@ -130,6 +130,24 @@ def reread(
         else:
             today.add_apart(entry, document)
     return tuple(today.names)
+
+
+def judged_then(
+    today: Iterable[Passage], found: Mapping[str, tuple[str, str]], grades: Mapping[str, Grade]
+) -> tuple[Passage, ...]:
+    """Return the passages that were judged when a run was stored: those of today that were, and others that it found.
+
+    `found` maps the entries that were passages to document and text, and `grades` all that was judged then to its grade.
+    """
+    kept = {
+        passage.key: replace(passage, grade=grades[passage.key]) for passage in today if passage.key in grades
+    }
+    gone = [
+        Passage(doc, text, grades[key])
+        for key, (doc, text) in found.items()
+        if key in grades and key not in kept
+    ]
+    return (*kept.values(), *gone)
 
 
 def document_of(entry: str) -> str:

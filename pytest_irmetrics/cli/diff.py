@@ -12,7 +12,7 @@ from pytest_irmetrics.comparison import Comparison, compare
 from pytest_irmetrics.diagnosis import kind_of_change
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.passages import Passage
+from pytest_irmetrics.passages import judged_then
 from pytest_irmetrics.reports.text import listed, plural, score_text, signed_text, table
 from pytest_irmetrics.run import Answer
 from pytest_irmetrics.words import quote
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.change import Change
     from pytest_irmetrics.cli.screen import Commands
-    from pytest_irmetrics.metrics import Grade, Metric
+    from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.reports.terminal import Screen
     from pytest_irmetrics.run import Run
 
@@ -124,7 +124,7 @@ def _judged_by(before: Run, after: Run, options: argparse.Namespace) -> GoldenSe
                 weight=weight,
                 params=asked.params,
                 no_answer=not judged.judgments,
-                passages=_passages(judged, judged.judgments),
+                passages=judged_then((), judged.passages, judged.judgments),
             )
         )
     if not queries:
@@ -133,15 +133,6 @@ def _judged_by(before: Run, after: Run, options: argparse.Namespace) -> GoldenSe
         )
     levels = [run.relevance_level for run in (after, before) if run.relevance_level is not None]
     return GoldenSet(queries, shown=options.now, relevance_level=next(iter(levels), 1))
-
-
-def _passages(answer: Answer, grades: Mapping[str, Grade]) -> tuple[Passage, ...]:
-    """Return the judged passages that were found in an answer."""
-    return tuple(
-        Passage(document, text, grades[key])
-        for key, (document, text) in answer.passages.items()
-        if key in grades
-    )
 
 
 def _lines(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.passages import Known, Passage
+from pytest_irmetrics.passages import Known, judged_then
 from pytest_irmetrics.retrieval.asking import passages_of
 
 if TYPE_CHECKING:
@@ -35,13 +35,6 @@ def formerly_judged(queries: Iterable[Question], stored: Run | None) -> dict[str
 
 def _known(query: Question, answer: Answer) -> Known:
     judgments = answer.judgments or {}
-    passages = {
-        key: Passage(doc, text, judgments[key])
-        for key, (doc, text) in answer.passages.items()
-        if key in judgments
-    }
-    for passage in passages_of(query):  # not found then, and may be now
-        if passage.key in judgments:
-            passages.setdefault(passage.key, passage)
-    documents = {passage.doc for passage in passages.values()} | (judgments.keys() - passages.keys())
-    return Known(tuple(passages.values()), frozenset(documents))
+    passages = judged_then(passages_of(query), answer.passages, judgments)
+    others = judgments.keys() - {passage.key for passage in passages}
+    return Known(passages, frozenset({passage.doc for passage in passages} | others))

@@ -80,10 +80,8 @@ class Reading:
     def _read(
         self, query_id: str, items: list[Any] | str, known: Known | None, formerly: Known | None
     ) -> tuple[str, ...] | TwiceRead | str:
-        if formerly is None or isinstance(items, str):
-            return self._read_once(query_id, items, known)
         ids = self._read_once(query_id, items, known)
-        if isinstance(ids, str):
+        if formerly is None or isinstance(ids, str):
             return ids
         try:
             return TwiceRead(ids, identify_chunks(items, self.duplicates, self.doc_id, formerly))
