@@ -6,7 +6,7 @@ import math
 import random
 import time
 
-from pytest_irmetrics.significance import detectable_drop, holm, interval, sign_flip_p
+from pytest_irmetrics.comparison.significance import detectable_drop, holm, interval, sign_flip_p
 
 METRICS = 8
 SLICES = 5

@@ -12,8 +12,8 @@ TYPE_CHECKING = False  # typing takes longer to import than all that is needed o
 if TYPE_CHECKING:
     from pytest_irmetrics.comparison import Comparison, compare
     from pytest_irmetrics.evaluation import Evaluation, evaluate
-    from pytest_irmetrics.fixture import IRMetrics
     from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Query
+    from pytest_irmetrics.plugin.fixture import IRMetrics
     from pytest_irmetrics.retrieval import RetrievalError, batched
     from pytest_irmetrics.run import Run
 
@@ -36,7 +36,7 @@ _ROOMS = {
     "Evaluation": "evaluation",
     "GoldenSet": "golden",
     "GoldenSetError": "golden",
-    "IRMetrics": "fixture",
+    "IRMetrics": "plugin.fixture",
     "Query": "golden",
     "RetrievalError": "retrieval",
     "Run": "run",

@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.metrics import MetricError, parse_metric
-from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -7,18 +7,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.baseline import BaselineError, baseline_path, stale
+from pytest_irmetrics.base.terminal import plural, score_text
+from pytest_irmetrics.base.wording import printable
+from pytest_irmetrics.cli.inputs import add_directory, below, exists, shown
 from pytest_irmetrics.cli.screen import FAILED, OK, RefusedError, add_command, screen, show, tell
-from pytest_irmetrics.cli.stores import add_directory, below, exists, shown
-from pytest_irmetrics.reports.text import plural, score_text
-from pytest_irmetrics.words import printable
+from pytest_irmetrics.run.baseline import BaselineError, baseline_path, stale
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from pytest_irmetrics.cli.inputs import Stored
     from pytest_irmetrics.cli.screen import Commands, Parser
-    from pytest_irmetrics.cli.stores import Stored
     from pytest_irmetrics.run import Run
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.analysis.health import doubts
+from pytest_irmetrics.base.terminal import plural
 from pytest_irmetrics.cli.screen import (
     FAILED,
     GOLDEN_HELP,
@@ -16,9 +18,7 @@ from pytest_irmetrics.cli.screen import (
     tell,
 )
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.golden.writing.records import as_record
-from pytest_irmetrics.health import doubts
-from pytest_irmetrics.reports.text import plural
+from pytest_irmetrics.golden.as_data import as_record
 
 if TYPE_CHECKING:
     import argparse

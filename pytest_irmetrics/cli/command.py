@@ -7,13 +7,13 @@ import sys
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.baseline import BaselineError
 from pytest_irmetrics.cli import baselines, check, convert, diff, init, label, report, schema, show
 from pytest_irmetrics.cli.screen import FAILED, OK, Parser, RefusedError, tell
 from pytest_irmetrics.evaluation import EvaluationError
 from pytest_irmetrics.golden import GoldenSetError
 from pytest_irmetrics.metrics import MetricError
 from pytest_irmetrics.run import RunError
+from pytest_irmetrics.run.baseline import BaselineError
 
 if TYPE_CHECKING:
     import argparse

@@ -10,19 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.atomic import WriteError, write_whole
+from pytest_irmetrics.base.terminal import plural
+from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.cli.named import add_test, load
 from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, tell
 from pytest_irmetrics.golden import GoldenSetError
+from pytest_irmetrics.golden.beir_folder import is_golden_folder
+from pytest_irmetrics.golden.fitting import FORMATS, UnfitError, fit
 from pytest_irmetrics.golden.formats import SUFFIXES
 from pytest_irmetrics.golden.golden_set import read_as
-from pytest_irmetrics.golden.ratings.beir_folder import is_golden_folder
-from pytest_irmetrics.golden.ratings.trec import topics_beside
-from pytest_irmetrics.golden.writing.files import files_of
-from pytest_irmetrics.golden.writing.fitting import FORMATS, UnfitError, fit
-from pytest_irmetrics.reports.text import plural
+from pytest_irmetrics.golden.trec import topics_beside
+from pytest_irmetrics.golden.write import files_of
 from pytest_irmetrics.run import RunError
-from pytest_irmetrics.words import quote
-from pytest_irmetrics.writing import WriteError, write_whole
 
 if TYPE_CHECKING:
     import argparse

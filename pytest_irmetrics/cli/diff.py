@@ -5,23 +5,23 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.analysis.kind_of_change import kind_of_change
+from pytest_irmetrics.base.terminal import listed, plural, score_text, signed_text, table
+from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.cli.named import add_test, load
 from pytest_irmetrics.cli.scoring import DEFAULT, add_metrics, part_of, scorable, too_deep
 from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, screen, show
 from pytest_irmetrics.comparison import Comparison, compare
-from pytest_irmetrics.diagnosis import kind_of_change
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.passages import judged_then
-from pytest_irmetrics.reports.text import listed, plural, score_text, signed_text, table
+from pytest_irmetrics.golden.passage import judged_then
 from pytest_irmetrics.run import Answer
-from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.change import Change
     from pytest_irmetrics.cli.screen import Commands
+    from pytest_irmetrics.comparison.change import Change
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.reports.terminal import Screen
     from pytest_irmetrics.run import Run

@@ -6,9 +6,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.wording import printable
+from pytest_irmetrics.cli.inputs import shown
 from pytest_irmetrics.cli.screen import FAILED, OK, RefusedError, add_command, show, tell
-from pytest_irmetrics.cli.stores import shown
-from pytest_irmetrics.words import printable
 
 if TYPE_CHECKING:
     import argparse

@@ -8,7 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.analysis.labelling import pool
+from pytest_irmetrics.base.atomic import WriteError, write_whole
+from pytest_irmetrics.base.terminal import listed, plural, printed_as, score_text, table
+from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.cli import sheet
+from pytest_irmetrics.cli.inputs import add_directory, no_run, runs_of
 from pytest_irmetrics.cli.named import add_test
 from pytest_irmetrics.cli.scoring import one_metric
 from pytest_irmetrics.cli.screen import (
@@ -21,20 +26,15 @@ from pytest_irmetrics.cli.screen import (
     show,
     tell,
 )
-from pytest_irmetrics.cli.stores import add_directory, no_run, runs_of
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.model import MAX_GRADE
-from pytest_irmetrics.labelling import pool
-from pytest_irmetrics.reports.text import listed, plural, printed_as, score_text, table
-from pytest_irmetrics.words import quote
-from pytest_irmetrics.writing import WriteError, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pytest_irmetrics.analysis.labelling import Pool, Unjudged
     from pytest_irmetrics.cli.screen import Commands
     from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.labelling import Pool, Unjudged
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.reports.terminal import Screen
     from pytest_irmetrics.run import Run
@@ -331,7 +331,7 @@ def _append(
     new, known = sheet.by_query(judgments, golden)
     after = golden
     if new:
-        from pytest_irmetrics.golden.writing.editing import append_judgments  # noqa: PLC0415 - only who appends needs it
+        from pytest_irmetrics.golden.append import append_judgments  # noqa: PLC0415 - only who appends needs it
 
         data, after = append_judgments(path.read_bytes(), new, path, options.file, options.metric)
         try:

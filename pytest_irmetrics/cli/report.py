@@ -6,17 +6,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.terminal import to_stream
+from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli.screen import FAILED, OK, RefusedError, add_command, show, tell
-from pytest_irmetrics.reports import files, json, markdown
-from pytest_irmetrics.reports.text import to_stream
-from pytest_irmetrics.words import printable
+from pytest_irmetrics.reports import json, markdown
+from pytest_irmetrics.reports import targets as files
 
 if TYPE_CHECKING:
     import argparse
 
     from pytest_irmetrics.cli.screen import Commands, Parser
-    from pytest_irmetrics.record import Record
-    from pytest_irmetrics.reports.digest import Command
+    from pytest_irmetrics.reports.record import Record
+    from pytest_irmetrics.reports.view import Command
 
 
 def add(commands: Commands) -> None:

@@ -8,9 +8,9 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, TextIO
 
+from pytest_irmetrics.base.terminal import escape_terminal, to_stream
 from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.reports.terminal import Screen
-from pytest_irmetrics.reports.text import escape_terminal, to_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable

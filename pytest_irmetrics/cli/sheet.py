@@ -6,18 +6,18 @@ import csv
 import io
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.cli.screen import RefusedError
+from pytest_irmetrics.golden.cells import guarded, unguarded
 from pytest_irmetrics.golden.model import MAX_GRADE
-from pytest_irmetrics.golden.ratings.cells import guarded, unguarded
 from pytest_irmetrics.thresholds import read_number
-from pytest_irmetrics.words import printable, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from pytest_irmetrics.analysis.labelling import Unjudged
     from pytest_irmetrics.golden import GoldenSet
-    from pytest_irmetrics.labelling import Unjudged
     from pytest_irmetrics.metrics import Grade
 
 _HEADER = ("id", "query", "docid", "rating", "rank", "influence")

@@ -9,6 +9,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.analysis.result import Outcome
+from pytest_irmetrics.base.terminal import plural, table
+from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.cli.inputs import add_directory, no_run, runs_of
 from pytest_irmetrics.cli.named import add_test
 from pytest_irmetrics.cli.scoring import DEFAULT, add_metrics, part_of, scorable, too_deep
 from pytest_irmetrics.cli.screen import (
@@ -20,15 +24,11 @@ from pytest_irmetrics.cli.screen import (
     screen,
     show,
 )
-from pytest_irmetrics.cli.stores import add_directory, no_run, runs_of
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.outcome import Outcome
-from pytest_irmetrics.record import Record
+from pytest_irmetrics.reports.record import Record
 from pytest_irmetrics.reports.terminal import details
-from pytest_irmetrics.reports.text import plural, table
-from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     import argparse

@@ -1,6 +1,6 @@
 """Golden set × run × metrics → scores by query and their weighted means."""
 
-from pytest_irmetrics.evaluation.evaluating import (
+from pytest_irmetrics.evaluation.evaluate import (
     DEFAULT_DEPTH,
     DEFAULT_METRICS,
     evaluate,
@@ -9,8 +9,8 @@ from pytest_irmetrics.evaluation.evaluating import (
     read_metrics,
     require_depth,
 )
+from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation
 from pytest_irmetrics.evaluation.faults import EvaluationError, NoQueryError
-from pytest_irmetrics.evaluation.model import CustomMetrics, Evaluation
 
 __all__ = [
     "DEFAULT_DEPTH",

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.gates.deciding import decide
-from pytest_irmetrics.gates.falls import SURELY, allowed_drop
-from pytest_irmetrics.gates.queries import would_pass
-from pytest_irmetrics.gates.verdicts import Regression, Verdict
+from pytest_irmetrics.gates.decide import decide
+from pytest_irmetrics.gates.regression import SURELY, allowed_drop
+from pytest_irmetrics.gates.single_queries import would_pass
+from pytest_irmetrics.gates.verdict import Regression, Verdict
 
 if TYPE_CHECKING:
-    from pytest_irmetrics.gates.verdicts import Limits as Limits
+    from pytest_irmetrics.gates.verdict import Limits as Limits
 
 __all__ = ["SURELY", "Regression", "Verdict", "allowed_drop", "decide", "would_pass"]

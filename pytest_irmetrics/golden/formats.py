@@ -6,9 +6,9 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.beir_folder import is_golden_folder
 from pytest_irmetrics.golden.problems import GoldenSetError, Problem
-from pytest_irmetrics.golden.ratings.beir_folder import is_golden_folder
-from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -34,13 +34,13 @@ SUFFIXES = {
 """Suffix → format."""
 
 _READERS = {
-    "yaml": ("pytest_irmetrics.golden.keyed.yaml_reader", "read_yaml"),
-    "trec": ("pytest_irmetrics.golden.ratings.trec", "read_qrels"),
-    "jsonl": ("pytest_irmetrics.golden.keyed.jsonl", "read_jsonl"),
-    "csv": ("pytest_irmetrics.golden.ratings.tables", "read_table"),
-    "tsv": ("pytest_irmetrics.golden.ratings.tables", "read_table"),
-    "beir": ("pytest_irmetrics.golden.ratings.beir", "read_folder"),
-    "quepid": ("pytest_irmetrics.golden.ratings.quepid", "read_quepid"),
+    "yaml": ("pytest_irmetrics.golden.yaml", "read_yaml"),
+    "trec": ("pytest_irmetrics.golden.trec", "read_qrels"),
+    "jsonl": ("pytest_irmetrics.golden.jsonl", "read_jsonl"),
+    "csv": ("pytest_irmetrics.golden.tables", "read_table"),
+    "tsv": ("pytest_irmetrics.golden.tables", "read_table"),
+    "beir": ("pytest_irmetrics.golden.beir", "read_folder"),
+    "quepid": ("pytest_irmetrics.golden.quepid", "read_quepid"),
 }
 """Format → the module and the function that read it; none is imported before it is needed."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.terminal import plural, printed_as
+from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.formats import format_of, read
 from pytest_irmetrics.golden.judgments import read_judgments
 from pytest_irmetrics.golden.problems import GoldenSetError, Problem, place
-from pytest_irmetrics.reports.text import plural, printed_as
-from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     import os
@@ -139,7 +139,7 @@ class GoldenSet:
             return None
         if doc_id not in query.judgments and doc_id not in query.forbidden:
             return None
-        from pytest_irmetrics.golden.places import lines_of, place_in  # noqa: PLC0415 - few are asked for a place
+        from pytest_irmetrics.golden.locate import lines_of, place_in  # noqa: PLC0415 - few are asked for a place
 
         if self._lines is None:
             self._lines = lines_of(self.path)

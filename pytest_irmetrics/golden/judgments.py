@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.model import MAX_GRADE, Contents, Query, make_query
 from pytest_irmetrics.golden.problems import GoldenSetError, Problem
 from pytest_irmetrics.thresholds import finite
-from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade

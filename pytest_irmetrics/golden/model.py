@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from pytest_irmetrics.golden.passage import Passage
     from pytest_irmetrics.metrics import Grade
-    from pytest_irmetrics.passages import Passage
     from pytest_irmetrics.thresholds import Threshold
 
 __all__ = ["MAX_GRADE", "MAX_WEIGHT", "Contents", "Query", "make_query"]

@@ -8,14 +8,15 @@ from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.reports import digest, selftest
-from pytest_irmetrics.reports.text import escape_html, plural, score_text, signed_text
+from pytest_irmetrics.base.terminal import escape_html, plural, score_text, signed_text
+from pytest_irmetrics.reports import selftest
+from pytest_irmetrics.reports import view as digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_irmetrics.record import QueryView, Record
-    from pytest_irmetrics.reports.digest import Command, Place
+    from pytest_irmetrics.reports.record import QueryView, Record
+    from pytest_irmetrics.reports.view import Command, Place
 
 INSTALL = 'The HTML report needs Jinja2: pip install "pytest-irmetrics[html]"'
 

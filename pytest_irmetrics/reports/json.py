@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pytest_irmetrics.record import AsStored, Degradation, Gate, QueryView, Record, Row
-from pytest_irmetrics.reports.digest import Command, Unmeasured, headline
+from pytest_irmetrics.reports.record import AsStored, Degradation, Gate, QueryView, Record, Row
+from pytest_irmetrics.reports.view import Command, Unmeasured, headline
 from pytest_irmetrics.run import Run, RunError
-from pytest_irmetrics.run.json_form import REPORT_FORMAT as FORMAT
+from pytest_irmetrics.run.json import REPORT_FORMAT as FORMAT
 
 VERSION = 1
 

@@ -6,20 +6,21 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.reports import digest, selftest
-from pytest_irmetrics.reports.text import (
+from pytest_irmetrics.base.terminal import (
     code_markdown,
     escape_markdown,
     listed,
     plural,
     score_text,
 )
+from pytest_irmetrics.reports import selftest
+from pytest_irmetrics.reports import view as digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.record import Gate, QueryView, Record
-    from pytest_irmetrics.reports.digest import Command, Place
+    from pytest_irmetrics.reports.record import Gate, QueryView, Record
+    from pytest_irmetrics.reports.view import Command, Place
 
 COMMENT_LIMIT = 65_536
 """GitHub takes as many characters in a comment; this many bytes are never more."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.moves import moves
-from pytest_irmetrics.reports.text import listed, plural
+from pytest_irmetrics.base.terminal import listed, plural
+from pytest_irmetrics.comparison.moves import moves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.moves import Move
-    from pytest_irmetrics.record import QueryView
+    from pytest_irmetrics.comparison.moves import Move
+    from pytest_irmetrics.reports.record import QueryView
 
 _NAMED = 3
 """How many documents of a kind are named; of the others it is said how many there are."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.reports.text import SLACK, display_width, plural, shorten, signed_text, table
+from pytest_irmetrics.base.terminal import SLACK, display_width, plural, shorten, signed_text, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_irmetrics.record import Degradation, Record
+    from pytest_irmetrics.reports.record import Degradation, Record
     from pytest_irmetrics.reports.terminal import Screen
 
 _LONGEST_NAME = 36

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.terminal import plural
 from pytest_irmetrics.reports import selftest, terminal
-from pytest_irmetrics.reports.digest import told_apart
-from pytest_irmetrics.reports.text import plural
+from pytest_irmetrics.reports.view import told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.record import Record
+    from pytest_irmetrics.reports.record import Record
     from pytest_irmetrics.reports.terminal import Screen
 
     Line = tuple[str, Mapping[str, bool]]

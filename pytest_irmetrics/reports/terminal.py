@@ -6,11 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.record import explaining
-from pytest_irmetrics.reports import digest
-from pytest_irmetrics.reports.digest import other_side
-from pytest_irmetrics.reports.movements import movements
-from pytest_irmetrics.reports.text import (
+from pytest_irmetrics.base.terminal import (
     SLACK,
     display_width,
     escape_terminal,
@@ -21,11 +17,15 @@ from pytest_irmetrics.reports.text import (
     table,
     to_stream,
 )
+from pytest_irmetrics.reports import view as digest
+from pytest_irmetrics.reports.movements import movements
+from pytest_irmetrics.reports.record import explaining
+from pytest_irmetrics.reports.view import other_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.record import Gate, QueryView, Record
+    from pytest_irmetrics.reports.record import Gate, QueryView, Record
 
 _EXPLAINED = 3
 """How many queries a failure shows in full; the rest are named."""

@@ -22,10 +22,10 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Any, NoReturn, TypeVar
 
-from pytest_irmetrics.ids import as_id
+from pytest_irmetrics.base.ids import as_id
+from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.retrieval.items import ACCEPTED, AnswerError, has_keys, holds_more, score_of
 from pytest_irmetrics.retrieval.showing import show
-from pytest_irmetrics.words import printable, quote
 
 T = TypeVar("T")
 

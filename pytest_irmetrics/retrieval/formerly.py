@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.passages import Known, judged_then
-from pytest_irmetrics.retrieval.asking import passages_of
+from pytest_irmetrics.golden.passage import Known, judged_then
+from pytest_irmetrics.retrieval.call import passages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_irmetrics.retrieval.asking import Question
+    from pytest_irmetrics.retrieval.call import Question
     from pytest_irmetrics.run import Answer, Run
 
 

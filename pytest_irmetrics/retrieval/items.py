@@ -10,9 +10,9 @@ from decimal import Decimal
 from operator import countOf
 from typing import Any, NoReturn, SupportsFloat, SupportsIndex
 
-from pytest_irmetrics.ids import as_id, first_repeat
+from pytest_irmetrics.base.ids import as_id, first_repeat
+from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.retrieval.showing import show
-from pytest_irmetrics.words import quote
 
 ACCEPTED = (
     "Accepted, best first: ids (text, integers, UUIDs), (id,) rows, (id, score) pairs, items with a key or attribute "

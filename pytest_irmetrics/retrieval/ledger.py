@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.garbage import without_collection
-from pytest_irmetrics.retrieval.asking import TwiceRead, passages_of
+from pytest_irmetrics.base.garbage import without_collection
+from pytest_irmetrics.retrieval.call import TwiceRead, passages_of
 from pytest_irmetrics.retrieval.formerly import formerly_judged
 from pytest_irmetrics.run import Answer, Run, in_memory_once, make_answer
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from pytest_irmetrics.passages import Passage
-    from pytest_irmetrics.retrieval.asking import Question, Reply
+    from pytest_irmetrics.golden.passage import Passage
+    from pytest_irmetrics.retrieval.call import Question, Reply
     from pytest_irmetrics.retrieval.options import RetrievalOptions
 
 HOPELESS = 5

@@ -7,9 +7,10 @@ import atexit
 import contextlib
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_irmetrics.retrieval import on_asyncio, on_trio
-from pytest_irmetrics.retrieval.asking import RetrievalError
-from pytest_irmetrics.retrieval.on_asyncio import GRACE, note_end
+from pytest_irmetrics.retrieval import asyncio_driver as on_asyncio
+from pytest_irmetrics.retrieval import trio_driver as on_trio
+from pytest_irmetrics.retrieval.asyncio_driver import GRACE, note_end
+from pytest_irmetrics.retrieval.call import RetrievalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 
-from pytest_irmetrics.words import printable
+from pytest_irmetrics.base.wording import printable
 
 
 class _Shortener(reprlib.Repr):

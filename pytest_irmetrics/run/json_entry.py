@@ -6,7 +6,8 @@ import operator
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.ids import first_repeat
+from pytest_irmetrics.base.ids import first_repeat
+from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.run.answer import in_memory_once, make_answer
 from pytest_irmetrics.run.json_text import (
     check_keys,
@@ -18,7 +19,6 @@ from pytest_irmetrics.run.json_text import (
     refuse,
     safe,
 )
-from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.run.answer import Header
 from pytest_irmetrics.run.faults import CURE, RunError
 from pytest_irmetrics.run.json_text import check_keys, encode, encode_or_refuse, is_number, plain_number, safe
-from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.run.faults import CONFLICT, CURE, RunError
 from pytest_irmetrics.run.json_places import LEXEME, line_at, survey
-from pytest_irmetrics.words import printable, quote
 
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.run.answer import Header
-from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,11 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.ids import as_id, first_repeat, ranked
-from pytest_irmetrics.run import json_form, trec, trec_columns
+from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
+from pytest_irmetrics.base.wording import printable, quote
+from pytest_irmetrics.run import json as json_form
+from pytest_irmetrics.run import trec, trec_columns
 from pytest_irmetrics.run.answer import Answer, Header
 from pytest_irmetrics.run.faults import RunError, decode
-from pytest_irmetrics.words import printable, quote
 
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade

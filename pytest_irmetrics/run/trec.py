@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NoReturn
 
-from pytest_irmetrics.ids import ranked
+from pytest_irmetrics.base.ids import ranked
+from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.run.answer import Answer
 from pytest_irmetrics.run.faults import CONFLICT, RunError, decode
-from pytest_irmetrics.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

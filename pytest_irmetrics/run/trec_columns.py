@@ -7,8 +7,8 @@ from array import array
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.garbage import without_collection
-from pytest_irmetrics.ids import ranked
+from pytest_irmetrics.base.garbage import without_collection
+from pytest_irmetrics.base.ids import ranked
 from pytest_irmetrics.run.answer import make_answer
 
 if TYPE_CHECKING:

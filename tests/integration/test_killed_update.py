@@ -14,9 +14,9 @@ import time
 
 import pytest
 
-from pytest_irmetrics.baseline import read_baseline, write_baseline
+from pytest_irmetrics.base.atomic import sweep
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.writing import sweep
+from pytest_irmetrics.run.baseline import read_baseline, write_baseline
 
 KILLS = int(os.environ.get("IRMETRICS_KILLS", "12"))
 QUERIES = 200
@@ -24,7 +24,7 @@ QUERIES = 200
 WRITER = """
 import sys
 from pathlib import Path
-from pytest_irmetrics.baseline import write_baseline
+from pytest_irmetrics.run.baseline import write_baseline
 
 folder, first, second = Path(sys.argv[1]), *(Path(path).read_text() for path in sys.argv[2:])
 print("ready", flush=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.passages import Passage
+from pytest_irmetrics.golden.passage import Passage
 from pytest_irmetrics.retrieval import retrieve
 from tests.integration.packages import need
 

@@ -8,10 +8,10 @@ from importlib.metadata import version
 import pytest
 
 # In-process runs forget what they import; what is loaded here is loaded once for all of them.
-import pytest_irmetrics.fixture
-import pytest_irmetrics.golden.keyed.yaml_reader
-import pytest_irmetrics.recorder
-import pytest_irmetrics.session  # noqa: F401 - see above
+import pytest_irmetrics.golden.yaml
+import pytest_irmetrics.plugin.fixture
+import pytest_irmetrics.plugin.recorder
+import pytest_irmetrics.plugin.session  # noqa: F401 - see above
 
 OLD_ASYNCIO = tuple(map(int, version("pytest-asyncio").split(".")[:2])) < (0, 24)
 """Whether pytest-asyncio is one that leaves event loops behind."""

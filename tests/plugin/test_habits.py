@@ -392,7 +392,7 @@ def test_no_line_is_wider_than_the_terminal(project, monkeypatch, columns):
         "  - {query: " + "very long text " * 30 + ", relevant: [doc-1]}\n",
     )
     result = project.run("-vv")
-    from pytest_irmetrics.reports.text import display_width
+    from pytest_irmetrics.base.terminal import display_width
 
     for line in summary(result):
         assert display_width(line) <= int(columns), line
@@ -454,7 +454,7 @@ def test_an_unrelated_run_loads_nothing_and_leaves_nothing(pytester):
         def test_a():
             assert "yaml" not in sys.modules
             ours = {name for name in sys.modules if name.startswith("pytest_irmetrics.")}
-            assert ours == {"pytest_irmetrics." + name for name in ("plugin", "hookspecs", "defaults")}
+            assert ours == {"pytest_irmetrics.plugin" + name for name in ("", ".hookspecs", ".defaults")}
         """
     )
     before = {path.name for path in pytester.path.iterdir()}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_irmetrics.record import Degradation, Gate, QueryView, Record, Row
-from pytest_irmetrics.reports.digest import Command, Unmeasured
+from pytest_irmetrics.reports.record import Degradation, Gate, QueryView, Record, Row
+from pytest_irmetrics.reports.view import Command, Unmeasured
 from pytest_irmetrics.run import Answer, Run
 
 NODE = "tests/test_search.py::test_quality[faq]"

@@ -16,8 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics import writing
-from pytest_irmetrics.baseline import (
+from pytest_irmetrics.base import atomic as writing
+from pytest_irmetrics.base.atomic import sweep
+from pytest_irmetrics.run import Run
+from pytest_irmetrics.run.baseline import (
     BaselineError,
     baseline_path,
     golden_sets_of,
@@ -26,8 +28,6 @@ from pytest_irmetrics.baseline import (
     stale,
     write_baseline,
 )
-from pytest_irmetrics.run import Run
-from pytest_irmetrics.writing import sweep
 
 RUN = Run({"q": ["a", "b"]})
 OLD = RUN.dumps()
@@ -291,7 +291,7 @@ class TestWriting:
         write_baseline(path, OLD)
         code = (
             "import resource, signal, sys; from pathlib import Path\n"
-            "from pytest_irmetrics.baseline import BaselineError, write_baseline\n"
+            "from pytest_irmetrics.run.baseline import BaselineError, write_baseline\n"
             "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
             "resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
             "try: write_baseline(Path(sys.argv[1]), 'x' * 1_000_000)\n"

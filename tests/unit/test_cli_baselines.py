@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_irmetrics import cli
-from pytest_irmetrics.baseline import baseline_path
 from pytest_irmetrics.run import Answer, Run
+from pytest_irmetrics.run.baseline import baseline_path
 
 
 def store(file, test, golden_set="golden/faq.yaml", means=None, repeats=1):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pytest_irmetrics import cli
 from pytest_irmetrics.cli.convert import FORMATS
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.golden.writing.yaml_writer import scalar
-from pytest_irmetrics.passages import fold
+from pytest_irmetrics.golden.passage import fold
+from pytest_irmetrics.golden.write_yaml import scalar
 from pytest_irmetrics.run import Answer, Run
 
 TARGETS = {

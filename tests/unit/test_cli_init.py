@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 # In-process runs forget what they import; what is loaded here is loaded once for all of them.
-import pytest_irmetrics.fixture
-import pytest_irmetrics.golden.keyed.yaml_reader
-import pytest_irmetrics.recorder
-import pytest_irmetrics.session  # noqa: F401 - see above
+import pytest_irmetrics.golden.yaml
+import pytest_irmetrics.plugin.fixture
+import pytest_irmetrics.plugin.recorder
+import pytest_irmetrics.plugin.session  # noqa: F401 - see above
 from pytest_irmetrics import cli
 
 FILES = ["golden/faq.yaml", "conftest.py", "test_search.py"]

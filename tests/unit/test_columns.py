@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet
+from pytest_irmetrics.base.garbage import without_collection
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, read_metrics
-from pytest_irmetrics.garbage import without_collection
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import mean, score
 from pytest_irmetrics.retrieval import Retrieved

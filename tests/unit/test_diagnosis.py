@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_irmetrics import GoldenSet, Run, compare, evaluate, notes
-from pytest_irmetrics.diagnosis import causes, kind_of_change
+from pytest_irmetrics import GoldenSet, Run, compare, evaluate
+from pytest_irmetrics.analysis import notes
+from pytest_irmetrics.analysis.kind_of_change import causes, kind_of_change
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run import Answer

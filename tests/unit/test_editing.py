@@ -7,11 +7,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.golden import GoldenSetError
-from pytest_irmetrics.golden.keyed.yaml_reader import parse_yaml
-from pytest_irmetrics.golden.nodes import yaml_nodes
-from pytest_irmetrics.golden.writing import editing, yaml_writer
-from pytest_irmetrics.golden.writing.editing import append_judgments
+from pytest_irmetrics.golden import GoldenSetError, yaml_nodes
+from pytest_irmetrics.golden import append as editing
+from pytest_irmetrics.golden import write_yaml as yaml_writer
+from pytest_irmetrics.golden.append import append_judgments
+from pytest_irmetrics.golden.yaml import parse_yaml
 
 HEAD = "# top\n\nqueries:\n"
 PATH = Path("golden.yaml")

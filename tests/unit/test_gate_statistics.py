@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from pytest_irmetrics import GoldenSet, Run, compare
+from pytest_irmetrics.analysis.notes import on_tolerance
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import Regression, decide
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.notes import on_tolerance
 from pytest_irmetrics.run import Answer
 from pytest_irmetrics.thresholds import Limit
 

@@ -18,11 +18,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Problem, Query, files
+from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Problem, Query, files, node, yaml_nodes
 from pytest_irmetrics.golden.model import make_query
-from pytest_irmetrics.golden.nodes import node, yaml_nodes
+from pytest_irmetrics.golden.passage import Passage
 from pytest_irmetrics.golden.problems import MAX_PROBLEMS
-from pytest_irmetrics.passages import Passage
 from pytest_irmetrics.thresholds import Limit
 
 PARSERS = {"libyaml": getattr(yaml, "CBaseLoader", None), "python": yaml.BaseLoader}

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Query
+from pytest_irmetrics.golden.cells import guarded, param_text, read_param, unguarded
 from pytest_irmetrics.golden.problems import MAX_PROBLEMS
-from pytest_irmetrics.golden.ratings.cells import guarded, param_text, read_param, unguarded
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 FUZZ = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -129,7 +129,7 @@ class TestQrels:
         ]
 
     def test_blocks_of_rows_are_read_as_one_file(self, monkeypatch):
-        from pytest_irmetrics.golden.ratings import rows
+        from pytest_irmetrics.golden import rows
 
         text = "".join(f"q{n // 3} 0 d{n} {n % 4}\n" for n in range(60))
         whole = load("a.qrels", text)
@@ -345,7 +345,7 @@ class TestJsonl:
         ]
 
     def test_a_line_that_nobody_writes(self, monkeypatch):
-        from pytest_irmetrics.golden.keyed import jsonl as room
+        from pytest_irmetrics.golden import jsonl as room
 
         monkeypatch.setattr(room, "MAX_LINE", 1_000_000)
         (found,) = problems("a.jsonl", '{"query": "' + "a" * 1_000_000 + '", "relevant": ["b"]}')
@@ -372,8 +372,8 @@ class TestJsonl:
         style=st.sampled_from([{}, {"ensure_ascii": False}, {"indent": 1}, {"separators": (",", ":")}]),
     )
     def test_nodes_are_what_the_standard_reader_reads(self, value, style):
-        from pytest_irmetrics.golden.nodes.json_nodes import JsonError, compose
-        from pytest_irmetrics.golden.nodes.node import MappingStartEvent
+        from pytest_irmetrics.golden.json_nodes import JsonError, compose
+        from pytest_irmetrics.golden.node import MappingStartEvent
 
         def plain(node):
             if node.__class__ is list:

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_irmetrics.analysis import by_run
+from pytest_irmetrics.analysis.health import doubts, on_run, on_run_in_detail
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.health import by_run, doubts, on_run, on_run_in_detail
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import build, resolve
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from pytest_irmetrics.ids import as_id, first_repeat, ranked
+from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
 
 np = pytest.importorskip("numpy")
 

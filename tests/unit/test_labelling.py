@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from pytest_irmetrics.analysis.labelling import pool
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.labelling import pool
 from pytest_irmetrics.metrics import parse_metric
 from pytest_irmetrics.run import Answer, Run
 

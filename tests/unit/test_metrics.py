@@ -493,7 +493,7 @@ def test_many_queries_at_once_equal_each_alone(batch, level):
 
 
 def test_what_is_remembered_is_bounded(monkeypatch):
-    monkeypatch.setattr(metrics, "_REMEMBERED", 5)
+    monkeypatch.setattr("pytest_irmetrics.metrics.formulas._REMEMBERED", 5)
     scorer = Scorer(["mrr", "ndcg@10"])
     judgments = [{f"d{number % 7}": 1 + number % 3, "other": 1} for number in range(300)]
     ranking = [f"d{number}" for number in range(7)]

@@ -7,7 +7,7 @@ import statistics
 import pytest
 
 from pytest_irmetrics import GoldenSet, Run, compare
-from pytest_irmetrics.comparison import _variance
+from pytest_irmetrics.comparison.comparison import _variance
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import Regression, decide
 from pytest_irmetrics.golden import Query

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_irmetrics.analysis.notes import before_asking, on_tolerance
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.notes import before_asking, on_tolerance
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import build, resolve
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_irmetrics.record import AsStored, Record
-from pytest_irmetrics.reports import digest, html, json, markdown, terminal
-from pytest_irmetrics.reports.digest import Command, Unmeasured
+from pytest_irmetrics.reports import html, json, markdown, terminal
+from pytest_irmetrics.reports import view as digest
+from pytest_irmetrics.reports.record import AsStored, Record
 from pytest_irmetrics.reports.terminal import Screen
+from pytest_irmetrics.reports.view import Command, Unmeasured
 from tests.unit.records import NODE, broken, failing, gate, passing, row, view
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_irmetrics.reports import files
-from pytest_irmetrics.reports.digest import Command
-from pytest_irmetrics.reports.files import ReportPathError, Target, parse, write, write_whole
+from pytest_irmetrics.reports import targets as files
 from pytest_irmetrics.reports.markdown import STEP_SUMMARY_LIMIT
+from pytest_irmetrics.reports.targets import ReportPathError, Target, parse, write, write_whole
+from pytest_irmetrics.reports.view import Command
 from tests.unit.records import failing, passing
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links, modes and devices are made as POSIX has them")

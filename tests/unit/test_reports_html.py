@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_irmetrics.reports import html
-from pytest_irmetrics.reports.digest import Command, Unmeasured
 from pytest_irmetrics.reports.html import render
+from pytest_irmetrics.reports.view import Command, Unmeasured
 from tests.unit.records import (
     HOSTILE,
     NODE,

@@ -14,8 +14,8 @@ import urllib.request
 
 import pytest
 
-from pytest_irmetrics.reports.digest import Command, Unmeasured
 from pytest_irmetrics.reports.html import render
+from pytest_irmetrics.reports.view import Command, Unmeasured
 from tests.unit.records import HOSTILE, broken, failing, gate, hostile, passing, view
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_irmetrics.reports.digest import Command
 from pytest_irmetrics.reports.json import FORMAT, VERSION, ReportError, loads, render
+from pytest_irmetrics.reports.view import Command
 from pytest_irmetrics.run import Run
 from tests.unit.records import NODE, broken, failing, hostile, passing, row, sliced, tried, view
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.reports.digest import Command, Unmeasured
 from pytest_irmetrics.reports.markdown import COMMENT_LIMIT, STEP_SUMMARY_LIMIT, render
+from pytest_irmetrics.reports.view import Command, Unmeasured
 from tests.unit.records import (
     HOSTILE,
     NODE,

@@ -41,9 +41,9 @@ from pytest_irmetrics.retrieval import (
     is_async,
     retrieve,
 )
-from pytest_irmetrics.retrieval.asking import Caller, Reply
-from pytest_irmetrics.retrieval.conversation import converse
+from pytest_irmetrics.retrieval.call import Caller, Reply
 from pytest_irmetrics.retrieval.items import AnswerError, identify
+from pytest_irmetrics.retrieval.schedule import converse
 from pytest_irmetrics.retrieval.session_loop import SessionLoop
 from pytest_irmetrics.retrieval.showing import show
 from pytest_irmetrics.run import Answer, Run
@@ -1546,7 +1546,7 @@ class TestTimeouts:
         assert cancelled == ["text 1"]
 
     def test_a_coroutine_that_swallows_its_cancellation_hangs_nobody(self, monkeypatch):
-        monkeypatch.setattr("pytest_irmetrics.retrieval.on_asyncio.GRACE", 0.05)
+        monkeypatch.setattr("pytest_irmetrics.retrieval.asyncio_driver.GRACE", 0.05)
         stop = []
 
         async def search(_query):

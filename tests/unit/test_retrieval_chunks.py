@@ -10,7 +10,7 @@ import pytest
 
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.passages import Passage
+from pytest_irmetrics.golden.passage import Passage
 from pytest_irmetrics.retrieval import RetrievalOptions, batched, retrieve
 from pytest_irmetrics.run import Answer, Run
 

@@ -25,10 +25,10 @@ from pytest_irmetrics.retrieval import (
     close_session_loop,
     retrieve,
 )
-from pytest_irmetrics.retrieval.asking import Caller, Reply
-from pytest_irmetrics.retrieval.conversation import converse
-from pytest_irmetrics.retrieval.elsewhere import Elsewhere
-from pytest_irmetrics.retrieval.performing import Reading
+from pytest_irmetrics.retrieval.call import Caller, Reply
+from pytest_irmetrics.retrieval.executor import Elsewhere
+from pytest_irmetrics.retrieval.perform import Reading
+from pytest_irmetrics.retrieval.schedule import converse
 from pytest_irmetrics.retrieval.threads import DaemonThreads
 from tests.unit.questions import Query
 
@@ -365,7 +365,7 @@ class TestTimeLimits:
         assert len(retrieved.run) == 32
 
     def test_an_executor_that_never_answers_is_given_up(self, monkeypatch):
-        monkeypatch.setattr("pytest_irmetrics.retrieval.elsewhere._PATIENCE", 0.2)
+        monkeypatch.setattr("pytest_irmetrics.retrieval.executor._PATIENCE", 0.2)
 
         class Deaf(Executor):
             def submit(self, *_args, **_kwargs):
@@ -376,7 +376,7 @@ class TestTimeLimits:
         assert retrieved.errors["q0"] == "no answer came within 0.1 s (ir_timeout)."
 
     def test_an_executor_may_queue_for_as_long_as_something_comes_back(self, monkeypatch):
-        monkeypatch.setattr("pytest_irmetrics.retrieval.elsewhere._PATIENCE", 0.4)
+        monkeypatch.setattr("pytest_irmetrics.retrieval.executor._PATIENCE", 0.4)
 
         def slow(query):
             time.sleep(0.08)

@@ -20,10 +20,10 @@ from pytest_irmetrics.retrieval import (
     aretrieve,
     batched,
     close_session_loop,
-    on_asyncio,
-    on_trio,
     retrieve,
 )
+from pytest_irmetrics.retrieval import asyncio_driver as on_asyncio
+from pytest_irmetrics.retrieval import trio_driver as on_trio
 from tests.unit.questions import ONE, QUERIES, Query
 
 trio = pytest.importorskip("trio")

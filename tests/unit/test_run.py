@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.run import Answer, Run, RunError, json_form, trec_columns
+from pytest_irmetrics.run import Answer, Run, RunError, trec_columns
+from pytest_irmetrics.run import json as json_form
 
 ANSWER = Answer(
     rankings=(("d1", "d2"), ("d2",)),

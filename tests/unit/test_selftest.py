@@ -7,15 +7,15 @@ import itertools
 import pytest
 
 from pytest_irmetrics import thresholds
+from pytest_irmetrics.analysis.degradations import plans
+from pytest_irmetrics.analysis.selftest import run_selftest
+from pytest_irmetrics.base.terminal import display_width
 from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, read_metrics
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.record import Degradation, Record
 from pytest_irmetrics.reports import selftest as report
+from pytest_irmetrics.reports.record import Degradation, Record
 from pytest_irmetrics.reports.terminal import Screen
-from pytest_irmetrics.reports.text import display_width
 from pytest_irmetrics.run import Answer, Run
-from pytest_irmetrics.selftest import run_selftest
-from pytest_irmetrics.selftest.degrading import plans
 
 DEPTH = 10
 METRICS = ("mrr", "ndcg@10", "recall@10")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pytest_irmetrics.significance import (
+from pytest_irmetrics.comparison.significance import (
     detectable_drop,
     holm,
     interval,

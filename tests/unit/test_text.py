@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_irmetrics.reports import text as room
-from pytest_irmetrics.reports.text import (
+from pytest_irmetrics.base import terminal as room
+from pytest_irmetrics.base.terminal import (
     MINUS,
     code_markdown,
     display_width,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_irmetrics.words import printable, quote
+from pytest_irmetrics.base.wording import printable, quote
 
 HOSTILE = "a\nb\x1b[2J\u202ec\u2028d\ud800"
 

@@ -1,0 +1,1 @@
+"""What a reader should know besides the verdict: kind of change, edits, trust, self-test, labelling."""

@@ -1,0 +1,206 @@
+"""Ways of making a stored run worse, each realistic and none left to chance.
+
+A choice is a hash of the degradation's name and the query's id, so that every machine, every Python and every order of the
+queries gives the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_irmetrics.base.terminal import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pytest_irmetrics.evaluation import Evaluation
+    from pytest_irmetrics.golden import Query
+
+    Rankings = Mapping[str, tuple[Sequence[str], ...]]
+    """Query id → what it answers instead; of the queries that are degraded alone."""
+
+SMALLEST_SLICE = 3
+"""The fewest queries with a tag that are degraded as a slice."""
+
+_SHARES = (1, 3, 10)
+"""How many per cent of the queries are broken."""
+
+_TRUNCATED = (5, 3)
+_ONE_PLACE_IN = 5
+
+
+class Plan(NamedTuple):
+    """A degradation that is still to be judged."""
+
+    name: str
+    what: str
+    rankings: Rankings
+    kind: str = "rankings"
+    """``rankings``, ``broken``, ``no_answer``, or ``slice``."""
+    tag: str | None = None
+
+
+def plans(intact: Evaluation) -> Iterator[Plan]:
+    """Give every degradation that applies to a run, the broadest first."""
+    answerable = [query for query in intact.counted if not query.no_answer]
+    corpus = _Corpus(intact)
+    level = intact.golden.relevance_level
+
+    def every(change: Callable[[Query, Sequence[str]], Sequence[str]]) -> Rankings:
+        changed = {
+            query.id: tuple(change(query, ranking) for ranking in intact.rankings(query.id))
+            for query in answerable
+        }
+        return {query_id: now for query_id, now in changed.items() if now != intact.rankings(query_id)}
+
+    yield Plan(
+        "best hit of every query lost",
+        "The first relevant document of every ranking is no longer returned.",
+        every(lambda query, ranking: _without_best(query, ranking, level)),
+    )
+    for count, word in ((1, "one"), (3, "three")):
+        pushed = plural(count, "unjudged document")
+        yield Plan(
+            f"rankings shifted by {word}",
+            f"{pushed} of other queries {'is' if count == 1 else 'are'} pushed in at the top of every ranking.",
+            every(partial(_shifted, corpus=corpus, count=count)),
+        )
+    for kept in _TRUNCATED:
+        yield Plan(
+            f"rankings truncated to {kept}",
+            f"Only the first {kept} results of every query come back.",
+            every(partial(_truncated, size=kept)),
+        )
+    yield Plan(
+        "unjudged documents swapped in",
+        "In every ranking one place in five, anywhere, holds an unjudged document of another query instead.",
+        every(partial(_swapped_in, corpus=corpus)),
+    )
+    yield Plan(
+        "neighbours swapped", "Half of all neighbouring results, anywhere, change places.", every(_swapped)
+    )
+    yield from _broken(intact, answerable)
+    yield from _answered(intact, corpus)
+    for tag in intact.tags:
+        of_slice = [query for query in answerable if tag in query.tags]
+        if len(of_slice) >= SMALLEST_SLICE:
+            yield Plan(
+                f"slice {tag} lost ({len(of_slice)})",
+                f"Each of the {len(of_slice)} queries tagged {tag} comes back empty.",
+                _emptied(intact, of_slice),
+                "slice",
+                tag,
+            )
+
+
+def _broken(intact: Evaluation, answerable: Sequence[Query]) -> Iterator[Plan]:
+    """Break a share of the queries; of those that work, since the others have nothing to lose."""
+    level = intact.golden.relevance_level
+    working = [
+        query
+        for query in answerable
+        if any(_is_relevant(query, doc, level) for ranking in intact.rankings(query.id) for doc in ranking)
+    ]
+    # One order for all shares: whoever catches 3 % is not told otherwise by another choice of 10 %.
+    working.sort(key=lambda query: (_number("broken", query.id), query.id))
+    total = len(answerable)
+    done = set()
+    for share in _SHARES:
+        count = max(1, (total * share + 50) // 100)
+        if count in done or count > len(working):
+            continue
+        done.add(count)
+        few = total * share < 75  # one query is far more than this share
+        name = f"broke one query of {total}" if few else f"broke {share} % of queries ({count}/{total})"
+        what = f"{plural(count, 'query', 'queries')} that worked, anywhere, {'comes' if count == 1 else 'come'} back empty."
+        yield Plan(name, what, _emptied(intact, working[:count]), "broken")
+
+
+def _answered(intact: Evaluation, corpus: _Corpus) -> Iterator[Plan]:
+    """Answer the ``no_answer`` queries that rightly came back empty."""
+    empty = [
+        query for query in intact.counted if query.no_answer and not any(map(len, intact.rankings(query.id)))
+    ]
+    if not empty:
+        return
+    yield Plan(
+        f"no_answer queries answered ({len(empty)})",
+        "Every query marked no_answer gets an unjudged document of another query.",
+        {
+            query.id: tuple(corpus.unjudged(query, ranking, 1) for ranking in intact.rankings(query.id))
+            for query in empty
+        },
+        "no_answer",
+    )
+
+
+def _emptied(intact: Evaluation, queries: Sequence[Query]) -> Rankings:
+    return {query.id: tuple(() for _ in intact.rankings(query.id)) for query in queries}
+
+
+def _is_relevant(query: Query, doc_id: str, level: float) -> bool:
+    return query.judgments.get(doc_id, 0) >= level
+
+
+def _without_best(query: Query, ranking: Sequence[str], level: float) -> Sequence[str]:
+    best = next((doc_id for doc_id in ranking if _is_relevant(query, doc_id, level)), None)
+    return ranking if best is None else tuple(doc_id for doc_id in ranking if doc_id != best)
+
+
+def _shifted(query: Query, ranking: Sequence[str], *, corpus: _Corpus, count: int) -> Sequence[str]:
+    return (*corpus.unjudged(query, ranking, count), *ranking)
+
+
+def _truncated(_query: Query, ranking: Sequence[str], *, size: int) -> Sequence[str]:
+    return ranking[:size]
+
+
+def _swapped_in(query: Query, ranking: Sequence[str], *, corpus: _Corpus) -> Sequence[str]:
+    count = -(-len(ranking) // _ONE_PLACE_IN)
+    places = sorted(range(len(ranking)), key=lambda place: (_number("swapped in", query.id, place), place))
+    now = list(ranking)
+    for place, doc_id in zip(places[:count], corpus.unjudged(query, ranking, count), strict=True):
+        now[place] = doc_id
+    return tuple(now)
+
+
+def _swapped(query: Query, ranking: Sequence[str]) -> Sequence[str]:
+    now = list(ranking)
+    for place in range(_number("neighbours", query.id) % 2, len(now) - 1, 2):
+        if _number("neighbours", query.id, place) % 2:
+            now[place], now[place + 1] = now[place + 1], now[place]
+    return tuple(now)
+
+
+class _Corpus:
+    """The documents that the stored run returns anywhere: what a bad release would push in is among them."""
+
+    def __init__(self, intact: Evaluation) -> None:
+        returned = {
+            doc_id for query in intact.counted for ranking in intact.rankings(query.id) for doc_id in ranking
+        }
+        self._documents = sorted(returned)
+
+    def unjudged(self, query: Query, ranking: Sequence[str], count: int) -> list[str]:
+        """Return documents that a query neither returns nor judges nor forbids; made-up ids where there are too few."""
+        taken = {*query.judgments, *query.forbidden, *ranking}
+        return list(islice((doc_id for doc_id in self._walk(query) if doc_id not in taken), count))
+
+    def _walk(self, query: Query) -> Iterator[str]:
+        size = len(self._documents)
+        start = _number("unjudged", query.id)
+        for step in range(size):
+            yield self._documents[(start + step) % size]
+        number = 0
+        while True:
+            number += 1
+            yield f"unjudged-{number}"
+
+
+def _number(*parts: str | int) -> int:
+    """Return a number that depends on its arguments alone, on every machine."""
+    return int.from_bytes(hashlib.sha256(json.dumps(parts).encode("ascii")).digest()[:8], "big")

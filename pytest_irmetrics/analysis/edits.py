@@ -1,0 +1,188 @@
+"""What was edited in the golden set since the baseline was stored, and what that does to the gate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.analysis.today import why
+from pytest_irmetrics.base.terminal import SLACK, listed, plural, score_text, signed_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_irmetrics.comparison import Comparison, LabelChange
+    from pytest_irmetrics.gates import Limits
+
+
+_LABELS = 5
+"""How many changed judgments a note lists."""
+
+
+def on_comparison(comparison: Comparison, against: str, limits: Limits) -> Iterator[str]:
+    """Say what does not pair with the baseline, and what an edited golden set did."""
+    alone = "With nothing to compare, only `min` and its kind gate"
+    renamed = _renamed(comparison)
+    for ids, what, so in (
+        ([i for i in comparison.new if i not in renamed], f"new since {against}", alone),
+        (comparison.reworded, f"reworded (text or params) since {against}", alone),
+        (
+            [i for i in comparison.removed if i not in renamed.values()],
+            f"of {against} not in the golden set any more",
+            "",
+        ),
+    ):
+        if ids:
+            gated = f" {so} {'it' if len(ids) == 1 else 'them'}." if so else ""
+            yield f"{plural(len(ids), 'query', 'queries')} {what}: {listed(ids)}.{gated}"
+    if renamed:
+        named = listed([f"{old} → {new}" for new, old in renamed.items()])
+        yield (
+            f"{plural(len(renamed), 'query has', 'queries have')} the words of {against} and another id: {named}. Queries pair by "
+            f"id, so nothing compares {'it' if len(renamed) == 1 else 'them'}: give the old id back, or store a new baseline."
+        )
+    depths = comparison.full.depth, comparison.baseline.run.depth
+    if None not in depths and depths[0] != depths[1]:
+        yield f"The depths differ, {depths[0]} today and {depths[1]} in {against}; both are cut at {comparison.depth}."
+    yield from _on_labels(comparison, against)
+    others = comparison.other_passages
+    if others:
+        yield (
+            f"{plural(len(others), 'query judges', 'queries judge')} other passages than when {against} was stored: {listed(others)}. "
+            "Nobody looked whether today's chunks hold the old ones, so that a fall there could hide behind the edit: edit "
+            "passages apart from the retriever."
+        )
+    yield from _on_tags(comparison, against, limits)
+    yield from _on_excused(comparison, against, limits)
+    yield from _on_left_out(comparison, limits)
+
+
+def _renamed(comparison: Comparison) -> dict[str, str]:
+    """Map new ids to removed ones that asked the same: the same text, which no other query has, and params."""
+    if not comparison.new or not comparison.removed:
+        return {}
+    answers, queries = comparison.baseline.run.answers, comparison.now.golden.queries
+    before: dict[str, list[str]] = {}
+    for query_id in comparison.removed:
+        text = answers[query_id].text
+        if text is not None:
+            before.setdefault(text, []).append(query_id)
+    found = {}
+    for query_id in comparison.new:
+        old = before.get(queries[query_id].text or "", [])
+        if len(old) == 1 and dict(answers[old[0]].params) == dict(queries[query_id].params):
+            found[query_id] = old[0]
+            old.clear()
+    return found
+
+
+def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
+    """Tell what the change of labels does from what the retriever does."""
+    what = comparison.relabelled()
+    if not what:
+        return
+    moved = [
+        f"{metric.name} {signed_text(labels + change.delta)} = {signed_text(labels)} labels {signed_text(change.delta)} retriever"
+        for metric in comparison.now.metrics
+        if metric.kind == "ranking"
+        and (labels := comparison.labels_delta(metric)) is not None
+        and abs(labels) > SLACK
+        and (change := comparison.change(metric))
+    ]
+    effect = (
+        f" By today's {what}: {'; '.join(moved)}. Only the retriever's part is gated."
+        if moved
+        else " Its means do not move through that."
+    )
+    changes, weights = comparison.label_changes, comparison.weight_changes
+    changed, named = [], []
+    if changes:
+        queries = len({change.query_id for change in changes})
+        changed.append(f"{plural(len(changes), 'judgment')} of {plural(queries, 'query', 'queries')}")
+        named += _some([_label_change(comparison, change) for change in changes[:_LABELS]], len(changes))
+    if comparison.stored_level != comparison.now.golden.relevance_level:
+        changed.append("the relevance level")
+        named.append(
+            f"relevance level {comparison.stored_level:g} → {comparison.now.golden.relevance_level:g}"
+        )
+    if weights:
+        changed.append(
+            f"{'the weight' if len(weights) == 1 else 'the weights'} of {plural(len(weights), 'query', 'queries')}"
+        )
+        named += _some([_weight_change(comparison, i) for i in weights[:_LABELS]], len(weights))
+    lead = " and ".join(changed)
+    yield (
+        f"{lead[0].upper()}{lead[1:]} changed since {against} was stored, so it was scored anew under today's.{effect} "
+        f"Changed: {'; '.join(named)}."
+    )
+
+
+def _some(named: list[str], total: int) -> list[str]:
+    """Say of the last one named how many more there are."""
+    return [*named[:-1], f"{named[-1]} and {total - len(named)} more"] if total > len(named) else named
+
+
+def _weight_change(comparison: Comparison, query_id: str) -> str:
+    golden, before = comparison.now.golden, comparison.baseline.run.answers[query_id].weight
+    return f"{golden.where(query_id)} {query_id}: weight {before:g} → {golden.queries[query_id].weight:g}"
+
+
+def _on_tags(comparison: Comparison, against: str, limits: Limits) -> Iterator[str]:
+    """Say where other queries than before make up a slice that is gated against the baseline."""
+    answers, queries = comparison.baseline.run.answers, comparison.now.golden.queries
+    gated = dict.fromkeys(
+        tag
+        for (_, tag), words in limits.items()
+        if tag is not None and words.keys() & {"max_drop", "max_lost"}
+    )
+    for tag in gated if comparison.tag_changes else ():
+        gone = [i for i in comparison.tag_changes if tag in answers[i].tags and tag not in queries[i].tags]
+        came = [i for i in comparison.tag_changes if tag in queries[i].tags and tag not in answers[i].tags]
+        moved = [
+            f"{listed(ids)} {'is' if len(ids) == 1 else 'are'} {how}"
+            for ids, how in ((gone, "not tagged so any more"), (came, "tagged so now"))
+            if ids
+        ]
+        if moved:
+            yield (
+                f"The slice {tag} has other queries than when {against} was stored: {', and '.join(moved)}. It is gated as it "
+                "is, and as it was."
+            )
+
+
+def _on_excused(comparison: Comparison, against: str, limits: Limits) -> Iterator[str]:
+    """Name the queries that were better in the baseline and are in no gate, because they are marked xfail."""
+    gated = [comparison.now.metric(name) for name, _ in limits]
+    metrics = [m for m in dict.fromkeys([*gated, *comparison.now.metrics]) if m.kind == "ranking"]
+    queries = comparison.now.golden.queries
+    for query_id in comparison.paired:
+        if queries[query_id].xfail is None:
+            continue
+        for metric in metrics:
+            before, now = comparison.baseline.score(metric, query_id), comparison.now.score(metric, query_id)
+            if before is not None and before - (now or 0.0) > SLACK:
+                yield (
+                    f"The query {query_id} is marked xfail ({why(queries[query_id])}), so no gate sees that its {metric.name} fell from "
+                    f"{score_text(before, now)} to {score_text(now or 0.0, before)} since {against}."
+                )
+                break
+
+
+def _on_left_out(comparison: Comparison, limits: Limits) -> Iterator[str]:
+    """Say where a mean that is gated has lost queries, because its metric leaves out what finds nothing."""
+    for (name, tag), words in limits.items():
+        if "max_drop" not in words or "max_lost" in words:
+            continue
+        change = comparison.change(name, tag)
+        out = change.left_out
+        if out:
+            yield (
+                f"{name} leaves out what finds nothing, and {plural(len(out), 'query', 'queries')} that it counted before "
+                f"{'is' if len(out) == 1 else 'are'} not in today's mean: {listed(out)}. max_lost gates that."
+            )
+
+
+def _label_change(comparison: Comparison, change: LabelChange) -> str:
+    place = comparison.now.golden.where_judged(change.query_id, change.doc_id)
+    before = "unjudged" if change.before is None else f"{change.before:g}"
+    after = "removed" if change.after is None else f"{change.after:g}"
+    return f"{place} {change.query_id}: {change.doc_id} {before} → {after}"

@@ -1,0 +1,214 @@
+"""What kind of change it is: documents no longer found, or ranked lower; everywhere, or in one slice alone."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_irmetrics.base.terminal import SLACK, plural, score_text, signed_text
+from pytest_irmetrics.evaluation import read_metrics
+from pytest_irmetrics.metrics import mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.comparison.change import Change
+    from pytest_irmetrics.metrics import Grade
+
+_MOST = 2 / 3
+"""The share of a drop from which one cause is called the cause."""
+
+_FEWER = 0.8
+"""The share of the results before under which there are fewer now."""
+
+_FEW = 3
+"""Queries under which a slice, or what was found later or not at all, is a single case and no kind of change."""
+
+
+_APART = 0.2
+"""The share of a slice's fall under which the others have hardly moved beside it."""
+
+
+class Causes(NamedTuple):
+    """An exact division of a change of NDCG: what each document's gain adds to it, by what became of the document.
+
+    Of queries that were asked several times all answers are looked at, and counts are averages.
+    """
+
+    found: float
+    """Of relevant documents that came in, less those that are no longer returned."""
+    ranked: float
+    """Of relevant documents that are returned on both sides, at other ranks."""
+    lost_documents: int
+    gained_documents: int
+    fallen_documents: int
+    risen_documents: int
+
+
+def causes(comparison: Comparison) -> Causes:
+    """Divide the change of NDCG over the paired queries, at the depth that both sides have.
+
+    NDCG is a sum of gain / log2(rank + 1) over the relevant documents, divided by the ideal, which both sides
+    share; so each document's part of the difference is its own, and the parts add up to the whole.
+    """
+    found = ranked = lost = gained = fallen = risen = 0.0
+    queries = [query for query in comparison.now.counted if not query.no_answer]
+    total = math.fsum(query.weight for query in queries)
+    for query in queries:
+        ideal = _ideal(query.judgments, comparison.depth)
+        if not ideal:
+            continue
+        # Chunks that hold several passages make a ranking longer than its depth.
+        before = [_discounts(r[: comparison.depth]) for r in comparison.baseline.rankings(query.id)]
+        now = [_discounts(r[: comparison.depth]) for r in comparison.now.rankings(query.id)]
+        times = math.lcm(len(before), len(now))
+        for turn in range(times):
+            then, today = before[turn % len(before)], now[turn % len(now)]
+            for doc_id, grade in query.judgments.items():
+                was, is_ = then.get(doc_id), today.get(doc_id)
+                if grade <= 0 or was == is_:
+                    continue
+                part = query.weight / total * grade * ((is_ or 0.0) - (was or 0.0)) / ideal / times
+                if was is None or is_ is None:
+                    found += part
+                    gained += (was is None) / times
+                    lost += (is_ is None) / times
+                else:
+                    ranked += part
+                    fallen += (is_ < was) / times
+                    risen += (is_ > was) / times
+    return Causes(found, ranked, *map(round, (lost, gained, fallen, risen)))
+
+
+def _discounts(ranking: Sequence[str]) -> dict[str, float]:
+    return {doc_id: 1 / math.log2(rank + 1) for rank, doc_id in enumerate(ranking, 1)}
+
+
+def _ideal(judgments: Mapping[str, Grade], depth: int | None) -> float:
+    best = sorted((grade for grade in judgments.values() if grade > 0), reverse=True)[:depth]
+    return math.fsum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))
+
+
+def kind_of_change(comparison: Comparison) -> Iterator[str]:
+    """Say what kind of change the numbers show, in a sentence or two; nothing where they show none."""
+    whole = "ndcg" if comparison.depth is None else f"ndcg@{comparison.depth}"
+    names = [whole, "ndcg@3", "recall", "hit", "hit@5"]
+    metrics = read_metrics(names)
+    measured = comparison.by(metrics)
+    change = measured.change(whole)
+    if not change.n or change.delta > -SLACK:
+        yield from _sharper_head(measured)
+        return
+    yield from _fewer_results(comparison)
+    yield from _one_slice(measured, change)
+    yield from _sharper_head(measured)
+    yield _cause(causes(comparison), change, comparison)
+    yield from _later(measured, comparison.depth)
+
+
+def _fewer_results(comparison: Comparison) -> Iterator[str]:
+    """Say that nothing, or a good part less, comes back at all, whatever it was."""
+    sizes = [
+        [
+            mean([len(ranking) for ranking in side.rankings(query.id)])
+            for side in (comparison.baseline, comparison.now)
+        ]
+        for query in comparison.now.counted
+        if not query.no_answer
+    ]
+    emptied = sum(before > 0 and not now for before, now in sizes)
+    if emptied >= _FEW:
+        yield f"Nothing comes back any more for {emptied:,} of {plural(len(sizes), 'query', 'queries')}."
+    answered = [(before, now) for before, now in sizes if before > 0 and now > 0]
+    if not answered:
+        return
+    before, now = (math.fsum(side) / len(answered) for side in zip(*answered, strict=True))
+    if now < _FEWER * before:
+        whose = "of the others " if emptied >= _FEW else ""
+        yield f"Fewer results come back: {now:.1f} a query {whose}on average, and {before:.1f} before."
+
+
+def _cause(parts: Causes, change: Change, comparison: Comparison) -> str:
+    drop, depth = -change.delta, comparison.depth
+    found, ranked = -parts.found / drop, -parts.ranked / drop
+    # NDCG counts every grade above 0, also those below the relevance level.
+    level = comparison.now.golden.relevance_level
+    grades = {grade for query in comparison.now.counted for grade in query.judgments.values() if grade > 0}
+    left = plural(
+        parts.lost_documents, "graded document" if any(g < level for g in grades) else "relevant document"
+    )
+    gone = "left the results" if depth is None else f"dropped out of the first {depth}"
+    exchanged = f"{left} {gone} and {parts.gained_documents} came in"
+    moved = f"of those returned on both sides {parts.fallen_documents} fell and {parts.risen_documents} rose"
+    if ranked >= _MOST:
+        moved += f" ({signed_text(parts.ranked)} of {change.metric.name})"
+        if not parts.lost_documents:
+            came_in = f"; {parts.gained_documents} came in" if parts.gained_documents else ""
+            return f"Documents are found as before, but ranked lower: {moved}{came_in}."
+        return f"Mostly documents ranked lower: {moved}; {exchanged}."
+    if found >= _MOST:
+        others = f"; {moved}" if parts.fallen_documents or parts.risen_documents else ""
+        return f"Documents are no longer found: {exchanged}{others}."
+    return (
+        f"Documents are no longer found, and others ranked lower: {exchanged} "
+        f"({signed_text(parts.found)} of {change.metric.name}); {moved} ({signed_text(parts.ranked)})."
+    )
+
+
+def _later(measured: Comparison, depth: int | None) -> Iterator[str]:
+    """Say that first hits slip out of the head without being lost: hit@5 down, hit over everything the same."""
+    early, all_ = measured.change("hit@5"), measured.change("hit")
+    if depth is not None and depth < 10:
+        return
+    lost = len(early.lost)
+    if lost >= _FEW and early.delta < -0.01 and abs(all_.delta) <= -early.delta / 5:
+        whole = (
+            f"is {score_text(all_.now)} as before"
+            if abs(all_.delta) <= SLACK
+            else f"hardly moved, {score_text(all_.baseline, all_.now)} → {score_text(all_.now, all_.baseline)}"
+        )
+        yield (
+            f"Found later: {plural(lost, 'query', 'queries')} no longer have a relevant document "
+            f"among the first 5, though hit over all results {whole}."
+        )
+
+
+def _sharper_head(measured: Comparison) -> Iterator[str]:
+    """Say that the first three results are better while fewer relevant documents are found in all."""
+    head, all_ = measured.change("ndcg@3"), measured.change("recall")
+    if head.delta > 0.01 and all_.delta < -0.01:
+        yield (
+            f"The head is sharper and the tail worse: ndcg@3 {signed_text(head.delta)}, but recall over all results "
+            f"{signed_text(all_.delta)}."
+        )
+
+
+def _one_slice(measured: Comparison, change: Change) -> Iterator[str]:
+    """Name the slice that takes nearly all of a drop, while the queries outside it hardly moved."""
+    best: tuple[float, str, float, float, int] | None = None
+    weights = change.weights
+    total = math.fsum(weights[i] for i in change.differences)
+    for tag in measured.now.tags:
+        inside = {query.id for query in measured.now.queries(change.metric, tag)} & change.differences.keys()
+        outside = change.differences.keys() - inside
+        if len(inside.intersection(change.worse)) < _FEW or not outside or len(inside) * 2 > change.n:
+            continue
+        of_slice = math.fsum(weights[i] * change.differences[i] for i in inside)
+        of_rest = math.fsum(weights[i] * change.differences[i] for i in outside)
+        share = of_slice / (change.delta * total)
+        if share < 0.8:
+            continue
+        in_slice = of_slice / math.fsum(weights[i] for i in inside)
+        elsewhere = of_rest / math.fsum(weights[i] for i in outside)
+        if elsewhere < _APART * in_slice:
+            continue
+        # Of slices that overlap, the one whose own queries fell furthest says most.
+        if best is None or in_slice < best[0]:
+            best = (in_slice, tag, elsewhere, share, len(inside))
+    if best is not None:
+        in_slice, tag, elsewhere, _, size = best
+        yield (
+            f"One slice alone: the {plural(size, 'query', 'queries')} tagged {tag} moved by {signed_text(in_slice)} of "
+            f"{change.metric.name}, the others by {signed_text(elsewhere)}."
+        )

@@ -1,0 +1,27 @@
+"""What a reader should know besides the verdicts, in sentences."""
+
+from pytest_irmetrics.analysis.edits import on_comparison
+from pytest_irmetrics.analysis.today import on_evaluation, on_known_bad, on_selftest
+from pytest_irmetrics.analysis.trust import (
+    before_asking,
+    hidden_slices,
+    on_averages,
+    on_passed_drops,
+    on_run_noise,
+    on_tolerance,
+    on_unjudged,
+)
+
+__all__ = [
+    "before_asking",
+    "hidden_slices",
+    "on_averages",
+    "on_comparison",
+    "on_evaluation",
+    "on_known_bad",
+    "on_passed_drops",
+    "on_run_noise",
+    "on_selftest",
+    "on_tolerance",
+    "on_unjudged",
+]

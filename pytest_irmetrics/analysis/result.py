@@ -1,0 +1,303 @@
+"""One judged test item: its evaluation, comparison and verdicts, and the record that is made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.analysis.kind_of_change import kind_of_change
+from pytest_irmetrics.analysis.notes import on_unjudged
+from pytest_irmetrics.base.terminal import SLACK, score_text, signed_text
+from pytest_irmetrics.evaluation import NoQueryError
+from pytest_irmetrics.gates import allowed_drop
+from pytest_irmetrics.metrics import Scorer, mean
+from pytest_irmetrics.reports.record import AsStored, Gate, QueryView, Row, explaining
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.evaluation import Evaluation
+    from pytest_irmetrics.gates import Limits, Verdict
+    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.metrics import Metric
+
+_EXPLAINING = 20
+"""How many of a verdict's queries a record carries; its text says how many there are."""
+
+_FALLS = ("max_drop", "max_lost")
+"""The words of the gates against a baseline."""
+
+_WORDS = {
+    "min": "≥{}",
+    "max": "≤{}",
+    "max_drop": "drop≤{}",
+    "min_each": "each≥{}",
+    "max_lost": "lost≤{}",
+    "significance": "p<{}",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was measured and decided in one test item."""
+
+    evaluation: Evaluation
+    limits: Limits
+    verdicts: tuple[Verdict, ...] = ()
+    comparison: Comparison | None = None
+    checked: bool = True
+    """False for ``evaluate``, which only measures."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether any gate failed."""
+        return any(verdict.failed for verdict in self.verdicts)
+
+    @property
+    def state(self) -> str:
+        """``error`` where no mean could be computed, else ``failed`` or ``passed``."""
+        if self.evaluation.errors:
+            return "error"
+        return "failed" if self.failed else "passed"
+
+    def rows(self) -> list[Row]:
+        """Return the summary's table: every metric over the set, how much of it was judged, then slices with a gate."""
+        if self.evaluation.errors:
+            return []
+        slices = [(self.evaluation.metric(name), tag) for name, tag in self.limits if tag is not None]
+        whole = [(metric, None) for metric in self.evaluation.metrics]
+        scored = [row for metric, tag in whole if (row := self._row(metric, tag)) is not None]
+        gated = [row for metric, tag in slices if (row := self._row(metric, tag)) is not None]
+        return [*scored, *self._judged(), *gated]
+
+    def _judged(self) -> list[Row]:
+        """Return ``judged@k``, except where passages are judged, of which most chunks hold none."""
+        if self.evaluation.by_passage:
+            return []
+        rows = (self._row(metric, None) for metric in self.evaluation.aside)
+        return [row for row in rows if row is not None]
+
+    def _row(self, metric: Metric, tag: str | None) -> Row | None:
+        try:
+            full: float | None = self.evaluation.mean(metric, tag)
+        except NoQueryError:
+            full = None
+        words = self.limits.get((metric.name, tag), {})
+        if full is None and not words:
+            return None
+        change = None
+        if self.comparison is not None and metric.kind != "latency":
+            change = self.comparison.change(metric, tag)
+        compared = change is not None and change.n > 0
+        asked = len(self.evaluation.queries(metric, tag))
+        return Row(
+            metric=metric.name,
+            tag=tag,
+            n=change.n if change is not None and compared else asked,
+            full=full,
+            now=change.now if change is not None and compared else full,
+            baseline=change.baseline if change is not None and compared else None,
+            delta=change.delta if change is not None and compared else None,
+            gate=" ".join(_WORDS[word].format(limit) for word, (limit, _) in words.items()),
+            verdict=self._verdict(metric, tag),
+            interval=change.interval if change is not None and compared else None,
+            bounds=[limit.value for word, (limit, _) in words.items() if word in ("min", "max")],
+            allowed=allowed_drop(words["max_drop"][0], change)
+            if change is not None and compared and "max_drop" in words
+            else None,
+            unpaired=asked - change.n if change is not None and compared else 0,
+            cut=self._cut(metric),
+        )
+
+    def _cut(self, metric: Metric) -> int | None:
+        """Return the depth at which the comparison ends, where the metric and today's rankings go deeper."""
+        depth = None if self.comparison is None else self.comparison.depth
+        if depth is None or (metric.cutoff is not None and metric.cutoff <= depth):
+            return None
+        return depth if self.evaluation.depth is None or self.evaluation.depth > depth else None
+
+    @property
+    def leading_metric(self) -> Metric | None:
+        """The metric to tell slices by: the first that failed against the baseline, else the first gated, else the first."""
+        names = [verdict.metric for verdict in self.verdicts if verdict.failed and verdict.word == "max_drop"]
+        names += [name for name, tag in self.limits if tag is None]
+        metrics = [self.evaluation.metric(name) for name in names if name is not None]
+        return next(
+            (
+                metric
+                for metric in (*metrics, *self.evaluation.metrics)
+                if metric.kind in ("ranking", "custom")
+            ),
+            None,
+        )
+
+    def slices(self) -> list[Row]:
+        """Return the leading metric over the queries of each tag, where there is a baseline to compare with."""
+        metric = self.leading_metric
+        if self.comparison is None or metric is None or self.evaluation.errors:
+            return []
+        rows = (self._row(metric, tag) for tag in self.evaluation.tags)
+        return [row for row in rows if row is not None and row.baseline is not None]
+
+    @property
+    def fell(self) -> bool:
+        """Whether a gate against the baseline failed."""
+        return any(verdict.failed and verdict.word in _FALLS for verdict in self.verdicts)
+
+    @property
+    def mean_fell(self) -> bool:
+        """Whether a mean over the whole set fell too far."""
+        return any(
+            v.failed and v.word == "max_drop" and v.tag is None and not v.single for v in self.verdicts
+        )
+
+    @property
+    def acceptable(self) -> bool:
+        """Whether a new baseline would mend what fails, if anything does: none is stored while another gate fails."""
+        failed = [verdict for verdict in self.verdicts if verdict.failed]
+        fell = [v for v in failed if v.word in ("max_drop", "max_lost", "baseline")]
+        if len(fell) < len(failed):
+            return False
+        # A gate over no query has no limit that it was held against: it would have none tomorrow either.
+        return any(v.limit is not None or v.details for v in fell) if fell else not self.failed
+
+    def kind(self) -> list[str]:
+        """Say what kind of change a failed regression gate is about."""
+        if not self.fell or self.comparison is None:
+            return []
+        then = self.comparison.as_labelled_then
+        sides = [self.comparison] if then is None else [self.comparison, then]
+        # What only an edit of the golden set hides shows by what was stored.
+        falls = [verdict for verdict in self.verdicts if verdict.failed and verdict.word in _FALLS]
+        if all(verdict.as_stored for verdict in falls):
+            sides.reverse()
+        said = next((said for side in sides if (said := list(kind_of_change(side)))), [])
+        metric = self.leading_metric
+        return said if metric is None else [*said, *on_unjudged(self.comparison, metric)]
+
+    def _verdict(self, metric: Metric, tag: str | None) -> str:
+        states = {
+            verdict.state
+            for verdict in self.verdicts
+            if verdict.metric == metric.name and verdict.tag == tag and verdict.word in _WORDS
+        }
+        if "failed" in states:
+            return "FAILS"
+        if "passed" in states:
+            return "passes"
+        return "not checked" if states or (metric.name, tag) in self.limits else ""
+
+    def gates(self) -> list[Gate]:
+        """Return the verdicts in words, failed ones first."""
+        gates = []
+        for verdict in self.verdicts:
+            # Every query that could not be retrieved is named; of the others those that matter most.
+            named = verdict.queries if verdict.word == "errors" else verdict.queries[:_EXPLAINING]
+            gates.append(
+                Gate(
+                    state=verdict.state,
+                    text=verdict.text,
+                    word=verdict.word,
+                    metric=verdict.metric,
+                    tag=verdict.tag,
+                    origin=verdict.origin,
+                    queries=list(named),
+                    details=list(verdict.details),
+                    single=verdict.single,
+                    shares=list(verdict.shares[:_EXPLAINING]),
+                    more=len(verdict.queries) - len(named),
+                    as_stored=verdict.as_stored,
+                )
+            )
+        return gates
+
+    def explained_by(self) -> int:
+        """Return how many queries explain the scores that failed."""
+        scored = [
+            verdict for verdict in explaining(self.verdicts) if verdict.word not in ("errors", "baseline")
+        ]
+        return len({query_id for verdict in scored for query_id in verdict.queries})
+
+    def views(self, *, everything: bool) -> list[QueryView]:
+        """Return the queries that explain the failed gates, or all of them."""
+        if everything:
+            only, known = self.evaluation.only, self.evaluation.golden.queries
+            queries: Iterable[Query] = [query for query in known.values() if only is None or query.id in only]
+        else:
+            ids = dict.fromkeys(i for gate in self.gates() if gate.state == "failed" for i in gate.queries)
+            queries = (self.evaluation.golden.queries[query_id] for query_id in ids)
+        return [self._view(query) for query in queries]
+
+    def _as_stored(self, query: Query, metrics: Sequence[Metric]) -> AsStored | None:
+        """Show a paired query by the judgments that were stored; None where today's are the same."""
+        then = None if self.comparison is None else self.comparison.as_labelled_then
+        if then is None or then.now.golden.queries[query.id].judgments == query.judgments:
+            return None
+        before = then.now.golden.queries[query.id]
+        return AsStored(
+            judgments=dict(before.judgments),
+            now=list(_shown(then.now, before)),
+            before=list(_shown(then.baseline, before)),
+            scores={m.name: then.now.score(m, query.id) for m in metrics},
+            scores_before={m.name: then.baseline.score(m, query.id) for m in metrics},
+        )
+
+    def _view(self, query: Query) -> QueryView:
+        evaluation, comparison = self.evaluation, self.comparison
+        paired = comparison is not None and query.id in (comparison.now.only or ())
+        shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]
+        failed = bool(evaluation.errors)
+        # Both sides at one depth: what lies deeper than the baseline is no news.
+        now = comparison.now if comparison is not None and paired and not failed else evaluation
+        return QueryView(
+            query_id=query.id,
+            text=query.text,
+            where=evaluation.golden.where(query.id),
+            judgments=dict(query.judgments),
+            forbidden=list(query.forbidden),
+            now=list(_shown(now, query)),
+            before=list(_shown(comparison.baseline, query)) if comparison is not None and paired else None,
+            scores={} if failed else {m.name: now.score(m, query.id) for m in shown},
+            scores_before={m.name: comparison.baseline.score(m, query.id) for m in shown}
+            if comparison is not None and paired and not failed
+            else {},
+            error=evaluation.errors.get(query.id),
+            status=_status(query),
+            as_stored=self._as_stored(query, shown) if paired and not failed else None,
+        )
+
+    def lowered(self) -> Iterator[str]:
+        """Say what a new baseline lowers, and by how much."""
+        for row in self.rows():
+            if row.delta is not None and row.delta < -SLACK and not row.metric.startswith("judged"):
+                name = row.metric if row.tag is None else f"{row.metric} of {row.tag}"
+                yield (
+                    f"{name} {score_text(row.baseline, row.now)} → {score_text(row.now, row.baseline)} "
+                    f"({signed_text(row.delta)})"
+                )
+
+
+def _shown(evaluation: Evaluation, query: Query) -> Sequence[str]:
+    """Choose which of a query's answers stands for all: one with a fault, else the one that scores like their average."""
+    rankings = evaluation.rankings(query.id)
+    if len(rankings) == 1:
+        return rankings[0]
+    if query.forbidden or query.no_answer:
+        wrong = (r for r in rankings if (r if query.no_answer else any(d in r for d in query.forbidden)))
+        found = next(wrong, None)
+        if found is not None:
+            return found
+    metric = next((metric for metric in evaluation.metrics if metric.kind == "ranking"), None)
+    if metric is None:
+        return rankings[0]
+    scorer = Scorer([metric], relevance_level=evaluation.golden.relevance_level)
+    scores = [scorer.row(query.judgments, ranking)[0] or 0.0 for ranking in rankings]
+    average = mean(scores)
+    return min(zip(scores, rankings, strict=True), key=lambda scored: abs(scored[0] - average))[1]
+
+
+def _status(query: Query) -> str:
+    if query.xfail is not None:
+        return f"xfail: {query.xfail}"
+    return "no_answer" if query.no_answer else ""

@@ -1,0 +1,143 @@
+"""What today's run and golden set show by themselves, and what a self-test speaks of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.terminal import listed, plural
+from pytest_irmetrics.evaluation import EvaluationError
+from pytest_irmetrics.gates import would_pass
+from pytest_irmetrics.golden.passage import document_of
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
+    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.evaluation import Evaluation
+    from pytest_irmetrics.gates import Limits
+    from pytest_irmetrics.golden import Query
+
+_PASSAGES = 5
+"""How many passages that were in no chunk a note lists."""
+
+
+def on_evaluation(
+    evaluation: Evaluation, limits: Limits, corpus: Container[str] | None = None
+) -> Iterator[str]:
+    """Say what today's run and golden set show by themselves."""
+    golden = evaluation.golden
+    if golden.left_out:
+        yield f"Left out, because without any judgment: {listed(golden.left_out)}."
+    for query in _known_bad(evaluation):
+        if would_pass(evaluation, query, limits):
+            yield f"The query {query.id} is marked xfail ({why(query)}) and would pass now: take the mark away."
+    longest = _longest(evaluation)
+    if evaluation.depth is not None and 0 < longest < evaluation.depth:
+        yield (
+            f"No query got the {evaluation.depth} results that were asked for; the longest answer has {longest}. "
+            f"{evaluation.retrieved.depth_advice or 'Check that the retriever passes k on.'}"
+        )
+    missing = evaluation.retrieved.missing
+    if missing:
+        yield (
+            f"No line of the stored run is about {plural(len(missing), 'query', 'queries')}, which counts as an empty "
+            f"answer: {listed(missing)}."
+        )
+    yield from _unmatched_passages(evaluation)
+    if corpus is not None:
+        yield from _missing_documents(evaluation, corpus)
+
+
+def _longest(evaluation: Evaluation) -> int:
+    """Return the length of the longest answer; where one is as deep as was asked, that ends the search."""
+    longest = 0
+    for query in evaluation.counted:
+        longest = max(longest, *map(len, evaluation.rankings(query.id)))
+        if longest == evaluation.depth:
+            break
+    return longest
+
+
+def on_known_bad(evaluation: Evaluation, limits: Limits) -> Iterator[str]:
+    """Say which queries are in no mean because they are known to be bad, and still are."""
+    for query in _known_bad(evaluation):
+        if not would_pass(evaluation, query, limits):
+            yield f"The query {query.id} is marked xfail ({why(query)}) and still fails."
+
+
+def _known_bad(evaluation: Evaluation) -> list[Query]:
+    return [
+        query
+        for query in evaluation.golden.queries.values()
+        if query.xfail is not None and (evaluation.only is None or query.id in evaluation.only)
+    ]
+
+
+def why(query: Query) -> str:
+    """Give the reason of an ``xfail``."""
+    return query.xfail or "no reason given"
+
+
+def _missing_documents(evaluation: Evaluation, corpus: Container[str]) -> Iterator[str]:
+    judged = {
+        doc_id
+        for query in evaluation.golden.queries.values()
+        for doc_id, grade in query.documents.items()
+        if grade > 0
+    }
+    try:
+        missing = sorted(doc_id for doc_id in judged if doc_id not in corpus)
+    except Exception as error:
+        raise EvaluationError(
+            f"The fixture ir_corpus could not be asked for a document: {type(error).__name__}: {error}. "
+            "Give anything that supports `in`, for example a set of ids."
+        ) from error
+    if missing:
+        yield (
+            f"The index lacks {plural(len(missing), 'document')} that the golden set judges relevant; no ranking can "
+            f"hold {'it' if len(missing) == 1 else 'them'}: {listed(missing)}."
+        )
+
+
+def _unmatched_passages(evaluation: Evaluation) -> Iterator[str]:
+    """Name the passages that were in no returned chunk, though their document came back for their query."""
+    judging = [query for query in evaluation.counted if query.passages]
+    if not judging:
+        return
+    entries = {
+        query.id: {e for ranking in evaluation.rankings(query.id) for e in ranking} for query in judging
+    }
+    found = {
+        passage.key for query in judging for passage in query.passages if passage.key in entries[query.id]
+    }
+    missed: dict[str, str] = {}  # and for which query
+    golden = evaluation.golden
+    for query in judging:
+        keys = {passage.key: passage.doc for passage in query.passages}
+        returned = {keys.get(entry) or document_of(entry) for entry in entries[query.id]}
+        for passage in query.passages:
+            key = passage.key
+            if passage.grade >= golden.relevance_level and passage.doc in returned and key not in found:
+                missed.setdefault(key, query.id)
+    if missed:
+
+        def named(judged: tuple[str, str]) -> str:
+            key, query_id = judged
+            return f"{golden.where_judged(query_id, key)} {key}"
+
+        yield (
+            f"{plural(len(missed), 'passage')} in no returned chunk, though chunks of the document came back: {listed([*missed.items()], _PASSAGES, named, '; ')}. "
+            "The ranking missed them, or the text is worded otherwise in the corpus, or cut in two where a chunk ends: "
+            "a shorter text, or chunks that overlap, mend that."
+        )
+
+
+def on_selftest(comparison: Comparison, against: str) -> Iterator[str]:
+    """Say what the self-test speaks of: a stored run, and of that the queries that still pair."""
+    yield f"The retriever was not asked; the scores are those of {against} as it is stored."
+    apart = (*comparison.new, *comparison.reworded)
+    if apart:
+        yield (
+            f"{plural(len(apart), 'query', 'queries')} left out, because {against} does not have them in these words: "
+            f"{listed(apart)}."
+        )

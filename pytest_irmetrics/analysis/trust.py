@@ -1,0 +1,292 @@
+"""How far the compared numbers can be trusted: unjudged documents, slices, small sets, run noise."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.terminal import SLACK, listed, plural, score_text
+from pytest_irmetrics.comparison import significance
+from pytest_irmetrics.evaluation import evaluate_run, read_metrics
+from pytest_irmetrics.gates import SURELY, allowed_drop
+from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.metrics import Scorer
+from pytest_irmetrics.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from pytest_irmetrics.comparison import Comparison, RunNoise
+    from pytest_irmetrics.comparison.change import Change
+    from pytest_irmetrics.evaluation import CustomMetrics, Evaluation
+    from pytest_irmetrics.gates import Limits, Verdict
+    from pytest_irmetrics.metrics import Metric
+
+
+_FEW = 3
+
+_SLICES = 5
+"""How many slices that the mean hides have a sentence of their own."""
+
+_NEWS = 0.01
+"""The least fall of a slice that is worth a word: what a mean may fall by unless told otherwise."""
+
+_PLAINLY = 0.05
+
+_MUCH_FURTHER = 2
+"""How many times the whole set's fall a slice's must be, for the mean to hide it."""
+
+_PART_OF_ONE = 0.5
+"""Below this part of one query, a `max_drop` is less than what one answer costs that slips by a rank."""
+
+_OF_RANKS = ("mrr", "map", "ndcg", "err", "rbp")
+
+_OF_FINDING = ("recall", "hit")
+
+_PARTS = {
+    2: "half",
+    3: "a third",
+    4: "a quarter",
+    5: "a fifth",
+    6: "a sixth",
+    7: "a seventh",
+    8: "an eighth",
+    9: "a ninth",
+    10: "a tenth",
+    20: "a twentieth",
+}
+
+_MARKEDLY_LESS = 0.05
+"""From this fall of the judged share on, a drop may be about labels that nobody gave."""
+
+
+def on_unjudged(comparison: Comparison, metric: Metric) -> Iterator[str]:
+    """Say where a fall of ``metric`` may be unjudged documents, and what both sides would score if they were good.
+
+    Not where passages are judged: there most entries are chunks that were looked into and hold none.
+    """
+    if comparison.now.by_passage or metric.kind != "ranking":
+        return
+    depth = comparison.depth
+    (judged,) = read_metrics(["judged" if depth is None else f"judged@{depth}"])
+    at_hand = judged in (*comparison.now.metrics, *comparison.now.aside)
+    measured = (comparison if at_hand else comparison.by([judged])).change(judged)
+    if measured.now is None or measured.baseline is None or measured.delta > -_MARKEDLY_LESS:
+        return
+    change, (now, before) = comparison.change(metric), _if_all_relevant(comparison, metric)
+    yield (
+        f"{judged.name} is {score_text(measured.now)}, and was {score_text(measured.baseline)}: more of today's results "
+        f"were never judged. {metric.name} is {score_text(change.now)} (was {score_text(change.baseline)}) if no unjudged "
+        f"document is relevant, and {score_text(now)} (was {score_text(before)}) if each is as good as its query's best. "
+        f"Judge them before you decide: `pytest --ir-report=json:run.json` writes today's run, and `pytest-irmetrics label "
+        f"{_file(comparison.now)} --run run.json` lists them."
+    )
+
+
+def _file(evaluation: Evaluation) -> str:
+    """Name the golden set's file as a shell takes it."""
+    golden = evaluation.golden
+    if golden.path is None or not evaluation.counted:
+        return "FILE"
+    return shlex.quote(golden.where(evaluation.counted[0].id).rpartition(":")[0])
+
+
+def _if_all_relevant(comparison: Comparison, metric: Metric) -> tuple[float, float]:
+    """Return the means of both sides, now first, if all that either returns unjudged had its query's highest grade."""
+    golden, sides = comparison.now.golden, (comparison.now, comparison.baseline)
+    queries = dict(golden.queries)
+    for query in comparison.now.queries(metric):
+        best = max(query.judgments.values(), default=1)
+        returned = {
+            doc_id: best for side in sides for ranking in side.rankings(query.id) for doc_id in ranking
+        }
+        queries[query.id] = replace(query, judgments={**returned, **query.judgments})
+    judged = GoldenSet(queries.values(), name=golden.name, relevance_level=golden.relevance_level)
+    now, before = (side.narrowed(golden=judged, metrics=[metric]).mean(metric) for side in sides)
+    return now, before
+
+
+def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str] = ()) -> Iterator[str]:
+    """Name the slices that fell while the whole set did not, or by far less; not those ``gated`` by themselves.
+
+    A slice fell where other queries like these would too (95 %), or where three or more are worse, none is better, and
+    the mean is lower by 0.05: that is a fact about this set, also where it is too small to generalise from.
+    """
+    fell = dict(_hidden(comparison, metric, gated))
+    told = sorted(fell, key=lambda tag: fell[tag].delta * fell[tag].n)[:_SLICES]
+    for tag, change in fell.items():
+        if tag in told:
+            yield (
+                f"The mean hides that {metric.name} of the queries tagged {tag} fell by {score_text(-change.delta)}: "
+                f"{len(change.worse)} of {change.n} are worse."
+            )
+    if len(fell) > len(told):
+        yield (
+            f"So it does with {plural(len(fell) - len(told), 'more slice')} that cost less: "
+            f"{listed([tag for tag in fell if tag not in told])}."
+        )
+
+
+def _hidden(comparison: Comparison, metric: Metric, gated: Collection[str]) -> Iterator[tuple[str, Change]]:
+    whole = comparison.change(metric)
+    for tag in comparison.now.tags:
+        change = comparison.change(metric, tag)
+        drop = -change.delta
+        if (
+            tag in gated
+            or change.n == whole.n
+            or len(change.worse) < _FEW
+            or drop < max(_NEWS, _MUCH_FURTHER * -whole.delta)
+        ):
+            continue
+        surely = change.interval is not None and change.interval[1] < 0
+        noise = comparison.run_noise(metric, tag)
+        if noise is not None and drop <= SURELY * noise.deviation:
+            continue
+        if surely or (not change.better and drop >= _PLAINLY):
+            yield tag, change
+
+
+def on_tolerance(comparison: Comparison, limits: Limits) -> Iterator[str]:
+    """Say what a ``max_drop`` means on this many queries, where it is nearly nothing or a great deal."""
+    for (name, tag), words in limits.items():
+        if "max_drop" not in words or "significance" in words:
+            continue
+        limit = words["max_drop"][0]
+        change = comparison.change(name, tag)
+        allowed = allowed_drop(limit, change)
+        of_one = allowed * change.n
+        if not change.n or not allowed:
+            continue
+        if of_one < _PART_OF_ONE:
+            text = _next_to_nothing(f"max_drop {limit} of {name}", allowed, change.n, change.metric, tag)
+            needed = significance.queries_needed(list(change.weighted_differences.values()), allowed)
+            if change.detectable and needed and needed > change.n:
+                text += (
+                    f" With changes this noisy, {change.n} queries show drops of {score_text(change.detectable, digits=2)} "
+                    f"and more reliably; for {limit} about {needed:,} would be needed."
+                )
+            yield text
+        elif of_one >= 10 and "max_lost" not in words and math.isfinite(change.metric.upper):
+            yield (
+                f"max_drop {limit} of {name} on {change.n:,} queries lets {math.floor(of_one + SLACK)} be lost altogether; "
+                "consider max_lost."
+            )
+
+
+def before_asking(golden: GoldenSet, limits: Limits, custom_metrics: CustomMetrics) -> str | None:
+    """Say which ``max_drop`` allows next to nothing, of several the least, when only the number of queries is known.
+
+    A percentage is one of a mean that is not known yet, and taken for one of the best that there is.
+    """
+    named = dict.fromkeys(name for name, _ in limits)
+    unasked = evaluate_run(golden, Run({}), named, custom_metrics=custom_metrics)
+    least: tuple[float, str] | None = None
+    for (name, tag), words in limits.items():
+        if "max_drop" not in words or "significance" in words:
+            continue
+        limit, metric = words["max_drop"][0], unasked.metric(name)
+        allowed = limit.value / 100 * metric.upper if limit.percent else limit.value
+        n = len(unasked.queries(metric, tag))
+        of_one = allowed * n
+        if 0 < of_one < _PART_OF_ONE and (least is None or of_one < least[0] - SLACK):
+            text = _next_to_nothing(f"max_drop {limit}", allowed, n, metric, tag, at_most=limit.percent)
+            least = of_one, text
+    return least[1] if least is not None else None
+
+
+def _next_to_nothing(
+    what: str, allowed: float, n: int, metric: Metric, tag: str | None, *, at_most: bool = False
+) -> str:
+    """Say what an allowed drop of a mean is in terms of one of its queries."""
+    tagged = f" tagged {tag}" if tag is not None else ""
+    if metric.family in _OF_RANKS and _of_a_slip(metric) > allowed * n + SLACK:
+        fails = ": one answer that slips from rank 1 to rank 2 fails"
+    elif metric.family in _OF_FINDING:
+        fails = ": one query that loses its answer fails"
+    else:
+        fails = ""
+    return f"{what} on {plural(n, 'query', 'queries')}{tagged} is {'at most ' * at_most}{_share(allowed * n)} of one query{fails}."
+
+
+def _of_a_slip(metric: Metric) -> float:
+    """Return what a query with one relevant document loses as that slips from rank 1 to rank 2."""
+    scorer = Scorer([metric])
+    first, second = (scorer.row({"d": 1}, ranking)[0] for ranking in (["d"], ["x", "d"]))
+    return (first or 0.0) - (second or 0.0)
+
+
+def _share(part: float) -> str:
+    """Say a part of one, in a word where one fits: ``a fifth``, ``0.37``."""
+    for whole, word in _PARTS.items():
+        if abs(part * whole - 1) < 0.03:
+            return word
+    return "less than a hundredth" if part < 0.01 - SLACK else score_text(part, digits=2)
+
+
+def on_passed_drops(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Never let a drop beyond its limit pass unsaid: for significance, or for what differs from run to run.
+
+    And say where a tolerance says little, because answers differ from run to run.
+    """
+    for verdict in verdicts:
+        if not _is_set_drop(verdict) or verdict.failed or verdict.metric is None or verdict.limit is None:
+            continue
+        if verdict.limit < -comparison.change(verdict.metric, verdict.tag).delta - SLACK:
+            yield verdict.text
+        noise = comparison.run_noise(verdict.metric, verdict.tag)
+        surely = SURELY * noise.deviation if noise is not None else 0.0
+        if noise is not None and verdict.limit < surely:
+            what = verdict.metric if verdict.tag is None else f"{verdict.metric} [{verdict.tag}]"
+            yield (
+                f"max_drop {score_text(verdict.limit)} of {what} is less than what differs from run to run: a fall "
+                f"fails from {score_text(verdict.limit + surely)} on. Ask more often (--ir-repeat), or allow "
+                f"{score_text(surely)} or more. Least stable: {', '.join(noise.unstable[:_FEW])}."
+            )
+
+
+def on_run_noise(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Say by how much the compared means differ from run to run."""
+    told = [
+        f"{verdict.metric} {score_text(noise.deviation)}"
+        for verdict in verdicts
+        if verdict.tag is None and (noise := _noise_of(comparison, verdict)) is not None
+    ]
+    if told:
+        yield (
+            "From run to run the differences vary by (standard deviation): "
+            f"{', '.join(told)}. A drop fails where it exceeds max_drop by {SURELY} times that."
+        )
+
+
+def _noise_of(comparison: Comparison, verdict: Verdict) -> RunNoise | None:
+    """Give the run noise of a judged ``max_drop``, None where there is none."""
+    if not _is_set_drop(verdict) or verdict.metric is None:
+        return None
+    noise = comparison.run_noise(verdict.metric, verdict.tag)
+    return noise if noise is not None and noise.deviation > 0 else None
+
+
+def _is_set_drop(verdict: Verdict) -> bool:
+    """Whether a verdict is of a judged ``max_drop`` of a mean."""
+    judged = verdict.metric is not None and verdict.limit is not None
+    return verdict.word == "max_drop" and judged and not verdict.single and verdict.state != "not checked"
+
+
+def on_averages(comparison: Comparison) -> Iterator[str]:
+    """Say that the scores shown are averages, where queries were asked several times."""
+    now, before = (
+        max((len(side.rankings(query.id)) for query in side.counted), default=1)
+        for side in (comparison.now, comparison.baseline)
+    )
+    if now > 1 or before > 1:
+        yield (
+            f"Today's scores are {_averaged(now)}, the baseline's {_averaged(before)}. Of several answers, one with a "
+            "fault (a forbidden document, an answer where none is right), or else the one that scores like their average is shown."
+        )
+
+
+def _averaged(answers: int) -> str:
+    return "of one answer a query" if answers == 1 else f"averages over {answers} answers a query"

@@ -1,0 +1,169 @@
+"""Files that are written whole and atomically, whatever happens to the writer.
+
+A file is written under another name in the same folder, flushed to the disk and moved into place: at any moment it is
+the old one or the new one. The writer holds a lock on its temporary file, which ends with its process, however that
+ends: a temporary file without a lock is a dead writer's, and is swept away by the next one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import stat
+import time
+from pathlib import Path
+
+from pytest_irmetrics.base.wording import printable
+
+try:
+    import fcntl
+except ImportError:  # Windows, where nobody can delete a file that a writer has open: no lock is needed
+    fcntl = None  # type: ignore[assignment]
+
+_TEMPORARY = re.compile(r"\.ir-writing-[0-9a-f]{16}\.tmp")
+_DAY = 24 * 60 * 60.0
+_ATTEMPTS = 5
+
+
+class WriteError(ValueError):
+    """A file that cannot be written; says what is wrong with which file and what to do."""
+
+
+def write_whole(path: Path, data: bytes, *, again: str = "write it again") -> bool:
+    """Write a file, whole or not at all, and return whether that changed anything.
+
+    Makes the folders that it takes, follows links and keeps the file's mode. Raises WriteError, and then the file is
+    as it was; `again` says what to do once the cause is mended.
+    """
+    real = Path(os.path.realpath(path))
+    where = printable(str(path))
+    try:
+        mode = _mode(real)
+        if mode is not None:
+            if not stat.S_ISREG(mode):
+                raise WriteError(f"{where}: is not a file. Move it out of the way, and {again}.")
+            if real.read_bytes() == data:
+                return False
+            if not mode & 0o222 or not os.access(real, os.W_OK):
+                raise WriteError(f"{where}: is read-only. Make it writable (`chmod u+w`), and {again}.")
+        real.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(real.parent)
+        _replace(real, data, mode)
+    except OSError as error:
+        raise WriteError(
+            f"{where}: cannot be written: {error.strerror or error}. What was there is as it was. Mend that, and {again}."
+        ) from None
+    return True
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _replace(real: Path, data: bytes, mode: int | None) -> None:
+    for _ in range(_ATTEMPTS):
+        temporary = real.with_name(f".ir-writing-{secrets.token_hex(8)}.tmp")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(temporary, flags, 0o666)
+        moved = False
+        try:
+            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+                if not _hold(file.fileno(), temporary):
+                    continue
+                file.write(data)
+                file.flush()
+                if mode is not None:
+                    temporary.chmod(stat.S_IMODE(mode))
+                os.fsync(file.fileno())
+                if fcntl is not None:  # as long as the lock is held; Windows moves closed files only
+                    temporary.replace(real)
+                    moved = True
+            if not moved:
+                temporary.replace(real)
+                moved = True
+        finally:
+            if not moved:
+                with contextlib.suppress(OSError):
+                    temporary.unlink()
+        _flush_folder(real.parent)
+        return
+    raise OSError(errno.EBUSY, "another process keeps removing the temporary file")
+
+
+def _hold(descriptor: int, temporary: Path) -> bool:
+    """Lock a temporary file, as the sign that its writer lives. Says whether it is still there to be written."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:  # a sweeper was between us and the lock
+        return False
+    except OSError:  # a file system without locks, on which sweepers go by age
+        return True
+    try:
+        return os.path.samestat(os.stat(temporary), os.fstat(descriptor))  # noqa: PTH116 - beside fstat
+    except FileNotFoundError:
+        return False
+
+
+def _flush_folder(folder: Path) -> None:
+    """Bring a folder's entries to the disk, where the system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def sweep(directory: Path) -> list[Path]:
+    """Remove the temporary files of dead writers from a folder and those below it; return what was removed."""
+    return [path for folder, _, _ in os.walk(directory) for path in _sweep(Path(folder))]
+
+
+def _sweep(folder: Path) -> list[Path]:
+    try:
+        found = sorted(path for path in folder.iterdir() if _TEMPORARY.fullmatch(path.name))
+    except OSError:
+        return []
+    return [path for path in found if _remove_abandoned(path)]
+
+
+def _remove_abandoned(path: Path) -> bool:
+    """Remove a temporary file unless somebody is writing to it. It is ours to remove while we hold its lock.
+
+    A writer that has made its file, and not locked it yet, notices afterwards that it is gone, and makes another.
+    """
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return False
+        if fcntl is None:
+            path.unlink()  # fails if it is open
+            return True
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+        try:
+            if not _is_free(descriptor):
+                return False
+            path.unlink()
+            return True
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return False
+
+
+def _is_free(descriptor: int) -> bool:
+    """Take the lock if nobody has it. Where the file system knows no locks, what is a day old counts as free."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return time.time() - os.fstat(descriptor).st_mtime > _DAY
+    return True

@@ -1,0 +1,185 @@
+"""How one metric moved from one run to another, over the queries that both have: what is worse, better, lost, and how surely."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import compress
+from operator import sub
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from pytest_irmetrics.base.terminal import SLACK
+from pytest_irmetrics.comparison import significance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.metrics import Metric
+
+
+class _Paired(NamedTuple):
+    """The queries that both sides score, in three columns."""
+
+    queries: Sequence[Query]
+    weights: Sequence[float]
+    differences: list[float]
+    """Now − baseline."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """How one metric moved from the baseline, over the queries that both sides have.
+
+    Kept as columns, one place a query; the mappings are made when they are looked at.
+    """
+
+    metric: Metric
+    tag: str | None
+    baseline: float | None
+    """The baseline's mean over the paired queries, under today's judgments."""
+    now: float | None
+    """Today's mean over the paired queries."""
+    queries: Sequence[Query] = field(repr=False)
+    """The queries over which the metric averages, also those that it leaves out on one side."""
+    _weights: Sequence[float] = field(repr=False)
+    _before: Sequence[float | None] = field(repr=False)
+    _after: Sequence[float | None] = field(repr=False)
+
+    @cached_property
+    def weights(self) -> Mapping[str, float]:
+        """Query id → its weight."""
+        return {query.id: weight for query, weight in zip(self.queries, self._weights, strict=True)}
+
+    @cached_property
+    def before(self) -> Mapping[str, float]:
+        """Query id → the baseline's score."""
+        return by_id(self.queries, self._before)
+
+    @cached_property
+    def after(self) -> Mapping[str, float]:
+        """Query id → today's score."""
+        return by_id(self.queries, self._after)
+
+    @cached_property
+    def differences(self) -> Mapping[str, float]:
+        """Query id → now − baseline, of the paired queries; weights are not applied."""
+        return {
+            query.id: value
+            for query, value in zip(self._paired.queries, self._paired.differences, strict=True)
+        }
+
+    @cached_property
+    def _paired(self) -> _Paired:
+        queries, weights, before, after = self.queries, self._weights, self._before, self._after
+        if None in before or None in after:
+            both = [now is not None and then is not None for now, then in zip(after, before, strict=True)]
+            queries, weights = list(compress(queries, both)), list(compress(weights, both))
+            before, after = list(compress(before, both)), list(compress(after, both))
+        columns = cast("tuple[Sequence[float], Sequence[float]]", (after, before))
+        return _Paired(queries, weights, list(map(sub, *columns)))
+
+    @property
+    def n(self) -> int:
+        """How many queries are paired."""
+        return len(self._paired.queries)
+
+    @cached_property
+    def delta(self) -> float:
+        """Now − baseline; 0 where no query is paired."""
+        if self.now is None or self.baseline is None:
+            return 0.0
+        if self._denominators_differ:
+            return self.now - self.baseline
+        return math.fsum(filter(None, self._weighted)) / self.n  # most did not change
+
+    @cached_property
+    def _denominators_differ(self) -> bool:
+        """Whether the metric leaves queries out (``miss=skip``), so that each side has its own."""
+        return any(len(side) - side.count(None) != self.n for side in (self._before, self._after))
+
+    @cached_property
+    def _weighted(self) -> list[float]:
+        """Weight · N / Σ weights · (now − baseline) of each paired query; their plain mean is ``delta``."""
+        _, weights, differences = self._paired
+        if set(weights) <= {1.0}:
+            return differences
+        total = math.fsum(weights)
+        scale = self.n / total if total else 1.0
+        return [weight * scale * value for weight, value in zip(weights, differences, strict=True)]
+
+    @cached_property
+    def weighted_differences(self) -> Mapping[str, float]:
+        """Query id → weight · N / Σ weights · (now − baseline); their plain mean is ``delta``."""
+        return {query.id: value for query, value in zip(self._paired.queries, self._weighted, strict=True)}
+
+    @cached_property
+    def worse(self) -> tuple[str, ...]:
+        """Ids of the queries that score lower than before, the one that costs the mean most first."""
+        return self._moved(lambda difference: difference < -SLACK, 1)
+
+    @cached_property
+    def better(self) -> tuple[str, ...]:
+        """Ids of the queries that score higher than before, the largest gain first."""
+        return self._moved(lambda difference: difference > SLACK, -1)
+
+    def _moved(self, which: Callable[[float], bool], sign: int) -> tuple[str, ...]:
+        queries, _, differences = self._paired
+        places = [place for place, difference in enumerate(differences) if difference and which(difference)]
+        found = sorted((sign * self._weighted[place], queries[place].id) for place in places)
+        return tuple([query_id for _, query_id in found])
+
+    @cached_property
+    def same(self) -> tuple[str, ...]:
+        """Ids of the queries whose score did not change."""
+        moved = {*self.worse, *self.better}
+        return tuple([query.id for query in self._paired.queries if query.id not in moved])
+
+    @property
+    def left_out(self) -> list[str]:
+        """Ids of the queries that counted before, and that the metric leaves out today (``miss=skip``)."""
+        if None not in self._after:
+            return []
+        return [query_id for query_id in self.before if query_id not in self.after]
+
+    @cached_property
+    def lost(self) -> tuple[str, ...]:
+        """Ids of the queries that went from above 0 to 0, the one that costs most first.
+
+        So did those that the metric leaves out since: ``miss=skip`` does that with a query that finds nothing.
+        """
+        columns = zip(self.queries, self._weights, self._before, self._after, strict=True)
+        gone = [
+            (-weight * before, query.id)
+            for query, weight, before, after in columns
+            if before is not None and before > SLACK and (after is None or after <= SLACK)
+        ]
+        return tuple([query_id for _, query_id in sorted(gone)])
+
+    @cached_property
+    def p_value(self) -> float | None:
+        """One-sided sign-flip p of a drop this large; None where the two sides average over other queries."""
+        if self._denominators_differ or not self.n:
+            return None
+        return significance.sign_flip_p(self._weighted)
+
+    @cached_property
+    def interval(self) -> tuple[float, float] | None:
+        """95 % interval of delta; None for fewer than two paired queries."""
+        if self._denominators_differ or self.n < 2:
+            return None
+        return significance.interval(self._weighted)
+
+    @cached_property
+    def detectable(self) -> float | None:
+        """The smallest drop that this many queries, changing this much, show (power 80 %, one-sided 5 %)."""
+        if self._denominators_differ or self.n < 2:
+            return None
+        return significance.detectable_drop(self._weighted)
+
+
+def by_id(queries: Sequence[Query], column: Sequence[float | None]) -> dict[str, float]:
+    """Map query ids to their scores, without those that a metric leaves out."""
+    pairs = zip(queries, column, strict=True)
+    return {query.id: score for query, score in pairs if score is not None}

@@ -1,0 +1,423 @@
+"""Evaluation against Evaluation: which queries pair, how far each mean moved, and which documents moved it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from pytest_irmetrics.comparison.change import Change, by_id
+from pytest_irmetrics.comparison.moves import moves
+from pytest_irmetrics.evaluation import Evaluation, EvaluationError, NoQueryError
+from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden.passage import judged_then
+from pytest_irmetrics.metrics import Scorer, mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_irmetrics.comparison.moves import Move
+    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.metrics import Grade, Metric
+    from pytest_irmetrics.run import Answer
+
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelChange:
+    """A judgment that is not what it was when the baseline was stored; None: there is, or was, none."""
+
+    query_id: str
+    doc_id: str
+    before: Grade | None
+    after: Grade | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunNoise:
+    """How much a delta moves when nothing but the run changes."""
+
+    deviation: float
+    """The standard deviation √V of the delta."""
+    unstable: tuple[str, ...]
+    """Ids of the queries whose answers differ between repeats, those that move the mean most first."""
+
+
+class Comparison:
+    """Today's evaluation against a baseline's.
+
+    Queries pair by id, text and params. ``comparison["ndcg@10"]`` is the Change of that metric over the paired
+    queries; both sides are cut at the shallower of the two depths.
+    """
+
+    def __init__(self, now: Evaluation, baseline: Evaluation) -> None:
+        stored = baseline.run.answers
+        queries, asked = now.golden.queries, now.only
+        gone = [query_id for query_id in stored if query_id not in queries] if asked is None else ()
+        self.removed: tuple[str, ...] = tuple(sorted(gone))
+        """Ids of the queries that only the baseline has."""
+        new, reworded, paired = [], [], []
+        for query_id, query in queries.items():
+            answer = stored.get(query_id)
+            if asked is not None and query_id not in asked:
+                continue
+            if answer is None:
+                new.append(query_id)
+            elif _same_question(query, answer):
+                paired.append(query_id)
+            else:
+                reworded.append(query_id)
+        self.new: tuple[str, ...] = tuple(new)
+        """Ids of the queries that the baseline does not have."""
+        self.reworded: tuple[str, ...] = tuple(reworded)
+        """Ids of the queries whose text or params changed since the baseline was stored."""
+        self.paired: tuple[str, ...] = tuple(paired)
+        """Ids of the queries that both sides asked in the same words."""
+        self.depth = min((d for d in (now.depth, baseline.depth) if d is not None), default=None)
+        """The depth at which both sides are read."""
+        self.full = now
+        only = frozenset(self.paired)
+        self.now = now.narrowed(only=only, depth=self.depth)
+        self.baseline = baseline.narrowed(only=only, depth=self.depth).beside(self.now)
+        self._changes: dict[tuple[str, str | None], Change] = {}
+
+    def __getitem__(self, metric: str | Metric) -> Change:
+        return self.change(metric)
+
+    def change(self, metric: str | Metric, tag: str | None = None) -> Change:
+        """Return how a metric moved over the paired queries, or over those with ``tag``."""
+        metric = self.now.metric(metric)
+        if metric.kind == "latency":
+            raise EvaluationError(f"{metric.name} is never in a baseline; gate it with `max`.")
+        key = metric.name, tag
+        if key not in self._changes:
+            self._changes[key] = self._compute(metric, tag)
+        return self._changes[key]
+
+    def _compute(self, metric: Metric, tag: str | None) -> Change:
+        queries, places = self.now.queries(metric, tag), self.now.places(metric, tag)
+        weights = _taken(self.now.weights(metric), places)
+        after = _taken(self.now.column(metric), places)
+        if self.baseline.golden is self.now.golden:
+            before = _taken(self.baseline.column(metric), places)
+        else:
+            stored = by_id(self.baseline.queries(metric), self.baseline.column(metric))
+            before = [stored.get(query.id) for query in queries]
+        return Change(
+            metric=metric,
+            tag=tag,
+            baseline=_weighted_mean(before, weights),
+            now=self._mean_now(metric, tag),
+            queries=queries,
+            _weights=weights,
+            _before=before,
+            _after=after,
+        )
+
+    def _mean_now(self, metric: Metric, tag: str | None) -> float | None:
+        try:
+            return self.now.mean(metric, tag)
+        except NoQueryError:
+            return None
+
+    def by(self, metrics: Sequence[Metric]) -> Comparison:
+        """Return the same two runs over the same queries, compared by other metrics."""
+        return Comparison(self.now.narrowed(metrics=metrics), self.baseline.narrowed(metrics=metrics))
+
+    def run_noise(self, metric: str | Metric, tag: str | None = None) -> RunNoise | None:
+        """Return how much a delta moves from run to run; None where neither side asked more than once.
+
+        V = Σ (w / Σw)² · (s²_before / R_before + s²_now / R_now), with s² the sample variance of a query's scores
+        over its R repeats; where one side asked once, the other side's s² stands for it.
+        """
+        if not self.now.repeated and not self.baseline.repeated:
+            return None
+        change = self.change(metric, tag)
+        before, now = self.baseline.repeats(metric), self.now.repeats(metric)
+        total = math.fsum(change.weights[query_id] for query_id in change.differences)
+        parts: dict[str, float] = {}
+        repeated = False
+        for query_id in change.differences:
+            old, new = before.get(query_id, []), now.get(query_id, [])
+            spreads = [_variance(scores) if len(scores) > 1 else None for scores in (old, new)]
+            repeated = repeated or any(spread is not None for spread in spreads)
+            known = next((spread for spread in spreads if spread is not None), 0.0)
+            parts[query_id] = (change.weights[query_id] / total) ** 2 * math.fsum(
+                (known if spread is None else spread) / max(len(scores), 1)
+                for spread, scores in zip(spreads, (old, new), strict=True)
+            )
+        if not repeated:
+            return None
+        unstable = sorted(
+            (query_id for query_id, part in parts.items() if part > 0), key=lambda i: (-parts[i], i)
+        )
+        return RunNoise(math.sqrt(math.fsum(parts.values())), tuple(unstable))
+
+    def paired_share(self, tag: str | None = None) -> float:
+        """Return how much of the baseline's weight the paired queries carry, in [0, 1]; 1 where it has no query.
+
+        With ``tag``, of the queries that were stored with it.
+        """
+        answers = self.baseline.run.answers
+        stored = answers if tag is None else {i: a for i, a in answers.items() if tag in a.tags}
+        if len(self.paired) == len(answers):
+            return 1.0
+        total = math.fsum(_weight(answer) for answer in stored.values())
+        paired = math.fsum(_weight(stored[query_id]) for query_id in self.paired if query_id in stored)
+        return paired / total if total else 1.0
+
+    @cached_property
+    def _edited(self) -> list[str]:
+        """Ids of the paired queries of which what is said today is not to the letter what was stored; as a rule none."""
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
+        pairs = zip(map(answers.__getitem__, self.paired), map(queries.__getitem__, self.paired), strict=True)
+        return [
+            query.id
+            for answer, query in pairs
+            if answer.judgments != query.judgments
+            or answer.weight != query.weight
+            or answer.tags != query.tags
+            or answer.passages
+        ]
+
+    @cached_property
+    def label_changes(self) -> tuple[LabelChange, ...]:
+        """The judgments of paired queries that changed since the baseline was stored."""
+        changes = []
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
+        for query_id in self._edited:
+            old = answers[query_id].judgments
+            new = queries[query_id].judgments
+            if old is None or old == new:
+                continue
+            changes += [
+                LabelChange(query_id, doc_id, old.get(doc_id), new.get(doc_id))
+                for doc_id in sorted({*old, *new})
+                if old.get(doc_id) != new.get(doc_id)
+            ]
+        return tuple(changes)
+
+    @cached_property
+    def weight_changes(self) -> tuple[str, ...]:
+        """Ids of the paired queries whose weight is not the one that was stored with the baseline."""
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
+        return tuple(
+            [
+                query_id
+                for query_id in self._edited
+                if answers[query_id].weight not in (None, queries[query_id].weight)
+            ]
+        )
+
+    @cached_property
+    def tag_changes(self) -> tuple[str, ...]:
+        """Ids of the paired queries whose tags are not those that were stored with the baseline."""
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
+        return tuple(
+            [
+                query_id
+                for query_id in self._edited
+                # A run that says nothing of judgments says nothing of tags.
+                if answers[query_id].tags != queries[query_id].tags
+                and answers[query_id].judgments is not None
+                and {*answers[query_id].tags} != {*queries[query_id].tags}
+            ]
+        )
+
+    @cached_property
+    def stored_level(self) -> Grade:
+        """The relevance level that was stored with the baseline; today's where none was."""
+        level = self.baseline.run.relevance_level
+        return self.now.golden.relevance_level if level is None else level
+
+    def relabelled(self, tag: str | None = None) -> str:
+        """Name what scores depend on, other than rankings, and what changed since the baseline was stored.
+
+        For example ``judgments and weights``; empty where nothing did. Tags count where ``tag`` is one of them.
+        """
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
+        retagged = tag is not None and any(
+            (tag in answers[query_id].tags) != (tag in queries[query_id].tags)
+            for query_id in self.tag_changes
+        )
+        changed = [
+            word
+            for word, one in (
+                ("judgments", self.label_changes),
+                ("relevance level", self.stored_level != self.now.golden.relevance_level),
+                ("weights", self.weight_changes),
+                ("tags", retagged),
+            )
+            if one
+        ]
+        return " and ".join([*([", ".join(changed[:-1])] if changed[1:] else []), *changed[-1:]])
+
+    @cached_property
+    def other_passages(self) -> tuple[str, ...]:
+        """Ids of the paired queries for which the baseline found a passage that is not judged any more, and nobody looked for.
+
+        Their stored judgments cannot be gone back to: whether today's chunks hold it is not known.
+        """
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
+        looked = self.now.retrieved.formerly
+        return tuple(
+            [
+                i
+                for i in self._edited
+                if i not in looked and not answers[i].passages.keys() <= queries[i].judgments.keys()
+            ]
+        )
+
+    @cached_property
+    def as_labelled_then(self) -> Comparison | None:
+        """The same two runs under what was stored with the baseline; None where nothing differs from today's.
+
+        That is the judgments, whether there is an answer at all, weights, tags and the relevance level; but
+        ``other_passages`` keep today's judgments.
+        """
+        golden = self.now.golden
+        changed = {change.query_id for change in self.label_changes} | {
+            *self.weight_changes,
+            *self.tag_changes,
+        }
+        if not changed and self.stored_level == golden.relevance_level:
+            return None
+        queries = dict(golden.queries)
+        formerly = {i: answer for i, answer in self.now.retrieved.formerly.items() if i in changed}
+        for query_id in changed:
+            stored = self.baseline.run.answers[query_id]
+            queries[query_id] = _as_stored(queries[query_id], stored, looked=query_id in formerly)
+        labelled = GoldenSet(queries.values(), name=golden.name, relevance_level=self.stored_level)
+        now = self.now.with_answers(formerly) if formerly else self.now
+        return Comparison(now.narrowed(golden=labelled), self.baseline.narrowed(golden=labelled))
+
+    def labels_delta(self, metric: str | Metric, tag: str | None = None) -> float | None:
+        """Return how far a metric moves through the change of labels alone: the baseline's run, now − then.
+
+        Labels are judgments, the relevance level and weights; with ``tag``, over those that carry it today. None where
+        the stored run has no judgments to go back to.
+        """
+        metric = self.now.metric(metric)
+        today = self.change(metric, tag).baseline
+        answers, queries = self.baseline.run.answers, self.now.golden.queries
+        if metric.kind != "ranking" or today is None or not self._judgments_stored:
+            return None
+        if self._judged_as_stored:
+            return 0.0
+        scorer = Scorer([metric], relevance_level=self.stored_level)
+        # Those that had an answer then: without judgments a query is marked no_answer.
+        asked = [
+            query_id
+            for query_id in self.paired
+            if answers[query_id].judgments
+            and queries[query_id].xfail is None
+            and (tag is None or tag in queries[query_id].tags)
+        ]
+        # Under the labels of then, passages are named as they were then.
+        rankings = [self.baseline.stored_rankings(query_id) for query_id in asked]
+        (column,) = scorer.columns(
+            [
+                answers[query_id].judgments or {}
+                for query_id, some in zip(asked, rankings, strict=True)
+                for _ in some
+            ],
+            [ranking for some in rankings for ranking in some],
+        )
+        rows = iter(column)
+        values, weights = [], []
+        for query_id, some in zip(asked, rankings, strict=True):
+            scores = [score for score in islice(rows, len(some)) if score is not None]
+            if scores:
+                values.append(mean(scores))
+                weights.append(_stored_weight(answers[query_id], queries[query_id]))
+        return today - mean(values, weights) if values else None
+
+    @cached_property
+    def _judgments_stored(self) -> bool:
+        answers = self.baseline.run.answers
+        return all(answers[query_id].judgments is not None for query_id in self._edited)
+
+    @cached_property
+    def _judged_as_stored(self) -> bool:
+        """Whether nothing that scores depend on, other than the rankings, differs from when the baseline was stored."""
+        return (
+            self.stored_level == self.now.golden.relevance_level
+            and self.baseline.golden is self.now.golden
+            and not self.label_changes
+            and not self.weight_changes
+        )
+
+    def moves(self, query_id: str) -> tuple[Move, ...]:
+        """Return where a query's relevant documents moved: losses first, the largest grade and fall first."""
+        judgments = self.now.golden.queries[query_id].judgments
+        return moves(judgments, self.baseline.rankings(query_id)[0], self.now.rankings(query_id)[0])
+
+
+def compare(now: Evaluation, baseline: Evaluation) -> Comparison:
+    """Compare two evaluations of one golden set, query by query.
+
+    Both are read under their own judgments: evaluate the baseline's run under today's golden set first, so
+    that a change of labels does not look like a change of the retriever. Both are read as deep as the shallower is.
+    """
+    for side in (now, baseline):
+        if not isinstance(side, Evaluation):
+            raise EvaluationError(
+                f"compare takes two evaluations, and this is of type {type(side).__name__}. Give what `evaluate` made of it."
+            )
+    return Comparison(now, baseline)
+
+
+def _same_question(query: Query, answer: Answer) -> bool:
+    """Tell whether a stored answer was to this question; a run without texts (a TREC run) goes by the id."""
+    if answer.text is None:
+        return True
+    return answer.text == query.text and answer.params == query.params
+
+
+def _as_stored(query: Query, answer: Answer, *, looked: bool) -> Query:
+    """Give a query the judgments, weight and tags that were stored with its answer.
+
+    Passages that are not judged any more come back where today's answer was looked through for them.
+    """
+    query = replace(query, weight=_stored_weight(answer, query))
+    if answer.judgments is None:
+        return query
+    query = replace(query, tags=answer.tags)
+    stored = answer.judgments
+    gone = {key: found for key, found in answer.passages.items() if key not in query.judgments}
+    if gone and not looked:
+        return query
+    passages = judged_then(query.passages, gone, stored)
+    return replace(query, judgments=stored, passages=passages, no_answer=not stored)
+
+
+def _stored_weight(answer: Answer, query: Query) -> float:
+    return query.weight if answer.weight is None else answer.weight
+
+
+def _weight(answer: Answer) -> float:
+    return 1.0 if answer.weight is None else answer.weight
+
+
+def _variance(scores: Sequence[float]) -> float:
+    """Give the sample variance, n − 1 below; exactly 0 where all agree. `statistics` takes a hundred times as long."""
+    if min(scores) == max(scores):
+        return 0.0
+    middle = math.fsum(scores) / len(scores)
+    return math.fsum((score - middle) ** 2 for score in scores) / (len(scores) - 1)
+
+
+def _weighted_mean(scores: Sequence[float | None], weights: Sequence[float]) -> float | None:
+    if None in scores:
+        weights = [weight for score, weight in zip(scores, weights, strict=True) if score is not None]
+        scores = [score for score in scores if score is not None]
+    return mean(cast("Sequence[float]", scores), weights) if scores else None
+
+
+def _taken(column: Sequence[T], places: Sequence[int] | None) -> Sequence[T]:
+    return column if places is None else [column[place] for place in places]

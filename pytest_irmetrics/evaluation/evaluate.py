@@ -1,0 +1,132 @@
+"""A golden set and a retriever, or a run that is already there → an Evaluation."""
+
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation
+from pytest_irmetrics.evaluation.faults import EvaluationError
+from pytest_irmetrics.metrics import Metric, parse_metric
+from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
+from pytest_irmetrics.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from concurrent.futures import Executor
+
+    from pytest_irmetrics.golden import GoldenSet
+
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
+DEFAULT_METRICS = ("mrr", "map", "ndcg@3", "ndcg@10", "precision@10", "recall@10")
+"""What is reported unless told otherwise."""
+
+DEFAULT_DEPTH = 10
+"""How many results a retriever is asked for unless told otherwise."""
+
+_NO_CUSTOM: CustomMetrics = MappingProxyType({})
+
+
+def judged_beside(metrics: Sequence[Metric], depth: int | None) -> tuple[Metric, ...]:
+    """Return ``judged@k`` for each cut-off of some metrics: a score is as good as the judgments behind it."""
+    ranked = [metric for metric in metrics if metric.kind == "ranking"]
+    cutoffs = {metric.cutoff or depth for metric in ranked if metric.family != "judged"}
+    names = [f"judged@{k}" if k else "judged" for k in sorted(cutoffs, key=lambda k: k or math.inf)]
+    known = {metric.name for metric in ranked}
+    return read_metrics(name for name in names if name not in known)
+
+
+def read_metrics(metrics: Iterable[str | Metric], custom: CustomMetrics = _NO_CUSTOM) -> tuple[Metric, ...]:
+    """Read metric names, dropping those that name a metric for the second time."""
+    read = (parse_metric(metric, custom=custom) if isinstance(metric, str) else metric for metric in metrics)
+    return tuple({metric.name: metric for metric in read}.values())
+
+
+def evaluate_run(
+    golden: GoldenSet,
+    run: Run,
+    metrics: Iterable[str | Metric],
+    *,
+    depth: int | None = None,
+    custom_metrics: CustomMetrics = _NO_CUSTOM,
+) -> Evaluation:
+    """Score a run that is already there; a query that it does not have scores 0."""
+    return Evaluation(
+        golden=golden,
+        retrieved=Retrieved(run=run, errors={}, stopped="", latencies={}),
+        metrics=read_metrics(metrics, custom_metrics),
+        depth=depth,
+        custom=custom_metrics,
+    )
+
+
+def evaluate(
+    golden: GoldenSet,
+    source: Any,
+    metrics: Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    depth: int | None = None,
+    duplicates: str = "error",
+    doc_id: Callable[[Any], Any] | None = None,
+    timeout: float | None = None,
+    concurrency: int = 1,
+    repeat: int = 1,
+    executor: Executor | None = None,
+    custom_metrics: CustomMetrics = _NO_CUSTOM,
+) -> Evaluation:
+    """Ask a retriever every query of a golden set, or take a Run, and score the answers.
+
+    ``depth`` is how many results a retriever is asked for: unless told otherwise as many as the deepest cut-off
+    needs, and at least ten; a Run is read as deep as it is. The other keywords are the settings of the plugin:
+    ``duplicates`` is ``error`` or ``collapse``, ``doc_id`` turns a returned item into its id, ``timeout`` is in
+    seconds a query, ``concurrency`` in queries at once, each query is asked ``repeat`` times, and an ``executor`` of
+    ``concurrent.futures`` has a sync retriever called elsewhere.
+
+    Raises MetricError for an unknown metric, and EvaluationError for a cut-off that the depth does not reach; what
+    goes wrong in single queries is in the evaluation's ``errors``.
+    """
+    _refuse_what_only_looks_like_it(golden, metrics)
+    read = read_metrics(metrics, custom_metrics)
+    if isinstance(source, Run):
+        stored = min((d for d in (source.depth, depth) if d is not None), default=None)
+        if stored is not None:
+            advice = "Choose a smaller cut-off, or give a deeper run."
+            require_depth(read, stored, f"the run is read to {stored}. {advice}")
+        return evaluate_run(golden, source, read, depth=stored, custom_metrics=custom_metrics)
+    if depth is None:
+        depth = max([DEFAULT_DEPTH, *(metric.cutoff or 0 for metric in read)])
+    require_depth(read, depth, f"the retriever is asked for {depth}. Give a larger `depth`, or leave it out.")
+    options = RetrievalOptions(
+        depth=depth,
+        duplicates=duplicates,
+        doc_id=doc_id,
+        timeout=timeout,
+        concurrency=concurrency,
+        repeat=repeat,
+        executor=executor,
+    )
+    retrieved = retrieve(golden.queries.values(), source, options)
+    return Evaluation(golden, retrieved, read, depth, custom_metrics)
+
+
+def _refuse_what_only_looks_like_it(golden: object, metrics: object) -> None:
+    """Raise EvaluationError for a path in place of a golden set, and a name in place of several."""
+    if not hasattr(golden, "queries"):
+        raise EvaluationError(
+            f"{quote(str(golden))} is no golden set. Give what GoldenSet.load reads, or GoldenSet.from_judgments makes."
+        )
+    if isinstance(metrics, str):
+        raise EvaluationError(f"`metrics` is the text {metrics!r}. Give a list: [{metrics!r}].")
+
+
+def require_depth(metrics: Iterable[Metric], depth: int, what_there_is: str = "") -> None:
+    """Raise EvaluationError for a cut-off deeper than what there is, and what mends that: a test's settings unless told."""
+    for metric in metrics:
+        if metric.cutoff is not None and metric.cutoff > depth:
+            of_a_test = f"the retriever is asked for {depth}. Set ir_depth = {metric.cutoff}, or depth={metric.cutoff} in ir_golden."
+            raise EvaluationError(
+                f"{metric.name} needs {metric.cutoff} results a query, and {what_there_is or of_a_test}"
+            )

@@ -1,0 +1,382 @@
+"""Judgments appended to a golden set's YAML; every other byte stays as it is.
+
+What is written where follows how the query writes its `relevant`:
+
+- one id becomes a list, ``[doc-1, doc-2]``, or where a new grade is not 1 a mapping, ``{doc-1: 1, doc-2: 3}``;
+- a list takes an item. For a grade other than 1 it becomes a mapping, in which the ids that were there have grade 1;
+- a mapping takes a key.
+
+Lists and mappings in one line stay in one line, those of a line an entry get a line more, and comments stay with the
+entries that they are about.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.files import UTF8_BOM
+from pytest_irmetrics.golden.golden_set import GoldenSet, made_of
+from pytest_irmetrics.golden.model import Query
+from pytest_irmetrics.golden.problems import GoldenSetError, Problem
+from pytest_irmetrics.golden.write_yaml import double_quoted, is_ambiguous
+from pytest_irmetrics.golden.yaml import parse_yaml
+from pytest_irmetrics.golden.yaml_nodes import PARSER
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_irmetrics.golden.model import Contents
+    from pytest_irmetrics.metrics import Grade
+
+__all__ = ["append_judgments"]
+
+_BREAK = re.compile(r"\r\n?|\n")
+# What may stand between the last entry of a flow list or mapping and the end of its line.
+_REST = re.compile(r"[ \t]*(,?)(?:[ \t]+#[^\r\n]*|[ \t]*)(?=[\r\n]|\Z)")
+_PLAIN = re.compile(r"[\w/.$(][\w./+~$()@^;=:-]*")
+_FLOW_SIGNS = re.compile(r"[,\[\]{}]")
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+
+
+def append_judgments(
+    data: bytes,
+    added: Mapping[str, Mapping[str, Grade]],
+    path: Path,
+    shown: str,
+    custom_metrics: Collection[str] = (),
+) -> tuple[bytes, GoldenSet]:
+    """Append judgments, query id → document id → grade, to the content of a YAML golden set; return the new content.
+
+    The queries must be in the set and not judge these documents yet. What comes out was read again: it says what it
+    said before and the new judgments, and nothing else, or GoldenSetError says why that cannot be had.
+    """
+    bom = UTF8_BOM if data.startswith(UTF8_BOM) else b""
+    before = parse_yaml(data.removeprefix(UTF8_BOM), path, shown, custom_metrics)
+    edited = _Editor(data.removeprefix(bom).decode("utf-8"), shown).edited(
+        [(before.queries[query_id], documents) for query_id, documents in added.items() if documents]
+    )
+    try:
+        after = parse_yaml(edited.encode("utf-8"), path, shown, custom_metrics)
+    except GoldenSetError as error:
+        problem = error.problems[0]
+        message = f"With the new judgments this could not be read: {problem.message} Nothing was written; append them by hand."
+        raise GoldenSetError([Problem(shown, problem.line, problem.column, message)]) from None
+    changed = next(_unintended(before, after, added), None)
+    if changed is not None:
+        query = before.queries.get(changed)
+        message = (
+            f"The new judgments would change more than they should, first {quote(changed)}. Nothing was written; append "
+            "them by hand."
+        )
+        raise GoldenSetError([Problem(shown, *((query.line, query.column) if query else (1, 1)), message)])
+    return bom + edited.encode("utf-8"), made_of(after, path)
+
+
+def _unintended(before: Contents, after: Contents, added: Mapping[str, Mapping[str, Grade]]) -> Iterator[str]:
+    """Yield what is not as it was and was not meant to change: queries' ids, or what of the whole set."""
+    for name in ("name", "relevance_level", "left_out"):
+        if getattr(before, name) != getattr(after, name):
+            yield name
+    if _limits(before.thresholds) != _limits(after.thresholds):
+        yield "thresholds"
+    if list(before.queries) != list(after.queries):
+        yield "queries"
+    for query_id, query in before.queries.items():
+        now = after.queries.get(query_id)
+        if (
+            now is None
+            or now.judgments != {**query.judgments, **added.get(query_id, {})}
+            or any(getattr(query, name) != getattr(now, name) for name in _KEPT)
+            or _limits(query.thresholds) != _limits(now.thresholds)
+        ):
+            yield query_id
+
+
+_KEPT = [
+    field.name for field in fields(Query) if field.name not in ("judgments", "thresholds", "line", "column")
+]
+
+
+def _limits(thresholds: Iterable[Any]) -> list[tuple[object, ...]]:
+    """Return what thresholds say, without the lines on which they stand."""
+    return [(threshold.metric, threshold.limits, threshold.tag) for threshold in thresholds]
+
+
+@dataclass(slots=True)
+class _Node:
+    """A scalar, list or mapping with where it begins and ends in the text."""
+
+    start: int
+    end: int
+    column: int
+    """Of its start, from 0."""
+    line: int
+    """The same."""
+    last_line: int
+    value: str = ""
+    style: str | None = None
+    """The quote of a scalar, or the sign of a block of text; None for plain text."""
+    flow: bool = False
+    anchored: bool = False
+    """Whether it is shared: by an anchor, or as an alias."""
+    mapping: bool = False
+    items: list[_Node] | None = None
+    """A mapping's are its keys and values by turns; a scalar has none."""
+
+    @property
+    def entries(self) -> list[_Node]:
+        """What begins each entry: a list's items, a mapping's keys."""
+        items = self.items or []
+        return items[::2] if self.mapping else items
+
+
+class _Editor:
+    """Collects the changes to one text, and makes them."""
+
+    def __init__(self, text: str, shown: str) -> None:
+        self._text = text
+        self._shown = shown
+        breaks = list(_BREAK.finditer(text))
+        self._breaks = [found[0] for found in breaks]
+        self._starts = [0, *(found.end() for found in breaks)]
+        self._changes: list[tuple[int, int, str]] = []
+        self._problems: list[Problem] = []
+
+    def edited(self, added: Sequence[tuple[Query, Mapping[str, Grade]]]) -> str:
+        """Return the text with judgments appended to these of its queries. Raises GoldenSetError."""
+        nodes = self._find({(query.line, query.column) for query, _ in added})
+        for query, documents in added:
+            if query.no_answer:
+                self._problem(
+                    query,
+                    f"{quote(query.id)} is a `no_answer` query, which has no judgments. Take `no_answer` away first, "
+                    "and write `relevant`.",
+                )
+                continue
+            node = nodes.get((query.line, query.column))
+            relevant = None if node is None else _value(node, "relevant")
+            if relevant is None:
+                self._problem(query, f"{quote(query.id)} has no `relevant` of its own. Write it out.")
+            else:
+                self._append(query, relevant, documents)
+        if self._problems:
+            raise GoldenSetError(self._problems)
+        parts, done = [], 0
+        # Of changes at one place those that only insert come first, in the order in which they were made.
+        for start, end, new in sorted(self._changes, key=lambda change: change[:2]):
+            parts += [self._text[done:start], new]
+            done = end
+        return "".join([*parts, self._text[done:]])
+
+    def _problem(self, query: Query, message: str, node: _Node | None = None) -> None:
+        line, column = (query.line, query.column) if node is None else (node.line + 1, node.column + 1)
+        self._problems.append(Problem(self._shown, line, column, message))
+
+    # Where what is --------------------------------------------------------------------------------------------
+
+    def _find(
+        self, wanted: Collection[tuple[int | None, int | None]]
+    ) -> dict[tuple[int | None, int | None], _Node]:
+        """Return the mappings that begin at these lines and columns, both from 1."""
+        found: dict[tuple[int | None, int | None], _Node] = {}
+        outer: list[_Node | None] = []
+        events: Any = yaml.parse(self._text, Loader=PARSER)
+        for event in events:
+            if isinstance(event, (MappingEndEvent, SequenceEndEvent)):
+                node = outer.pop()
+                if node is not None and node.flow:  # of others it says where the next thing begins
+                    mark: Any = event.end_mark
+                    node.end, node.last_line = self._at(mark), mark.line
+                continue
+            if not isinstance(event, (ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent)):
+                continue
+            mark = event.start_mark
+            where = mark.line + 1, mark.column + 1
+            around = outer[-1] if outer else None
+            is_wanted = isinstance(event, MappingStartEvent) and where in wanted
+            node = self._node(event) if around is not None or is_wanted else None
+            if node is not None and around is not None and around.items is not None:
+                around.items.append(node)
+            if node is not None and is_wanted:
+                found[where] = node
+            if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
+                outer.append(node)
+        return found
+
+    def _at(self, mark: Any) -> int:
+        line: int = mark.line
+        column: int = mark.column
+        return self._starts[line] + column
+
+    def _node(self, event: Any) -> _Node:
+        collection = isinstance(event, (MappingStartEvent, SequenceStartEvent))
+        scalar = isinstance(event, ScalarEvent)
+        return _Node(
+            start=self._at(event.start_mark),
+            end=self._at(event.end_mark),
+            column=event.start_mark.column,
+            line=event.start_mark.line,
+            last_line=event.end_mark.line,
+            value=event.value if scalar else "",
+            style=(event.style or None) if scalar else None,
+            flow=bool(event.flow_style) if collection else False,
+            anchored=event.anchor is not None,
+            mapping=isinstance(event, MappingStartEvent),
+            items=[] if collection else None,
+        )
+
+    # What becomes of it ---------------------------------------------------------------------------------------
+
+    def _append(self, query: Query, node: _Node, documents: Mapping[str, Grade]) -> None:
+        graded = node.mapping or any(grade != 1 for grade in documents.values())
+        if node.anchored:
+            self._problem(
+                query, "`relevant` is shared by an anchor. Write it out here, and label again.", node
+            )
+        elif any(part.style in ("|", ">") for part in _scalars(node)):
+            self._problem(
+                query, "`relevant` has a block of text in it. Write the ids on one line each.", node
+            )
+        elif node.items is None:
+            self._wrap(node, documents, graded=graded)
+        elif not node.mapping and graded:
+            if any(item.items is not None for item in node.items):
+                self._problem(
+                    query,
+                    f"This list holds passages, and a document in it has grade 1. Write {quote(next(iter(documents)))} as a "
+                    "passage, with its text and grade.",
+                    node,
+                )
+            elif self._grade_all(query, node):
+                column = node.column if node.flow else node.column + 2
+                self._insert(node, self._entries(documents, node.items, graded=True), column)
+        else:
+            entries = self._entries(documents, node.entries, graded=graded)
+            dash = "- " if not node.flow and not node.mapping else ""
+            self._insert(node, [dash + entry for entry in entries], node.column)
+
+    def _entries(self, documents: Mapping[str, Grade], beside: Sequence[_Node], *, graded: bool) -> list[str]:
+        return [
+            _written(doc_id, beside) + (f": {_number(grade)}" if graded else "")
+            for doc_id, grade in documents.items()
+        ]
+
+    def _wrap(self, node: _Node, documents: Mapping[str, Grade], *, graded: bool) -> None:
+        """Make one id a list, or a mapping."""
+        first = self._key(node)
+        if node.style is None and _FLOW_SIGNS.search(node.value):
+            first = double_quoted(node.value)
+        begin, end, one = ("{", "}", ": 1") if graded else ("[", "]", "")
+        entries = [first + one, *self._entries(documents, [node], graded=graded)]
+        self._changes.append((node.start, node.end, begin + ", ".join(entries) + end))
+
+    def _key(self, node: _Node) -> str:
+        """Return an id as it is written, unless it could not be a key that way."""
+        if node.line != node.last_line or (node.style is None and node.value == "<<"):
+            return double_quoted(node.value)
+        return self._text[node.start : node.end]
+
+    def _grade_all(self, query: Query, node: _Node) -> bool:
+        """Make a list a mapping, in which each id has grade 1."""
+        items = node.items or []
+        if node.flow:
+            self._changes += [(node.start, node.start + 1, "{"), (node.end - 1, node.end, "}")]
+        for item in items:
+            if not node.flow:
+                dash = self._starts[item.line] + node.column
+                if self._text[dash : item.start].rstrip(" ") != "-":
+                    self._problem(query, "An id is not on the line of its `-`. Write it there.", item)
+                    return False
+                self._changes.append((dash, item.start, "  "))
+            self._changes.append((item.start, item.end, f"{self._key(item)}: 1"))
+        return True
+
+    def _insert(self, node: _Node, entries: Sequence[str], column: int) -> None:
+        """Put entries after the last of a list or mapping."""
+        last = _last(node)
+        if node.flow:
+            at = last.end
+            begins = node.entries
+            above = begins[-2].line if len(begins) > 1 else node.line
+            rest = _REST.match(self._text, at) if begins[-1].line > above else None
+            if rest is None or rest.end() == len(self._text):
+                self._changes.append((at, at, "".join(f", {entry}" for entry in entries)))
+                return
+            if not rest[1]:
+                self._changes.append((at, at, ","))
+            lines = f",{self._break(rest.end())}{' ' * begins[-1].column}".join(entries)
+            self._add_line(rest.end(), begins[-1].column, lines + rest[1])
+            return
+        end = _BREAK.search(self._text, last.end)
+        for entry in entries:
+            self._add_line(end.start() if end else len(self._text), column, entry)
+
+    def _add_line(self, at: int, column: int, text: str) -> None:
+        self._changes.append((at, at, f"{self._break(at)}{' ' * column}{text}"))
+
+    def _break(self, at: int) -> str:
+        """Return how the line that ends here ends; the last line, where it has no end, as the one before it."""
+        found = _BREAK.match(self._text, at)
+        return found[0] if found else self._breaks[-1] if self._breaks else "\n"
+
+
+def _value(node: _Node, key: str) -> _Node | None:
+    items = node.items or []
+    return next(
+        (value for name, value in zip(items[::2], items[1::2], strict=True) if name.value == key), None
+    )
+
+
+def _scalars(node: _Node) -> Iterator[_Node]:
+    """Yield the ids of a list or mapping, or the one id."""
+    yield from (part for part in (node.entries or [node]) if part.items is None)
+
+
+def _last(node: _Node) -> _Node:
+    """Return what ends a list or mapping, down to a scalar or what ends with a bracket."""
+    while node.items:
+        inner = node.items[-1]
+        if inner.items is None or inner.flow:
+            return inner
+        node = inner
+    return node
+
+
+def _number(grade: Grade) -> str:
+    return repr(grade).removesuffix(".0")
+
+
+def _written(doc_id: str, beside: Sequence[_Node]) -> str:
+    """Write an id as those beside it are; in quotes where it must be, or where other readers would take it for no text."""
+    styles = {node.style for node in beside if node.items is None}
+    if (
+        styles == {"'"}
+        and not _UNPRINTABLE.search(doc_id)
+        and not _BREAK.search(doc_id)
+        and doc_id.isprintable()
+    ):
+        return "'" + doc_id.replace("'", "''") + "'"
+    plain = (
+        _PLAIN.fullmatch(doc_id)
+        and not doc_id.endswith(":")
+        and not doc_id.startswith("...")
+        and not (styles and None not in styles)
+    )
+    if not plain:
+        return double_quoted(doc_id)
+    usual = any(node.style is None and is_ambiguous(node.value) for node in beside if node.items is None)
+    return doc_id if usual or not is_ambiguous(doc_id) else double_quoted(doc_id)

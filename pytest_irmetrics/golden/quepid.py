@@ -1,0 +1,146 @@
+"""Quepid's JSON: the export of a case, or of its ratings."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
+from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_plain
+from pytest_irmetrics.golden.model import Contents, Query
+from pytest_irmetrics.golden.node import NodeProblems, ScalarEvent, is_mapping, is_sequence, place_of
+from pytest_irmetrics.golden.problems import Stop, raise_any
+from pytest_irmetrics.golden.rows import bad_grade, judged_twice, read_grade
+from pytest_irmetrics.golden.tables import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from pytest_irmetrics.golden.node import Node
+    from pytest_irmetrics.metrics import Grade
+
+__all__ = ["read_quepid"]
+
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
+MAX_BYTES = 50_000_000
+
+
+def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
+    """Read what Quepid exports: queries with their ratings, as JSON or, in a file without its suffix, a table.
+
+    Raises GoldenSetError.
+    """
+    if path.suffix.lower() != ".json":
+        return read_table(path, shown, custom_metrics)
+    data = read_plain_bytes(path, shown, MAX_BYTES)
+    problems = NodeProblems(shown)
+    contents = None
+    with nothing_is_garbage(), suppress(Stop):
+        contents = _read(data.decode(), path, problems)
+    raise_any(problems)
+    assert contents is not None  # noqa: S101 - or there was a problem
+    return contents
+
+
+def _read(text: str, path: Path, problems: NodeProblems) -> Contents:
+    try:
+        root = compose(text)
+    except JsonError as error:
+        problems.report(error.line, error.column, error.message)
+        raise Stop from None
+    fields = _fields(root)
+    kind = fields.get("format")
+    if kind is not None and kind.__class__ is ScalarEvent and kind.value.startswith("pytest-irmetrics"):
+        problems.report(
+            1,
+            1,
+            f"This is a {kind.value.removeprefix('pytest-irmetrics ')} of pytest-irmetrics, not a golden set. Name the golden set.",
+        )
+        raise Stop
+    listed = fields.get("queries")
+    if listed is None or not is_sequence(listed):
+        problems.report(
+            1,
+            1,
+            'This is no export of Quepid, which has a list of "queries". Write a golden set as YAML or JSONL.',
+        )
+        raise Stop
+    queries: dict[str, Query] = {}
+    left_out: dict[str, None] = {}
+    for node in listed[1:]:
+        query = _query(node, problems)
+        if query is None:
+            continue
+        if query.id in queries or query.id in left_out:
+            problems.report(
+                query.line or 1, query.column or 1, f"The query {quote(query.id)} is here twice. Keep one."
+            )
+        elif query.judgments:
+            queries[query.id] = query
+        else:
+            left_out[query.id] = None
+    if not queries and not len(problems):
+        problems.report(
+            1, 1, "No query has a rating. Rate some results in Quepid, and export the case again."
+        )
+    name = fields.get("case_name")
+    return Contents(
+        queries,
+        problems.shown,
+        name.value if name.__class__ is ScalarEvent and name.value else path.stem,
+        left_out=tuple(left_out),
+    )
+
+
+def _fields(node: Node) -> dict[str, Node]:
+    if not is_mapping(node):
+        return {}
+    return {key.value: value for key, value in zip(node[1::2], node[2::2], strict=True)}
+
+
+def _query(node: Node, problems: NodeProblems) -> Query | None:
+    fields = _fields(node)
+    text = _text(fields.get("query_text") or fields.get("query"))
+    if text is None or "ratings" not in fields:
+        if "relevant" in fields:
+            advice = "Name a golden set with these keys .yaml, which JSON is, too."
+        else:
+            advice = 'An export has "query_text" or "query", and "ratings".'
+        problems.at(node, f"This is no query of an export of Quepid. {advice}")
+        return None
+    note = _text(fields.get("notes")) or _text(fields.get("information_need"))
+    judgments = _ratings(text, fields["ratings"], problems)
+    line, column = place_of(node)
+    return Query(text, text, judgments, note=note, line=line, column=column)
+
+
+def _text(node: Node | None) -> str | None:
+    if node.__class__ is not ScalarEvent or is_plain(node) or not node.value.strip():
+        return None
+    return str(node.value)
+
+
+def _ratings(query_id: str, node: Node, problems: NodeProblems) -> dict[str, Grade]:
+    judgments: dict[str, Grade] = {}
+    lines: dict[str, int] = {}
+    if not is_mapping(node):
+        if not is_plain(node):
+            problems.at(node, 'The "ratings" are no object. Write {"document": rating}.')
+        return judgments
+    for key, value in zip(node[1::2], node[2::2], strict=True):
+        if value.__class__ is ScalarEvent and is_plain(value) and value.value == "null":  # not rated
+            continue
+        grade = read_grade(value.value) if value.__class__ is ScalarEvent else None
+        if not key.value:
+            problems.at(key, "Here is a rating without a document. Write its id.")
+        elif grade is None:
+            problems.at(value, bad_grade(key.value, value.value if value.__class__ is ScalarEvent else "…"))
+        elif key.value in judgments:
+            problems.at(key, judged_twice(query_id, key.value, lines[key.value]))
+        else:
+            judgments[key.value] = grade
+            lines[key.value], _ = place_of(key)
+    return judgments

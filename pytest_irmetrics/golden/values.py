@@ -1,0 +1,165 @@
+"""The values of keys: texts, names, booleans, numbers and parameters."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.mappings import pairs_of
+from pytest_irmetrics.golden.model import MAX_GRADE, MAX_WEIGHT
+from pytest_irmetrics.golden.node import (
+    CONSTANTS,
+    JSON_NUMBER,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceStartEvent,
+    cut,
+    is_mapping,
+    kind_of,
+    place_of,
+    shown_node,
+)
+from pytest_irmetrics.thresholds import read_number
+
+if TYPE_CHECKING:
+    from pytest_irmetrics.golden.node import Node, NodeProblems
+    from pytest_irmetrics.metrics import Grade
+
+__all__ = [
+    "PASSAGE",
+    "read_boolean",
+    "read_level",
+    "read_names",
+    "read_params",
+    "read_reason",
+    "read_text",
+    "read_weight",
+]
+
+PASSAGE = "{doc: handbook, text: thirty days after purchase, grade: 2}"
+"""One, as an example."""
+
+
+def read_text(node: Node, key: str, problems: NodeProblems) -> str | None:
+    """Read a text that is not empty; None for what is none, which is reported."""
+    if node.__class__ is ScalarEvent:
+        text: str = node.value
+        if text.strip():
+            return text
+        problems.at(node, f"`{key}` is empty. Write its text, or remove the key.")
+    else:
+        problems.at(node, f"`{key}` is {kind_of(node)}. Write one text.")
+    return None
+
+
+def read_names(node: Node, key: str, what: str, problems: NodeProblems) -> tuple[str, ...]:
+    """Read a list of ids or tags, or one of them; what is wrong with one of them is reported."""
+    if node.__class__ is ScalarEvent:
+        if not node.value:
+            problems.at(node, f"`{key}` is empty. Name a {what}, or remove the key.")
+            return ()
+        if ", " in node.value and not node.style:
+            advice = "Write a list, [a, b]; or quote it, if the comma is part of it."
+            problems.at(node, f"`{key}` is one {what} here, {quote(node.value)}. {advice}")
+            return ()
+        return (node.value,)
+    if node[0].__class__ is MappingStartEvent:
+        problems.at(node, f"`{key}` is a mapping. Write a list, [a, b].")
+        return ()
+    if len(node) == 2 and node[1].__class__ is ScalarEvent and node[1].value:
+        return (node[1].value,)
+    names: dict[str, Node] = {}
+    for item in islice(node, 1, None):
+        if item.__class__ is not ScalarEvent:
+            problems.at(item, _not_a_name(item, key, what))
+        elif not item.value:
+            problems.at(item, f"A {what} is missing here. Write it, or remove its place in the list.")
+        elif item.value in names:
+            line, _ = place_of(names[item.value])
+            problems.at(
+                item, f"The {what} {quote(item.value)} is here twice, first on line {line}. Keep one."
+            )
+        else:
+            names[item.value] = item
+    return tuple(names)
+
+
+def _not_a_name(node: Node, key: str, what: str) -> str:
+    if key == "relevant" and node[0].__class__ is MappingStartEvent:
+        return (
+            "A list of documents has no grades. Write a mapping, `relevant: {doc-9: 3, doc-4: 1}`; or a passage, "
+            f"`{PASSAGE}`."
+        )
+    return f"A {what} is text, and this is {kind_of(node)}. Write `{key}: [a, b]`."
+
+
+def read_boolean(node: Node, key: str, problems: NodeProblems) -> bool:
+    """Read `true` or `false`."""
+    if node.__class__ is ScalarEvent and not node.style and node.value in ("true", "false"):
+        return bool(node.value == "true")
+    problems.at(node, f"`{key}` is {shown_node(node)}. Write true or false, without quotes.")
+    return False
+
+
+def read_weight(node: Node, problems: NodeProblems) -> float:
+    """Read the weight of a query."""
+    number = read_number(node.value) if node.__class__ is ScalarEvent and not node.style else None
+    if number is not None and 0 < number <= MAX_WEIGHT:
+        return float(number)
+    problems.at(node, f"`weight` is {shown_node(node)}. Write a number above 0 and up to {MAX_WEIGHT:,.0f}.")
+    return 1.0
+
+
+def read_level(node: Node, problems: NodeProblems) -> Grade:
+    """Read the lowest grade that counts as relevant."""
+    number = read_number(node.value) if node.__class__ is ScalarEvent and not node.style else None
+    if number is not None and 0 < number <= MAX_GRADE:
+        return number
+    message = f"`relevance_level` is {shown_node(node)}. Write the lowest grade that counts, above 0 and up to {MAX_GRADE}."
+    problems.at(node, message)
+    return 1
+
+
+def read_reason(node: Node, problems: NodeProblems) -> str | None:
+    """Read why a query is known to be bad."""
+    reason = read_text(node, "xfail", problems)
+    if (
+        reason is not None
+        and not node.style
+        and reason.lower() in ("true", "false", "null", "~", "yes", "no")
+    ):
+        problems.at(node, f"`xfail` is {reason}. Write why it is known to be bad, such as a ticket.")
+    return reason
+
+
+def read_params(node: Node, problems: NodeProblems) -> dict[str, object]:
+    """Read what goes to the retriever as keyword arguments."""
+    if is_mapping(node):
+        return {key.value: _param(value, problems) for key, value in pairs_of(node, problems)}
+    problems.at(node, f"`params` is {shown_node(node)}. Write a mapping, such as {{lang: en}}.")
+    return {}
+
+
+def _param(node: Node, problems: NodeProblems) -> object:
+    """Return a JSON value; recurses no deeper than nodes are read."""
+    if node.__class__ is list:
+        if node[0].__class__ is SequenceStartEvent:
+            return [_param(item, problems) for item in islice(node, 1, None)]
+        return {key.value: _param(value, problems) for key, value in pairs_of(node, problems)}
+    text: str = node.value
+    if node.style:
+        return text
+    if text in CONSTANTS:
+        return CONSTANTS[text]
+    if not text:
+        problems.at(node, 'A parameter has no value. Write null, "" or another value.')
+    if JSON_NUMBER.fullmatch(text) is None:
+        return text
+    number = read_number(text)
+    if number is None:
+        problems.at(
+            node,
+            f"The number {cut(text)} is too large. Write a smaller one, or quote it to make it text.",
+        )
+    return number

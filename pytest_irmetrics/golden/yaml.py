@@ -1,0 +1,208 @@
+"""A YAML file → Contents: its keys at the top, and query after query as they come."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, cast
+
+import yaml
+
+from pytest_irmetrics.golden.files import nothing_is_garbage, read_text_bytes
+from pytest_irmetrics.golden.keys import QUERY_KEYS, SET_KEYS, USUAL_KEYS
+from pytest_irmetrics.golden.limits import ThresholdReader
+from pytest_irmetrics.golden.mappings import check_keys, fields_of, pairs_of
+from pytest_irmetrics.golden.model import Contents
+from pytest_irmetrics.golden.node import (
+    MappingEndEvent,
+    MappingStartEvent,
+    NodeProblems,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    is_mapping,
+    is_sequence,
+    shown_node,
+)
+from pytest_irmetrics.golden.problems import Stop, raise_any
+from pytest_irmetrics.golden.queries import QueryReader
+from pytest_irmetrics.golden.values import read_level, read_text
+from pytest_irmetrics.golden.whole import check_gates, check_level, check_slices, check_texts
+from pytest_irmetrics.golden.yaml_nodes import NodeReader
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    from pytest_irmetrics.golden.node import Node
+    from pytest_irmetrics.metrics import Grade
+    from pytest_irmetrics.thresholds import Threshold
+
+__all__ = ["parse_yaml", "read_yaml"]
+
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
+
+def read_yaml(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
+    """Read a golden set; messages call the file `shown`. Raises GoldenSetError."""
+    return parse_yaml(read_text_bytes(path, shown), path, shown, custom_metrics)
+
+
+def parse_yaml(data: bytes, path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
+    """Read a golden set from a file's content, without a BOM. Raises GoldenSetError."""
+    with nothing_is_garbage():
+        return _SetReader(path, shown, custom_metrics).read(data)
+
+
+class _SetReader:
+    """Reads one file, and collects what is wrong with it."""
+
+    def __init__(self, path: Path, shown: str, custom_metrics: Collection[str]) -> None:
+        self._path = path
+        self._problems = NodeProblems(shown)
+        self._thresholds = ThresholdReader(self._problems, custom_metrics)
+        self._queries = QueryReader(self._problems, self._thresholds)
+        self._some = False  # whether the list of queries holds any, good or bad
+        self._top: list[Node] = []  # the file's keys and values so far, after the event that begins them
+        # Of the set and its slices, each with its metric's key.
+        self._limited: list[tuple[Node, Threshold]] = []
+        self._slices: dict[str, Node] = {}
+
+    def read(self, data: bytes) -> Contents:
+        """Return what the file holds. Raises GoldenSetError."""
+        contents = None
+        with suppress(Stop):
+            contents = self._read(data)
+        raise_any(self._problems)
+        return cast("Contents", contents)  # whatever stops the reading is reported
+
+    def _read(self, data: bytes) -> Contents:
+        nodes = NodeReader(data, self._problems)
+        complete = False
+        try:
+            self._read_document(nodes)
+            complete = True
+        except yaml.YAMLError as error:
+            nodes.explain(error)
+        if not self._top:
+            raise Stop
+        if len(self._top) % 2 == 0:  # broken off between a key and its value
+            self._top.pop()
+        fields = fields_of(self._top, SET_KEYS, "a golden set", self._problems)
+        contents = self._read_set(fields)
+        if complete:
+            self._check_whole(fields.get("queries"), contents)
+        return contents
+
+    # The document, as it comes ---------------------------------------------------------------------------------
+
+    def _read_document(self, nodes: NodeReader) -> None:
+        """Read all nodes: queries at once, what else stands at the top into `_top`."""
+        self._begin(nodes.begin())
+        top = self._top
+        while (event := nodes.next()).__class__ is not MappingEndEvent:
+            key = nodes.compose(event)
+            top.append(key)
+            event = nodes.next()
+            if event.__class__ is not SequenceStartEvent or key.__class__ is list or key.value != "queries":
+                top.append(nodes.compose(event))
+                continue
+            self._refuse_properties(event, "list of queries")
+            top.append([event])
+            self._read_queries(nodes)
+        nodes.end()
+
+    def _begin(self, root: Node | None) -> None:
+        """Make sure that what the document begins with is a mapping, and keep it."""
+        if root is None or (root.__class__ is ScalarEvent and not root.value):
+            self._problems.report(
+                1, 1, "The file is empty. Write `queries:` and, below it, a list of queries."
+            )
+            raise Stop
+        if root.__class__ is not MappingStartEvent:
+            what = "a list" if root.__class__ is SequenceStartEvent else "text"
+            advice = "Write `queries:` above the list of queries."
+            self._problems.at(
+                root, f"A golden set is a mapping with the key `queries`, and this is {what}. {advice}"
+            )
+            raise Stop
+        self._refuse_properties(root, "golden set as a whole")
+        self._top.append(root)
+
+    def _read_queries(self, nodes: NodeReader) -> None:
+        """Read the list of queries to its end."""
+        following, compose_mapping, read = nodes.next, nodes.compose_mapping, self._queries.read
+        while (event := following()).__class__ is not SequenceEndEvent:
+            self._some = True
+            if event.__class__ is not MappingStartEvent:
+                self._queries.read_node(nodes.compose(event))
+                continue
+            fields, keys = compose_mapping(event)
+            usual = len(fields) == len(keys) and fields.keys() <= USUAL_KEYS
+            if not usual:
+                check_keys(keys, QUERY_KEYS, "a query", self._problems)
+            read(event, fields, usual=usual)
+
+    def _refuse_properties(self, event: Node, what: str) -> None:
+        """Report the anchor or tag of what is read as it comes, so that no alias could stand for it."""
+        if event.anchor is not None or event.tag is not None:
+            self._problems.at(event, f"The {what} takes no anchor and no tag. Remove it.")
+
+    # The set, from the keys at the top -------------------------------------------------------------------------
+
+    def _read_set(self, fields: Mapping[str | None, Node]) -> Contents:
+        version = fields.get("version")
+        if version is not None and not (version.__class__ is ScalarEvent and version.value == "1"):
+            self._problems.at(
+                version,
+                f"`version` is {shown_node(version)}, and this reads version 1. Write 1, or update.",
+            )
+        name = read_text(fields["name"], "name", self._problems) if "name" in fields else None
+        level: Grade = (
+            read_level(fields["relevance_level"], self._problems) if "relevance_level" in fields else 1
+        )
+        if "thresholds" in fields:
+            self._limited += self._thresholds.read(fields["thresholds"], "thresholds")
+        if "slices" in fields:
+            self._read_slices(fields["slices"])
+        queries = fields.get("queries")
+        if queries is not None:
+            if is_sequence(queries):
+                for node in islice(queries, 1, None):  # none, unless the list came from an alias
+                    self._some = True
+                    self._queries.read_node(node)
+            else:
+                self._problems.at(
+                    queries, f"`queries` is {shown_node(queries)}. Write a list, each query after a `- `."
+                )
+        return Contents(
+            self._queries.queries,
+            self._problems.shown,
+            self._path.stem if name is None else name,
+            level,
+            tuple(threshold for _, threshold in self._limited),
+        )
+
+    def _read_slices(self, node: Node) -> None:
+        if not is_mapping(node):
+            self._problems.at(
+                node,
+                f"`slices` is {shown_node(node)}. Write thresholds by tag, such as {{billing: {{mrr: 0.8}}}}.",
+            )
+            return
+        for key, value in pairs_of(node, self._problems):
+            self._slices[key.value] = key
+            self._limited += self._thresholds.read(value, key.value, tag=key.value)
+
+    def _check_whole(self, queries: Node | None, contents: Contents) -> None:
+        """Report what shows only once every query is known; `queries` is their list."""
+        if queries is None:
+            message = "There are no `queries`. Write the key and, below it, a list of queries."
+            self._problems.report(1, 1, message)
+        elif not self._some and is_sequence(queries):
+            self._problems.at(queries, "There is no query. Write `- query: …` with `relevant: …`.")
+        check_texts(self._queries, self._problems)
+        if contents.relevance_level > self._queries.least:
+            check_level(contents, self._problems)
+        check_slices(self._slices, contents, self._problems)
+        check_gates(self._limited, contents, self._problems)

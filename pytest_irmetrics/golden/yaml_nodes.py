@@ -1,0 +1,280 @@
+"""YAML → light nodes with their places, and plain words for all that YAML can do and a golden set has no use for.
+
+The parser's events are read one by one: scalars stay the text that was written, each with its mark; depth is counted
+before anything recurses; an alias stands for the very node that it names, within a bound on what all of them add up to.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from yaml.events import DocumentStartEvent, StreamEndEvent
+from yaml.reader import ReaderError
+
+from pytest_irmetrics.golden.files import places
+from pytest_irmetrics.golden.node import (
+    MAX_DEPTH,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    cut,
+    place_of,
+)
+from pytest_irmetrics.golden.problems import Stop
+from pytest_irmetrics.golden.yaml_errors import explained
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_irmetrics.golden.node import Node, NodeProblems
+
+__all__ = ["PARSER", "NodeReader"]
+
+MAX_ALIASED = 1_000_000  # characters and nodes that all the aliases of a file may stand for
+_LONGEST = 60  # characters of a name in a message
+
+PARSER: Any = getattr(
+    yaml, "CBaseLoader", yaml.BaseLoader
+)  # the second where PyYAML was built without libyaml
+
+# Where an anchor or a tag may begin: never after a letter or digit. Most files have none, and are read without a look
+# at each event's properties.
+_PROPERTIES = [(sign, re.compile(rb"%b(?<![0-9A-Za-z\x80-\xff]%b)" % (sign, sign))) for sign in (b"&", b"!")]
+_BREAKS = {
+    b"\xc2\x85": "U+0085 (next line)",
+    b"\xe2\x80\xa8": "U+2028 (line separator)",
+    b"\xe2\x80\xa9": "U+2029 (paragraph separator)",
+    b"\xef\xbb\xbf": "U+FEFF (byte order mark)",
+}
+_CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\r")) + b"\x7f"
+_STRANGE = re.compile(
+    rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]"
+)
+_STRANGE_BEYOND_ASCII = re.compile(rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_TAG_DIRECTIVE = re.compile(rb"^%TAG", re.MULTILINE)
+
+
+class NodeReader:
+    """Reads the nodes of one document, in the order of the file.
+
+    Call `begin`, then `compose` for each event that begins a node, then `end`; `next` gives the events in between.
+    What is wrong goes to `problems`. Stop and yaml.YAMLError, which `explain` words, leave nothing more to read.
+    """
+
+    def __init__(self, data: bytes, problems: NodeProblems) -> None:
+        self._problems = problems
+        self._data = self._without_strange_signs(data)
+        self._cautious = any(
+            sign in self._data and pattern.search(self._data) for sign, pattern in _PROPERTIES
+        )
+        self._anchors: dict[str, Node] = {}
+        self._unused: dict[str, Node] = {}
+        self._sizes: dict[int, tuple[int, int]] = {}
+        self._aliased = 0
+        self.next: Callable[[], Any] = lambda: None
+
+    def begin(self) -> Any:
+        """Return the first event of the document's root; None if there is nothing but comments."""
+        if b"%TAG" in self._data:  # libyaml compares each such line with all before it
+            for line, column in places(
+                self._data, (found.start() for found in _TAG_DIRECTIVE.finditer(self._data))
+            ):
+                self._problems.report(
+                    line, column, "A `%TAG` line has no meaning in a golden set. Remove it."
+                )
+                raise Stop
+        parser = PARSER(self._data)
+        self.next = parser.get_event if hasattr(parser, "raw_parse") else _careful(parser)
+        self.next()
+        if self.next().__class__ is StreamEndEvent:
+            return None
+        return self.next()
+
+    def compose(self, event: Any) -> Node:
+        """Read the rest of the node that this event begins."""
+        cautious = self._cautious
+        if event.__class__ is ScalarEvent:
+            if cautious:
+                self._check_properties(event, event)
+            return event
+        if event.__class__ is not MappingStartEvent and event.__class__ is not SequenceStartEvent:
+            return self._resolve(event, 0)
+        following = self.next
+        node: list[Any] = [event]
+        append = node.append
+        outer: list[list[Any]] = []
+        while True:
+            event = following()
+            kind = event.__class__
+            if kind is ScalarEvent:
+                append(event)
+                if cautious and (event.anchor is not None or event.tag is not None):
+                    self._check_properties(event, event)
+            elif kind is SequenceStartEvent or kind is MappingStartEvent:
+                outer.append(node)
+                if len(outer) >= MAX_DEPTH:
+                    self._refuse_depth(event)
+                node = [event]
+                append(node)
+                append = node.append
+            elif kind is SequenceEndEvent or kind is MappingEndEvent:
+                if cautious and (node[0].anchor is not None or node[0].tag is not None):
+                    self._check_properties(node[0], node)
+                if not outer:
+                    return node
+                node = outer.pop()
+                append = node.append
+            else:
+                append(self._resolve(event, len(outer) + 1))
+
+    def compose_mapping(self, event: Any) -> tuple[dict[str | None, Node], list[Node]]:
+        """Read the rest of the mapping that this event begins: its values by key, and the nodes of its keys.
+
+        As `compose` does, only faster. Of a key that is there twice the last value is returned; a key that is no
+        scalar counts as None.
+        """
+        if self._cautious:
+            node = self.compose(event)
+            keys = node[1::2]
+            names = [key.value if key.__class__ is ScalarEvent else None for key in keys]
+            return dict(zip(names, node[2::2], strict=True)), keys
+        following, compose = self.next, self.compose
+        fields: dict[str | None, Node] = {}
+        keys = []
+        while (event := following()).__class__ is not MappingEndEvent:
+            if event.__class__ is ScalarEvent:
+                keys.append(event)
+                value = following()
+                fields[event.value] = value if value.__class__ is ScalarEvent else compose(value)
+            else:
+                keys.append(compose(event))
+                fields[None] = compose(following())
+        return fields, keys
+
+    def end(self) -> None:
+        """Read to the end of the file, which must be the end of the document, and report unused anchors."""
+        self.next()
+        event = self.next()
+        if event.__class__ is DocumentStartEvent:
+            self._problems.at(event, "A second YAML document begins here. Keep one document in a file.")
+            raise Stop
+        for name, node in self._unused.items():
+            text = "Put a text that begins with `&` in quotes, and remove an anchor that nothing uses."
+            self._problems.at(
+                node, f"`&{cut(name, _LONGEST)}` is read as an anchor, and nothing refers to it. {text}"
+            )
+
+    def explain(self, error: yaml.YAMLError) -> None:
+        """Report in plain words what the parser stumbled over."""
+        if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+            line, column, message = explained(error, self._sign_at)
+        else:
+            position = error.position if isinstance(error, ReaderError) else 0
+            line, column = next(places(self._data, [position]))
+            message = "YAML does not allow this character. Remove it."
+        self._problems.report(line, column, message)
+
+    def _without_strange_signs(self, data: bytes) -> bytes:
+        """Report each sign that YAML refuses, or takes for a line's end where no editor does; put blanks there."""
+        if data.isascii():
+            if len(data.translate(None, _CONTROLS)) == len(data):
+                return data
+        elif _STRANGE_BEYOND_ASCII.search(data) is None and len(data.translate(None, _CONTROLS)) == len(data):
+            return data
+        found, again = _STRANGE.finditer(data), _STRANGE.finditer(data)
+        for match, (line, column) in zip(
+            found, places(data, (match.start() for match in again)), strict=True
+        ):
+            code = ord(match[0].decode("utf-8"))
+            name = (
+                _BREAKS.get(match[0])
+                or f"U+{code:04X} ({'no character' if code > 0xFFF0 else 'control character'})"
+            )
+            advice = f'Remove it, or write "\\u{code:04x}" within double quotes.'
+            self._problems.report(line, column, f"Here is the invisible sign {name}. {advice}")
+        return _STRANGE.sub(b" ", data)
+
+    def _sign_at(self, line: int, column: int) -> str:
+        lines = re.split(r"\r\n?|\n", self._data.decode("utf-8"))
+        return lines[line - 1][column - 1 : column] if line <= len(lines) else ""
+
+    def _check_properties(self, event: Any, node: Node) -> None:
+        """Register the anchor of a node that is complete, and refuse its tag."""
+        if event.tag is not None:
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!", 1)
+            self._problems.at(
+                event,
+                f"`{cut(tag, _LONGEST)}` is read as a tag, which has no meaning in a golden set. "
+                "Put a text that begins with `!` in quotes, and remove a tag.",
+            )
+        name = event.anchor
+        if name is None:
+            return
+        if name in self._anchors:
+            first, _ = place_of(self._anchors[name])
+            self._problems.at(
+                event, f"The anchor `&{cut(name, _LONGEST)}` is already on line {first}. Rename one."
+            )
+            return
+        self._anchors[name] = self._unused[name] = node
+        self._sizes[id(node)] = self._measure(node)
+
+    def _measure(self, node: Node) -> tuple[int, int]:
+        """Return how many characters and nodes this is, aliases written out, and how deep; no deeper than MAX_DEPTH."""
+        if node.__class__ is not list:
+            return 1 + len(node.value), 0
+        size, depth = 1, 0
+        for part in node[1:]:
+            part_size, part_depth = self._sizes.get(id(part)) or self._measure(part)
+            size += part_size
+            depth = max(depth, part_depth)
+        return size, depth + 1
+
+    def _resolve(self, event: Any, depth: int) -> Node:
+        """Return the node that an alias names; for one that names none, the text as it was written."""
+        name = event.anchor
+        node = self._anchors.get(name)
+        if node is None:
+            advice = "Put a text that begins with `*` in quotes."
+            self._problems.at(event, f"`*{cut(name, _LONGEST)}` refers to no anchor before it. {advice}")
+            return ScalarEvent(None, None, (False, True), f"*{name}", event.start_mark, event.end_mark, '"')
+        self._unused.pop(name, None)
+        size, inner = self._sizes[id(node)]
+        self._aliased += size
+        if self._aliased > MAX_ALIASED:
+            self._problems.at(
+                event,
+                f"The aliases up to here, at `*{cut(name, _LONGEST)}`, stand for too much text. Write out what they stand for.",
+            )
+            raise Stop
+        if depth + inner > MAX_DEPTH:
+            self._refuse_depth(event)
+        return node
+
+    def _refuse_depth(self, event: Any) -> None:
+        self._problems.at(
+            event, f"Lists and mappings are more than {MAX_DEPTH} deep here. Write them less deep."
+        )
+        raise Stop
+
+
+def _careful(parser: Any) -> Callable[[], Any]:
+    """Make the parser that is written in Python refuse what the one in C refuses: escapes that are no character."""
+
+    def following() -> Any:
+        mark: Any = parser.get_mark()
+        try:
+            event = parser.get_event()
+        except (ValueError, OverflowError):  # from chr() or int()
+            raise yaml.MarkedYAMLError(problem="found invalid Unicode", problem_mark=mark) from None
+        if event.__class__ is ScalarEvent and _SURROGATE.search(event.value):
+            mark = event.start_mark
+            raise yaml.MarkedYAMLError(problem="found invalid Unicode", problem_mark=mark)
+        return event
+
+    return following

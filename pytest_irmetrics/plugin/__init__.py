@@ -1,0 +1,328 @@
+"""Options, settings, marks and fixtures: the wiring.
+
+pytest imports this module in every run, also in those that have nothing to do with retrieval, so it imports
+nothing but pytest; what does the work is imported when a test asks for it.
+
+PYTEST_DONT_REWRITE: a second run in one process is not warned that this is imported already.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from pytest_irmetrics.plugin.fixture import IRMetrics
+    from pytest_irmetrics.plugin.recorder import Recorder
+    from pytest_irmetrics.plugin.session import GatingSession
+    from pytest_irmetrics.reports.targets import Target
+
+_irmetrics_key = pytest.StashKey["IRMetrics"]()
+_through_key = pytest.StashKey["IRMetrics"]()
+_problem_key = pytest.StashKey[str]()
+_session_key = pytest.StashKey["GatingSession"]()
+
+REPORTS: pytest.StashKey[list[Target]] = pytest.StashKey()
+"""Where the controller writes reports."""
+
+RECORD = "irmetrics_record"
+"""The attribute of a test report that carries what its item measured, as one JSON string."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("irmetrics", "retrieval quality (pytest-irmetrics)")
+    group.addoption(
+        "--ir-baseline",
+        action="store_true",
+        default=None,
+        help="Fail on regression from the stored baseline.",
+    )
+    group.addoption(
+        "--no-ir-baseline",
+        action="store_false",
+        dest="ir_baseline",
+        help="Do not look at the stored baseline, whatever the setting ir_baseline says.",
+    )
+    group.addoption(
+        "--ir-baseline-update",
+        action="store_true",
+        default=False,
+        help="Store this run as the baseline of each test that passes; drops are printed, not gated.",
+    )
+    group.addoption(
+        "--ir-report",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="Write a report: .html, .json or .md, or with a prefix html:, json:, md:. Repeatable.",
+    )
+    group.addoption(
+        "--ir-query",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="Ask only this query and show its ranking and judgments in full. Repeatable.",
+    )
+    group.addoption(
+        "--ir-repeat",
+        default=None,
+        metavar="N",
+        help="Ask every query N times and gate on the averages.",
+    )
+    group.addoption(
+        "--ir-selftest",
+        action="store_true",
+        default=False,
+        help="Ask nothing: degrade the stored baseline in many ways and tell which of them the thresholds would catch.",
+    )
+    parser.addini("ir_metrics", "The metrics to report, besides those that have a threshold.", "linelist")
+    parser.addini("ir_thresholds", "Lines of `METRIC [MIN] word=value …`, the mark's words.", "linelist")
+    parser.addini(
+        "ir_baseline", "Whether to gate on regression from the stored baseline (false).", default="false"
+    )
+    parser.addini("ir_baseline_dir", "The baselines' folder beside the test file.", default="ir_baselines")
+    parser.addini("ir_max_drop", "How far a mean may fall from the baseline (0.01).", default="0.01")
+    parser.addini("ir_depth", "How many results a retriever is asked for (10).", default="10")
+    parser.addini(
+        "ir_duplicates", "A repeated id in a ranking: `error`, or `collapse` to the first.", default="error"
+    )
+    parser.addini("ir_concurrency", "How many queries are in flight at once (1).", default="1")
+    parser.addini("ir_timeout", "Seconds that a query may take (no limit).", default="")
+    parser.addini("ir_repeat", "How many times every query is asked (1).", default="1")
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    from pytest_irmetrics.plugin import hookspecs  # noqa: PLC0415 - nothing else needs it
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "ir_golden(*paths, depth=None, duplicates=None): the golden query sets of a test, as globs relative to "
+        "its file; one test item each.",
+    )
+    config.addinivalue_line(
+        "markers",
+        "ir_threshold(metric, min=None, *, max=None, max_drop=None, min_each=None, max_lost=None, "
+        "significance=None, tag=None): what fails the test; repeatable.",
+    )
+    from pytest_irmetrics.plugin import defaults  # noqa: PLC0415 - what other plugins there are is known here
+
+    config.pluginmanager.register(defaults.lacking(config.pluginmanager), "irmetrics-defaults")
+    if not hasattr(config, "workerinput"):
+        if config.getoption("ir_report"):
+            _read_report_paths(config)
+        config.pluginmanager.register(_Controller(config), "irmetrics-controller")
+
+
+def _read_report_paths(config: pytest.Config) -> None:
+    """Refuse a report that cannot be written before the first test runs, not after the last."""
+    from pytest_irmetrics.reports import targets as files  # noqa: PLC0415 - only a run that writes reports pays for it
+
+    try:
+        config.stash[REPORTS] = files.parse(config.getoption("ir_report"), config.invocation_params.dir)
+    except files.ReportPathError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a pytest-xdist worker how the controller's stream is encoded: the worker words the failures."""
+    from pytest_irmetrics.plugin.session import stream_encoding  # noqa: PLC0415 - the controller of workers alone pays for it
+
+    node.workerinput["irmetrics_encoding"] = stream_encoding(node.config)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    session = config.stash.get(_session_key, None)
+    if session is not None:
+        session.close()
+
+
+def _session(config: pytest.Config) -> GatingSession:
+    session = config.stash.get(_session_key, None)
+    if session is None:
+        from pytest_irmetrics.plugin.session import GatingSession  # noqa: PLC0415 - only a run that gates pays for it
+
+        session = config.stash[_session_key] = GatingSession(config)
+    return session
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "irmetrics" in metafunc.fixturenames:
+        _session(metafunc.config).parametrize(metafunc)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, object, object]:
+    # A wrapper sees what was collected before a conftest.py or another plugin deselects any of it.
+    if _session_key in config.stash:
+        config.stash[_session_key].remember(items)
+    # A mark can also stand on a test that does not request the fixture, and must not be silent there.
+    nodes = {item.parent for item in items if item.parent is not None}
+    on_parents = any(_looks_like_ours(mark) for node in nodes for mark in node.iter_markers())
+    if on_parents or any(_looks_like_ours(mark) for item in items for mark in item.own_markers):
+        for item, problem in _session(config).find_problems(items):
+            item.stash[_problem_key] = problem
+    return (yield)
+
+
+def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
+    session = config.stash.get(_session_key, None)
+    verbosity = config.getoption("verbose", 0)
+    # With -v the summary says it, and more: what the baseline shows of it.
+    if session is None or verbosity < 0 or (verbosity > 0 and not config.option.collectonly):
+        return []
+    return [f"note: {note}" for note in session.tolerance_notes(items)]
+
+
+def _looks_like_ours(mark: pytest.Mark) -> bool:
+    return mark.name[:2].lower() == "ir"  # also without the underscore: irthreshold
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    # What is raised without a line of the test, say by a warning, did not come from here.
+    __tracebackhide__ = True
+    problem = item.stash.get(_problem_key, None)
+    if problem is not None:
+        pytest.fail(problem, pytrace=False)
+    try:
+        result = yield
+    except pytest.skip.Exception as skipped:
+        irmetrics = _through(item)
+        if irmetrics is not None:
+            irmetrics.require_async_plugin(skipped)
+        raise
+    except BaseException:
+        _through(item)
+        raise
+    irmetrics = _through(item)
+    if irmetrics is not None:
+        irmetrics.require_checked()
+    return result
+
+
+def _through(item: pytest.Item) -> IRMetrics | None:
+    """Take the fixture of a test whose body is through; the body itself may have asked for it, and by name."""
+    irmetrics = item.stash.get(_irmetrics_key, None)
+    if irmetrics is not None:
+        del item.stash[_irmetrics_key]
+        item.stash[_through_key] = irmetrics
+    return irmetrics
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    key = _irmetrics_key if call.when == "setup" else _through_key
+    irmetrics = item.stash.get(key, None)
+    if irmetrics is not None and _has_to_tell(irmetrics, report):
+        from pytest_irmetrics.plugin.failing import tell_once  # noqa: PLC0415 - loaded: it made the fixture
+
+        setattr(report, RECORD, irmetrics.record())
+        tell_once(report, call)
+    elif report.failed and call.when != "teardown" and _gates(item):
+        # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
+        setattr(report, RECORD, None)
+        if call.when == "call":
+            from pytest_irmetrics.plugin.failing import tell_once  # noqa: PLC0415 - the same
+
+            tell_once(report, call)
+    if irmetrics is not None and (call.when == "teardown" or (call.when == "setup" and report.failed)):
+        del item.stash[key]  # a rerun makes its own
+    return report
+
+
+def _has_to_tell(irmetrics: IRMetrics, report: pytest.TestReport) -> bool:
+    """Whether a phase's report carries what was measured: after the body, or where a fixture of the user's checked.
+
+    After the teardown there is news also where a plugin called the test anew while its report was made (pytest-retry).
+    """
+    if report.when == "setup":
+        return report.failed
+    return report.when == "call" or irmetrics.has_news
+
+
+def _gates(item: pytest.Item) -> bool:
+    return _irmetrics_key in item.stash or "irmetrics" in getattr(item, "fixturenames", ())
+
+
+class _Controller:
+    """The controlling process's half; its recorder exists once there is something to record."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._recorder: Recorder | None = None
+
+    def _loaded(self) -> Recorder | None:
+        asked = ("ir_baseline", "ir_baseline_update", "ir_report", "ir_query", "ir_selftest")
+        if self._recorder is None and any(self._config.getoption(name) for name in asked):
+            self._load()
+        return self._recorder
+
+    def _left_alone(self, *, interrupted: bool) -> bool:
+        """Tell whether the settings say to gate, nothing did, and baselines are there that nobody looks at."""
+        try:
+            setting = self._config.getini("ir_baseline")
+        except (TypeError, pytest.UsageError):  # a boolean in a native TOML table
+            setting = None
+        if setting == "false" or self._config.getoption("ir_baseline") is not None:
+            return False
+        from pytest_irmetrics.plugin import orphans  # noqa: PLC0415 - only a project that gates pays for it
+
+        return bool(
+            orphans.without_file(self._config) or orphans.unused(self._config, interrupted=interrupted)
+        )
+
+    def _load(self) -> Recorder:
+        if self._recorder is None:
+            from pytest_irmetrics.plugin.recorder import Recorder  # noqa: PLC0415 - only a run that gates pays for it
+
+            targets: list[Target] = self._config.stash.get(REPORTS, [])
+            self._recorder = Recorder(self._config, RECORD, targets)
+        return self._recorder
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        # What stands in for a test whose worker crashed is of no phase, and may be the first thing that is heard.
+        recorder = self._load() if hasattr(report, RECORD) else self._recorder
+        if recorder is None and report.when not in ("setup", "call", "teardown"):
+            recorder = self._loaded()
+        if recorder is not None:
+            recorder.add(report)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        recorder = self._loaded()
+        if recorder is not None:
+            recorder.finish(session)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+        recorder = self._loaded()
+        interrupted = exitstatus == pytest.ExitCode.INTERRUPTED  # also by files that cannot be collected
+        if recorder is None and self._left_alone(interrupted=interrupted):
+            recorder = self._load()
+        if recorder is not None:
+            recorder.print_summary(terminalreporter, interrupted=interrupted)
+
+
+@pytest.fixture
+def irmetrics(
+    request: pytest.FixtureRequest, retriever: Any, ir_doc_id: Any, ir_corpus: Any, ir_executor: Any
+) -> IRMetrics:
+    """Ask the retriever each query of the test's golden set, score the answers, and gate on the scores."""
+    from pytest_irmetrics.plugin.fixture import IRMetrics  # noqa: PLC0415 - only a run that gates pays for it
+
+    fixture = IRMetrics(
+        request, _session(request.config), retriever, doc_id=ir_doc_id, corpus=ir_corpus, executor=ir_executor
+    )
+    request.node.stash[_irmetrics_key] = fixture
+    return fixture

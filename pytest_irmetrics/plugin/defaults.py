@@ -1,0 +1,69 @@
+"""The fixtures of the user's own, as they are where nobody writes them."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session")
+def retriever() -> object:
+    """Your own search; write a fixture of this name, and it is the one that is asked."""
+    from pytest_irmetrics.plugin.asking import MissingRetriever  # noqa: PLC0415 - only a run that gates pays for it
+
+    return MissingRetriever()
+
+
+@pytest.fixture(scope="session")
+def ir_doc_id() -> None:
+    """Override it with a function that turns one returned item into its document's id."""
+
+
+@pytest.fixture(scope="session")
+def ir_corpus() -> None:
+    """Override it with anything that supports `in`; judged documents that are not in it are reported."""
+
+
+@pytest.fixture(scope="session")
+def ir_executor() -> None:
+    """Override it with a `concurrent.futures.Executor` that runs the queries."""
+
+
+_FIXTURES = {
+    "retriever": retriever,
+    "ir_doc_id": ir_doc_id,
+    "ir_corpus": ir_corpus,
+    "ir_executor": ir_executor,
+}
+
+
+def lacking(manager: pytest.PytestPluginManager) -> ModuleType:
+    """Return a plugin of those fixtures that no other plugin has.
+
+    Of two plugins' fixtures with one name the plugin that was loaded last wins, and ``-p`` loads before any that is
+    installed. What stands in a conftest.py or a test file wins anyhow.
+    """
+    offered = {name for plugin in manager.get_plugins() for name in _fixtures_of(plugin)}
+    plugin = ModuleType("pytest_irmetrics.plugin.defaults", __doc__)
+    for name, fixture in _FIXTURES.items():
+        if name not in offered:
+            setattr(plugin, name, fixture)
+    return plugin
+
+
+def _fixtures_of(plugin: Any) -> Iterator[str]:
+    """Yield the names of our fixtures that a plugin has too; a conftest.py has them for its own folder alone."""
+    if str(getattr(plugin, "__dict__", {}).get("__file__", "")).endswith("conftest.py"):
+        return
+    for holder in (plugin, *type(plugin).__mro__):
+        for attribute, value in getattr(holder, "__dict__", {}).items():
+            # From pytest 8.4 on a fixture is an object that knows the name it was given; before, a function.
+            if type(value) is type(retriever):
+                name = getattr(value, "name", attribute)
+                if name in _FIXTURES:
+                    yield name

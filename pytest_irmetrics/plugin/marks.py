@@ -1,0 +1,258 @@
+"""From a test's marks to its golden sets and its thresholds."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import os
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_irmetrics import thresholds
+from pytest_irmetrics.golden.beir_folder import is_golden_folder
+from pytest_irmetrics.metrics import MetricError
+from pytest_irmetrics.plugin import paths as places
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from pytest_irmetrics.thresholds import Threshold
+
+MARKS = ("ir_golden", "ir_threshold")
+_WILDCARDS = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenParameter:
+    """What one test item is parametrized with: a golden set's file, or what keeps it from having one."""
+
+    path: Path | None
+    siblings: tuple[Path, ...] = ()
+    """All golden sets of the test, this one among them."""
+    depth: int | None = None
+    duplicates: str | None = None
+    problem: str | None = None
+
+
+class MarkError(ValueError):
+    """A mark that cannot mean anything; the message says what to write instead."""
+
+
+def golden_parameters(
+    marks: Sequence[pytest.Mark], test_file: Path, stored: Sequence[tuple[Path, str]] = ()
+) -> dict[str, GoldenParameter]:
+    """Return the golden sets of a test by the id of their test item.
+
+    ``stored`` are the test's baselines with the golden set that each is of; a golden set that the marks no longer
+    find but a baseline remembers becomes an item of its own, which fails.
+    """
+    folder = test_file.parent
+    found: dict[str, list[GoldenParameter]] = defaultdict(list)
+    for mark in marks:
+        try:
+            patterns, depth, duplicates = _golden_arguments(mark)
+        except MarkError as error:
+            found["ir_golden"].append(GoldenParameter(None, problem=str(error)))
+            continue
+        for pattern in patterns:
+            paths = _expand(folder, pattern)
+            for path, item_id in paths:
+                found[item_id].append(GoldenParameter(path, depth=depth, duplicates=duplicates))
+            if not paths:
+                where = "" if os.path.isabs(pattern) else f" in {folder.name}/"  # noqa: PTH117 - a pattern is no path
+                what, cure = "matches no file", "Mend the pattern, or add the golden set"
+                if (folder / pattern).is_dir():
+                    what, cure = "is a folder", f"Write which files: {pattern.rstrip('/')}/*.yaml"
+                problem = f"ir_golden({pattern!r}) {what}{where}. {cure}."
+                found[pattern].append(GoldenParameter(None, problem=problem))
+    known = {_real(parameter.path) for same in found.values() for parameter in same if parameter.path}
+    for baseline, golden_set in stored:
+        path = folder / golden_set
+        if _real(path) not in known:
+            what = "is not among the golden sets of this test any more" if path.exists() else "is gone"
+            problem = (
+                f"The golden set {golden_set} {what}, but its baseline is still there: "
+                f"{places.relative(baseline, folder)}. Bring the golden set back; or, if it is "
+                "meant to be gone or was renamed, delete that baseline."
+            )
+            found[_item_id(path, folder / _fixed_folder(golden_set))].append(
+                GoldenParameter(None, problem=problem)
+            )
+    siblings = tuple(sorted(known))
+    return {item_id: _only_one(item_id, same, siblings, folder) for item_id, same in found.items()}
+
+
+def _real(path: Path) -> Path:
+    try:
+        return Path(os.path.realpath(path))  # Path.resolve raises where links lead in a circle
+    except ValueError:  # a baseline that someone edited may name what no file system knows
+        return path
+
+
+def _golden_arguments(mark: pytest.Mark) -> tuple[tuple[str, ...], int | None, str | None]:
+    unknown = [name for name in mark.kwargs if name not in ("depth", "duplicates")]
+    if unknown:
+        raise MarkError(f"ir_golden has no argument {unknown[0]!r}; it has depth and duplicates.")
+    if not mark.args or not all(isinstance(path, (str, os.PathLike)) for path in mark.args):
+        raise MarkError('ir_golden needs a path or pattern: ir_golden("golden/*.yaml").')
+    depth, duplicates = mark.kwargs.get("depth"), mark.kwargs.get("duplicates")
+    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 1):
+        raise MarkError(f"ir_golden(depth={depth!r}): the depth is a whole number, 1 or more.")
+    if duplicates not in (None, "error", "collapse"):
+        raise MarkError(f"ir_golden(duplicates={duplicates!r}): it is 'error' or 'collapse'.")
+    return tuple(os.fspath(path).replace(os.sep, "/") for path in mark.args), depth, duplicates
+
+
+def _fixed_folder(pattern: str) -> str:
+    """Return the folder of a pattern that has no wildcard in it."""
+    parts = pattern.split("/")[:-1]
+    fixed = next((i for i, part in enumerate(parts) if _WILDCARDS.intersection(part)), len(parts))
+    return "/".join(parts[:fixed]) or "."
+
+
+def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
+    """Return the files that a pattern matches, in the order of their names, each with its item's id."""
+    pattern = pattern.rstrip("/") or "/"
+    fixed = folder / _fixed_folder(pattern)
+    if (folder / pattern).exists():
+        matches = [str(folder / pattern)]
+    else:
+        matches = sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern), recursive=True))  # noqa: PTH118, PTH207 - pathlib's glob does not take absolute patterns
+    paths = [Path(match) for match in matches if _may_be_golden(match, named=(folder / pattern).exists())]
+    return [(path, _item_id(path, fixed)) for path in paths]
+
+
+def _may_be_golden(path: str, *, named: bool) -> bool:
+    """Say whether what a pattern matches is one golden set; texts beside qrels are not, unless `named` in full."""
+    if os.path.isdir(path):  # noqa: PTH112 - a name costs less than a Path
+        return is_golden_folder(Path(path))
+    return named or not path.endswith(".topics.tsv")
+
+
+def _item_id(path: Path, fixed: Path) -> str:
+    whole = path if os.path.isdir(path) else path.with_suffix("")  # noqa: PTH112 - Path.is_dir raises
+    below = places.relative(whole, fixed)
+    return below.replace("../", "").replace("/", "-")
+
+
+def _only_one(
+    item_id: str, same: Sequence[GoldenParameter], siblings: tuple[Path, ...], folder: Path
+) -> GoldenParameter:
+    first = same[0]
+    different = {parameter.path for parameter in same}
+    if len(different) > 1:
+        files = " and ".join(sorted(places.relative(path, folder) if path else "?" for path in different))
+        return GoldenParameter(
+            None, problem=f"Two golden sets have the id {item_id!r}: {files}. Rename one, or mark two tests."
+        )
+    if len({(parameter.depth, parameter.duplicates) for parameter in same}) > 1:
+        return GoldenParameter(
+            None,
+            problem=f"Two ir_golden marks name the golden set {item_id!r}, and differ in depth or duplicates. Keep one.",
+        )
+    return GoldenParameter(first.path, siblings, first.depth, first.duplicates, first.problem)
+
+
+def nearest_marks(node: pytest.Item | Any, name: str) -> list[pytest.Mark]:
+    """Return the marks with a name from the nearest place that has one: function, class, module."""
+    return next((marks for _, marks in mark_levels(node, name) if marks), [])
+
+
+def parameter_marks(node: Any) -> list[pytest.Mark]:
+    """Return the marks of a test item's parameters: ``pytest.param(…, marks=…)``."""
+    return list(getattr(getattr(node, "callspec", None), "marks", ()))
+
+
+def mark_levels(node: Any, name: str) -> Iterator[tuple[str, list[pytest.Mark]]]:
+    """Yield where marks with a name can stand, nearest first, each with those that do.
+
+    A parameter's own mark (``pytest.param(…, marks=…)``) comes before the function's, and a class before the
+    classes that it derives from; pytest itself keeps each of these two in one list.
+    """
+    parameter = parameter_marks(node)
+    yield "on the parameter", [mark for mark in parameter if mark.name == name]
+    own = [mark for mark in node.own_markers if mark.name == name]
+    for mark in parameter:
+        if mark in own:
+            own.remove(mark)
+    yield "on the test", own
+    for parent in reversed(node.listchain()[:-1]):
+        if isinstance(parent, pytest.Class):
+            for cls in parent.obj.__mro__:
+                marks = cls.__dict__.get("pytestmark", [])
+                marks = marks if isinstance(marks, list) else [marks]
+                yield f"on the class {cls.__name__}", [mark for mark in marks if mark.name == name]
+        else:
+            yield "on the module", [mark for mark in parent.own_markers if mark.name == name]
+
+
+def marked_thresholds(item: pytest.Item, custom: Collection[str]) -> list[list[Threshold]]:
+    """Return an item's ``ir_threshold`` marks, a list for each place, nearest first: parameter, function, ….
+
+    Raises MarkError for one that has no meaning.
+    """
+    where = os.path.basename(item.path)  # noqa: PTH119 - a Path costs more than a name
+    levels = []
+    for place, marks in mark_levels(item, "ir_threshold"):
+        origin = f"{where}: ir_threshold {place}"
+        levels.append([_read_threshold(mark, origin, custom) for mark in marks])
+    return levels
+
+
+def _read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> Threshold:
+    given = dict(mark.kwargs)
+    for name, value in zip(("metric", "min"), mark.args, strict=False):
+        if name in given:
+            raise MarkError(f"{origin}: `{name}` is given twice.")
+        given[name] = value
+    metric, tag = given.pop("metric", None), given.pop("tag", None)
+    if len(mark.args) > 2 or not isinstance(metric, str):
+        raise MarkError(f'{origin}: write ir_threshold("ndcg@10", 0.7), with words after it: max_drop=0.01.')
+    words = {word: value for word, value in given.items() if value is not None}
+    if tag is not None and not isinstance(tag, str):
+        raise MarkError(f"{origin}: the tag is {tag!r}; it is text.")
+    try:
+        return thresholds.build(metric, words, tag=tag, origin=origin, custom=custom)
+    except (thresholds.ThresholdError, MetricError) as error:
+        raise MarkError(f"{origin}: {error}") from None
+
+
+def misspelt_mark(item: pytest.Item, registered: Collection[str]) -> str | None:
+    """Say which mark of an item looks like one of ours and is none."""
+    for mark in item.iter_markers():
+        if mark.name in MARKS or mark.name in registered or not mark.name.lower().startswith("ir"):
+            continue
+        cutoff = 0.0 if mark.name.startswith("ir_") else 0.8
+        close = difflib.get_close_matches(mark.name.lower(), MARKS, n=1, cutoff=cutoff)
+        if close:
+            return f"There is no mark {mark.name!r}. Did you mean {close[0]!r}?"
+    return None
+
+
+def unbound_marks(items: Iterable[pytest.Item]) -> dict[pytest.Item, str]:
+    """Find classes and modules whose marks no test uses; each is told by its first item."""
+    used: Counter[pytest.Collector] = Counter()
+    first: dict[pytest.Collector, pytest.Item] = {}
+    marked: dict[Any, list[pytest.Collector]] = {}
+    for item in items:
+        parent = item.parent
+        if parent not in marked:
+            chain = parent.listchain() if parent is not None else []
+            marked[parent] = [
+                node
+                for node in chain
+                if isinstance(node, (pytest.Class, pytest.Module))
+                and any(mark.name in MARKS for mark in node.own_markers)
+            ]
+        for node in marked[parent]:
+            first.setdefault(node, item)
+            used[node] += "irmetrics" in getattr(item, "fixturenames", ())
+    return {
+        item: f"The marks on {node.name} bind to nothing: no test in it requests the fixture irmetrics."
+        for node, item in first.items()
+        if not used[node]
+    }

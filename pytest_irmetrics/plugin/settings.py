@@ -1,0 +1,178 @@
+"""The settings and options of one pytest run, read once and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics import thresholds
+from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, require_depth
+from pytest_irmetrics.metrics import MetricError, parse_metric
+from pytest_irmetrics.plugin.ini import SettingsError, read_boolean, read_folder, read_ini
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+    from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.thresholds import Limit, Threshold
+
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a project's configuration and the command line say."""
+
+    metrics: tuple[Metric, ...]
+    metrics_named: bool
+    """Whether the setting names them, so that they are reported at any depth."""
+    thresholds: tuple[Threshold, ...]
+    max_drop: Limit | None
+    """What a mean may fall where nothing nearer says so; None: that gate is off."""
+    baseline: bool
+    update: bool
+    baseline_dir: str
+    depth: int
+    duplicates: str
+    concurrency: int
+    timeout: float | None
+    repeat: int
+    only_queries: tuple[str, ...]
+    selftest: bool
+    custom_metrics: Mapping[str, Callable[..., float]]
+
+    @classmethod
+    def read(cls, config: pytest.Config) -> Settings:
+        """Read all settings. Raises SettingsError with the name of the one that is wrong."""
+        custom = _custom_metrics(config)
+        update = bool(config.getoption("ir_baseline_update"))
+        selftest = bool(config.getoption("ir_selftest"))
+        for option, name in (("--ir-baseline-update", "ir_baseline_update"), ("--ir-query", "ir_query")):
+            if selftest and config.getoption(name):
+                raise SettingsError(
+                    f"--ir-selftest asks no query and stores nothing; run {option} by itself."
+                )
+        gate = config.getoption("ir_baseline")
+        repeat = config.getoption("ir_repeat")
+        depth = _integer("ir_depth", read_ini(config, "ir_depth"))
+        duplicates = str(read_ini(config, "ir_duplicates")).strip().lower()
+        if duplicates not in ("error", "collapse"):
+            raise SettingsError(f"ir_duplicates is {duplicates!r}; it is `error` or `collapse`.")
+        metrics = _metrics(config, custom)
+        named = bool(read_ini(config, "ir_metrics"))
+        if named:
+            require_depth(metrics, depth)
+        return cls(
+            metrics=metrics,
+            metrics_named=named,
+            thresholds=_thresholds(config, custom),
+            max_drop=_max_drop(read_ini(config, "ir_max_drop")),
+            baseline=selftest or (read_boolean(config, "ir_baseline") if gate is None else bool(gate)),
+            update=update,
+            baseline_dir=read_folder(config, "ir_baseline_dir"),
+            depth=depth,
+            duplicates=duplicates,
+            concurrency=_integer("ir_concurrency", read_ini(config, "ir_concurrency")),
+            timeout=_seconds("ir_timeout", read_ini(config, "ir_timeout")),
+            repeat=_integer("ir_repeat", read_ini(config, "ir_repeat"))
+            if repeat is None
+            else _integer("--ir-repeat", repeat),
+            only_queries=tuple(config.getoption("ir_query") or ()),
+            selftest=selftest,
+            custom_metrics=custom,
+        )
+
+    def reported(self, depth: int) -> tuple[Metric, ...]:
+        """Return the metrics to report where a retriever is asked for ``depth`` results.
+
+        What is reported unless told otherwise shrinks with the depth; what was asked for is an error there.
+        """
+        if self.metrics_named:
+            return self.metrics
+        return tuple(metric for metric in self.metrics if (metric.cutoff or 0) <= depth)
+
+
+def _integer(name: str, value: object) -> int:
+    text = str(value).strip()
+    if isinstance(value, bool) or not text.isascii() or not text.isdigit() or int(text[:18]) < 1:
+        raise SettingsError(f"{name} is {text!r}; it is a whole number, 1 or more.")
+    return int(text[:18])
+
+
+def _seconds(name: str, value: object) -> float | None:
+    text = str(value).strip()
+    if not text:
+        return None
+    seconds = thresholds.read_number(text)
+    if isinstance(value, bool) or seconds is None or seconds <= 0:
+        raise SettingsError(f"{name} is {text!r}; it is a number of seconds above 0.")
+    return float(seconds)
+
+
+def _max_drop(value: object) -> Limit | None:
+    try:
+        return thresholds.read_limit(parse_metric("mrr"), "max_drop", value)
+    except thresholds.ThresholdError as error:
+        raise SettingsError(f"ir_max_drop {str(error).removeprefix('`max_drop` of mrr ')}") from None
+
+
+def _lines(value: object) -> list[str]:
+    lines = value if isinstance(value, list) else str(value).splitlines()
+    return [line for line in (str(line).strip() for line in lines) if line and not line.startswith("#")]
+
+
+def _metrics(config: pytest.Config, custom: Mapping[str, Callable[..., float]]) -> tuple[Metric, ...]:
+    lines = _lines(read_ini(config, "ir_metrics"))
+    names = [name for line in lines for name in _split_names(line)]
+    try:
+        return read_metrics(names or DEFAULT_METRICS, custom)
+    except MetricError as error:
+        raise SettingsError(f"ir_metrics: {error}") from None
+
+
+def _split_names(line: str) -> list[str]:
+    """Split on white space and commas, but not on a comma between a metric's parentheses."""
+    names, name, inside = [], "", 0
+    for sign in line + " ":
+        inside += (sign == "(") - (sign == ")")
+        if (sign.isspace() or sign == ",") and inside <= 0:
+            names.append(name)
+            name = ""
+        else:
+            name += sign
+    return [*filter(None, names), *([name] if name.strip() else [])]
+
+
+def _thresholds(config: pytest.Config, custom: Mapping[str, Callable[..., float]]) -> tuple[Threshold, ...]:
+    read = []
+    for line in _lines(read_ini(config, "ir_thresholds")):
+        try:
+            read.append(thresholds.parse_line(line, origin="the setting ir_thresholds", custom=custom))
+        except (thresholds.ThresholdError, MetricError) as error:
+            raise SettingsError(f"ir_thresholds: {line!r}: {error}") from None
+    return tuple(read)
+
+
+def _custom_metrics(config: pytest.Config) -> dict[str, Callable[..., float]]:
+    metrics: dict[str, Callable[..., float]] = {}
+    for offered in config.hook.pytest_irmetrics_metrics(config=config):
+        if not isinstance(offered, Mapping):
+            raise SettingsError(f"pytest_irmetrics_metrics gave {offered!r}; it maps names to functions.")
+        for name, function in offered.items():
+            if not isinstance(name, str) or not callable(function):
+                raise SettingsError(
+                    f"pytest_irmetrics_metrics gave {name!r}: {function!r}; it maps names to functions."
+                )
+            taken = name in metrics
+            if not taken:
+                try:
+                    taken = parse_metric(name, custom=()).kind != "custom"
+                except MetricError:
+                    taken = False
+            if taken:
+                raise SettingsError(f"pytest_irmetrics_metrics: the name {name!r} is already taken.")
+            metrics[name.lower()] = function
+    return metrics

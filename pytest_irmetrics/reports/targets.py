@@ -1,0 +1,195 @@
+"""Where ``--ir-report`` sends reports, and how they get there: whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import stat
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.terminal import escape_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_irmetrics.reports.record import Record
+    from pytest_irmetrics.reports.view import Command
+
+_FORMATS = ("html", "json", "md")
+_PREFIX = re.compile(r"([A-Za-z]{2,}):(.*)", re.DOTALL)  # one letter is a drive
+_UNSET = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))")
+_ACCEPTED = (
+    "Give a path that ends in .html, .json or .md, or say the format first: html:PATH, json:PATH, md:PATH."
+)
+_SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+class ReportPathError(ValueError):
+    """An ``--ir-report`` that cannot be obeyed; the message says why and what to write instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One report that was asked for."""
+
+    path: Path
+    format: str
+    """`html`, `json` or `md`."""
+    appends: bool = False
+    """Whether it is the summary of a GitHub Actions step, to which every command adds its part."""
+
+
+def parse(given: Iterable[str], folder: Path) -> list[Target]:
+    """Read the values of ``--ir-report``, relative to a folder. Raises ReportPathError.
+
+    `~` and environment variables are expanded. A value given twice is one report.
+    """
+    targets: dict[str, Target] = {}
+    for text in given:
+        try:
+            target = _parse_one(text, folder)
+            real = os.path.realpath(target.path)
+            if targets.setdefault(real, target).format != target.format:
+                raise ReportPathError("another report goes to the same file. Give each its own.")  # noqa: TRY301 - named like the others below
+        except ReportPathError as error:
+            raise ReportPathError(f"--ir-report={escape_terminal(text)}: {error}") from None
+    return list(targets.values())
+
+
+def _parse_one(text: str, folder: Path) -> Target:
+    prefix = _PREFIX.fullmatch(text)
+    chosen, name = None, text
+    if prefix is not None:
+        chosen, name = prefix[1].lower(), prefix[2]
+        if chosen not in _FORMATS:
+            near = get_close_matches(chosen, _FORMATS, 1)
+            hint = f" Did you mean {near[0]}:?" if near else ""
+            raise ReportPathError(f"the format {prefix[1]} is unknown.{hint} {_ACCEPTED}")
+    expanded = os.path.expandvars(os.path.expanduser(name))  # noqa: PTH111 - a Path would drop a final slash
+    unset = next(
+        (found for found in _UNSET.finditer(expanded) if (found[1] or found[2]) not in os.environ), None
+    )
+    if unset is not None:
+        raise ReportPathError(f"the environment variable {unset[1] or unset[2]} is not set.")
+    if not expanded.strip():
+        raise ReportPathError(
+            f"the path is empty. Was it to come from a variable that is not set here? {_ACCEPTED}"
+        )
+    path = folder / expanded
+    if path.is_dir() or expanded.endswith(("/", os.sep)):
+        raise ReportPathError(f"this is a folder. {_ACCEPTED}")
+    if _is_step_summary(path):
+        if chosen not in (None, "md"):
+            raise ReportPathError(f"the step's summary is Markdown, not {chosen}.")
+        return Target(path, "md", appends=True)
+    if chosen is None:
+        chosen = path.suffix.lower().removeprefix(".")
+        if chosen not in _FORMATS:
+            raise ReportPathError(f"the path does not say in which format. {_ACCEPTED}")
+    if chosen == "html" and find_spec("jinja2") is None:
+        from pytest_irmetrics.reports.html import INSTALL  # noqa: PLC0415 - only this message needs it
+
+        raise ReportPathError(f"{INSTALL}.")
+    return Target(path, chosen)
+
+
+def _is_step_summary(path: Path) -> bool:
+    summary = os.environ.get(_SUMMARY)
+    return bool(summary) and os.path.realpath(path) == os.path.realpath(str(summary))
+
+
+def write(
+    targets: Iterable[Target], records: Sequence[Record], command: Command
+) -> tuple[list[str], list[str]]:
+    """Write the reports; return what was written, and sentences on what could not be."""
+    written, problems = [], []
+    for target in targets:
+        shown = escape_terminal(_shown(target))
+        try:
+            if target.appends:
+                _append(target.path, records, command)
+            else:
+                write_whole(target.path, _rendered(target, records, command))
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            problems.append(f"the report {shown} was not written: {reason}.")
+        else:
+            written.append(shown)
+    return written, problems
+
+
+def _shown(target: Target) -> str:
+    if target.appends:
+        return f"${_SUMMARY}"
+    with contextlib.suppress(ValueError):  # another drive
+        relative = os.path.relpath(target.path)
+        if not relative.startswith(".."):
+            return relative
+    return str(target.path)
+
+
+def _rendered(target: Target, records: Sequence[Record], command: Command) -> str:
+    # Each is imported where it is asked for: HTML needs an extra, and a run that writes none should load none.
+    if target.format == "html":
+        from pytest_irmetrics.reports import html  # noqa: PLC0415 - the reason is above
+
+        return html.render(records, command)
+    if target.format == "json":
+        from pytest_irmetrics.reports import json  # noqa: PLC0415 - the same
+
+        return json.render(records, command)
+    from pytest_irmetrics.reports import markdown  # noqa: PLC0415 - the same
+
+    return markdown.render(records, command)
+
+
+def _append(path: Path, records: Sequence[Record], command: Command) -> None:
+    """Add to the summary of a GitHub Actions step, which other commands of the step may have begun."""
+    from pytest_irmetrics.reports import markdown  # noqa: PLC0415 - the reason is above
+
+    with path.open("ab+") as file:
+        size = file.seek(0, os.SEEK_END)
+        ended = b"\n"
+        if size:
+            file.seek(-1, os.SEEK_END)
+            ended = file.read(1)
+        gap = "" if not size else "\n" if ended == b"\n" else "\n\n"
+        text = markdown.render(records, command, limit=markdown.STEP_SUMMARY_LIMIT - size - len(gap))
+        if not text:
+            raise ValueError("the step's summary is full")
+        file.write((gap + text).encode())
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a reader finds the old text or the new one, never a part; make the folders it needs.
+
+    Links are followed and a file's mode is kept; what is no file (`/dev/stdout`) is written to. Raises OSError.
+    """
+    data = text.encode("utf-8")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        mode = None
+    if mode is not None and not stat.S_ISREG(mode):
+        path.write_bytes(data)
+        return
+    real = Path(os.path.realpath(path))
+    temporary = real.with_name(f".ir-report-{secrets.token_hex(8)}.tmp")
+    try:
+        descriptor = os.open(
+            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
+        )
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+            file.write(data)
+        if mode is not None:
+            temporary.chmod(stat.S_IMODE(mode))
+        temporary.replace(real)
+    finally:
+        temporary.unlink(missing_ok=True)

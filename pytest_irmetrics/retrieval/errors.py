@@ -1,0 +1,144 @@
+"""What a retriever raised, in a sentence: type, message, the user's own line, and what mends it where that is known."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+from traceback import walk_tb
+
+from pytest_irmetrics.base.wording import printable
+from pytest_irmetrics.retrieval.items import AnswerError
+from pytest_irmetrics.retrieval.showing import type_name
+
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
+_OUTCOMES = frozenset((("_pytest.outcomes", "Exit"), ("unittest.case", "SkipTest")))
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_STANDARD_LIBRARY = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+def explain(error: Exception) -> str:
+    """Word what went wrong: for an answer that cannot be read its own words; else type, message and the user's line.
+
+    Lets an outcome through, as `let_through` does.
+    """
+    error, others = _unwrapped(error)
+    let_through(error)
+    if isinstance(error, AnswerError):
+        return str(error)
+    told, place = summary(error), _place(error)
+    problem = f"raised {told}{f' ({place})' if place else ''}"
+    if others:
+        problem += f", the first of {others + 1} at once"
+    advice = next(
+        (cure for kind, words, cure in _ADVICE if isinstance(error, kind) and words in told),
+        None,
+    )
+    return f"{problem}. {advice}" if advice else f"{problem}."
+
+
+_ANOTHER_LOOP = "attached to a different loop"
+_OF_ANOTHER_LOOP = (
+    "Its client belongs to another event loop. What an async fixture makes is for async tests, which "
+    "`await irmetrics.acheck()`; and there fixture and test need one loop: with pytest-asyncio the same loop_scope."
+)
+_ASYNC_ITSELF = (
+    "Let the retriever be the async function itself: `await irmetrics.acheck()` awaits it, and check() too."
+)
+_IN_A_THREAD = (
+    # A connection that threads share without a lock mixes their answers up: Python 3.12 and later hand one statement to two.
+    "With ir_timeout, ir_concurrency or ir_executor the retriever runs in another thread: open a connection for each "
+    "thread (threading.local()); or one for all with check_same_thread=False, and hold a threading.Lock() from the "
+    "query until its rows are read; or leave these settings out."
+)
+_ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
+    (
+        Exception,  # sqlite3's own, or what a library makes of it
+        "SQLite objects created in a thread can only be used in that same thread",
+        _IN_A_THREAD,
+    ),
+    (RuntimeError, _ANOTHER_LOOP, _OF_ANOTHER_LOOP),
+    (RuntimeError, "is bound to a different event loop", _OF_ANOTHER_LOOP),
+    (RuntimeError, "Event loop is closed", _OF_ANOTHER_LOOP),
+    (RuntimeError, "cannot be called from a running event loop", _ASYNC_ITSELF),
+    (RuntimeError, "There is no current event loop in thread", _ASYNC_ITSELF),
+    (RuntimeError, "no running event loop", _ASYNC_ITSELF),
+)
+"""Of errors that everyone meets once: type, a part of the message, and what mends it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """Stands for what a call was to give that was cancelled, though nobody cancelled the asking; in words as text."""
+
+    error: BaseException
+
+    def __str__(self) -> str:
+        place: str | None = None
+        error: BaseException | None = self.error
+        passed: list[BaseException] = []
+        while place is None and error is not None and error not in passed:
+            passed.append(error)
+            # Before Python 3.11 each task that it went through made one of its own, and the first has the lines.
+            place, error = _place(error), error.__context__
+        return f"the retriever was cancelled, and not by ir_timeout{f' ({place})' if place else ''}."
+
+
+def let_through(error: Exception) -> None:
+    """Raise again what only looks like an error, `pytest.exit` and `unittest.SkipTest`: it is the test's outcome."""
+    if (type(error).__module__, type(error).__name__) in _OUTCOMES:
+        raise error
+
+
+def summary(error: Exception) -> str:
+    """Give an exception's type and message, on one line that no hostile exception can break."""
+    kind = type(error)
+    name = (
+        type_name(error)
+        if kind.__module__ == "builtins"
+        else f"{printable(str(kind.__module__))}.{type_name(error)}"
+    )
+    try:
+        message = printable(" ".join(str(error).split()))
+        if kind is RuntimeError and message.endswith(_ANOTHER_LOOP):
+            message = _ANOTHER_LOOP  # before it stand a task and a future of ours, and of each query others
+    except Exception:  # noqa: BLE001 - an exception's text may raise anything too
+        message = ""
+    message = message if len(message) <= 300 else message[:299] + "…"
+    return f"{name}{': ' if message else ''}{message}"
+
+
+def _unwrapped(error: Exception) -> tuple[Exception, int]:
+    """Take the first exception out of a group, as task groups and nurseries raise, and count the others."""
+    others = 0
+    while type(error).__name__ == "ExceptionGroup":  # its module is exceptiongroup before Python 3.11
+        inner = getattr(error, "exceptions", ())
+        if not inner or not isinstance(inner[0], Exception):
+            break
+        error, others = inner[0], others + len(inner) - 1
+    return error, others
+
+
+def _place(error: BaseException) -> str | None:
+    """Find the innermost line of the user's own code, else of any code but ours."""
+    frames = [
+        (frame.f_code.co_filename, line)
+        for frame, line in walk_tb(error.__traceback__)
+        if not frame.f_code.co_filename.startswith(_PACKAGE)
+    ]
+    own = [(path, line) for path, line in frames if not _is_library(path)]
+    if not frames:
+        return None
+    path, line = (own or frames)[-1]
+    try:
+        relative = os.path.relpath(path)
+    except (OSError, ValueError):  # another drive; a folder that is gone
+        relative = path
+    return f"{printable(path if relative.startswith('..') else relative)}:{line}"
+
+
+def _is_library(path: str) -> bool:
+    return path.startswith(("<", *_STANDARD_LIBRARY)) or any(part in path for part in _INSTALLED)

@@ -1,0 +1,201 @@
+"""Where a test's baseline lives, and how it is read with care and written whole."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.atomic import WriteError, write_whole
+from pytest_irmetrics.base.wording import printable
+from pytest_irmetrics.run import Run, RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+_SUFFIX = ".json"
+_NOT_ENTERED = {"node_modules", "__pycache__", "site-packages"}
+
+_LONGEST = 100
+_SAFE_WORDS = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
+_SAFE_IDS = re.compile(r"\[[a-z0-9_.,=+@\-\[\]]*\]")
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.,=+@\-\[\]]+")
+_HASHED = re.compile(r"_[0-9a-f]{8}(?=\[|\Z)")
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?=\.|\[|\Z)", re.IGNORECASE)
+
+
+class BaselineError(ValueError):
+    """A baseline that cannot be read or written; says what is wrong with which file and what to do."""
+
+
+# Names. A name is decided by itself alone, never by its siblings: whatever else a folder holds, on any file system,
+# a test's baseline stays where it is.
+
+
+def baseline_path(test_file: Path, test_name: str, directory: str) -> Path:
+    """Return where the baseline of a test lives: ``<folder>/<directory>/<module>/<Class.><test>[<ids>].json``.
+
+    `directory` is relative to the test file's folder. What is unsafe or ambiguous on some file system becomes `_`
+    and a short hash: characters other than ASCII letters, digits and ``_.,=+@-[]``, upper case in anything but the
+    names of modules and classes (``FAQ`` beside ``faq``), names that Windows reserves, long ones and empty ones.
+    """
+    return test_file.parent / directory / _safe_module(test_file.stem) / f"{_safe_test(test_name)}{_SUFFIX}"
+
+
+def _safe_module(stem: str) -> str:
+    return stem if _SAFE_WORDS.fullmatch(stem) and _is_plain(stem) else _hashed(stem)
+
+
+def _safe_test(test_name: str) -> str:
+    """Name a test's file. The part before the ids is safe by itself, so that a test's files can be told by it."""
+    name, bracket, rest = test_name.partition("[")
+    ids = bracket + rest
+    function = name.rpartition(".")[2]
+    plain = _SAFE_WORDS.fullmatch(name) and function == function.lower() and _is_plain(name)
+    safe_ids = not ids or (_SAFE_IDS.fullmatch(ids) and _is_plain(ids))
+    return (name if plain else _hashed(name)) + (ids if safe_ids else _hashed(ids))
+
+
+def _is_plain(name: str) -> bool:
+    return len(name) <= _LONGEST and not _RESERVED.match(name) and not _HASHED.search(name)
+
+
+def _hashed(name: str) -> str:
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{_UNSAFE.sub('_', name)[:_LONGEST].strip('.')}_{digest}"
+
+
+# Reading.
+
+
+def read_baseline(path: Path, *, like: Run | None = None) -> Run:
+    """Read a baseline; `like` as in `Run.load`. Raises BaselineError; each cause has its own words."""
+    where = printable(str(path))
+    try:
+        path.stat()
+    except FileNotFoundError:
+        if not os.path.lexists(path):
+            raise BaselineError(
+                f"{where}: is not there. Store a baseline, and commit it: `pytest --ir-baseline-update`."
+            ) from None
+        raise BaselineError(
+            f"{where}: links to {printable(os.path.realpath(path))}, which is not there. Mend the link, or delete it and "
+            "store the baseline anew (`pytest --ir-baseline-update`)."
+        ) from None
+    except OSError as error:
+        raise BaselineError(f"{where}: cannot be read: {error.strerror}. Mend that.") from None
+    _require_own_name(path)
+    try:
+        return Run.load(path, like=like)
+    except RunError as error:
+        raise BaselineError(str(error)) from None
+
+
+def _require_own_name(path: Path) -> None:
+    """Refuse the file of a test whose class has the same name but for its case, where the file system cannot tell."""
+    try:
+        names = [other.name for other in path.parent.iterdir()]
+    except OSError:
+        return
+    if path.name in names or not os.path.lexists(path):
+        return
+    for name in names:
+        if name.lower() == path.name.lower():
+            raise BaselineError(
+                f"{printable(str(path))}: is the baseline of another test on this file system, {printable(name)}. "
+                "Rename one of the two classes: their names differ by case alone."
+            )
+
+
+def list_baselines(directory: Path) -> list[Path]:
+    """Return the baselines below a folder such as ``ir_baselines``, in order of their names."""
+    return sorted(path for path in directory.glob(f"*/*{_SUFFIX}") if not path.name.startswith("."))
+
+
+def folders_below(top: Path, directory: str, not_entered: Collection[str] = ()) -> Iterator[Path]:
+    """Yield the folders at `top` and below that have baselines; hidden folders and environments are left out.
+
+    `not_entered` are patterns of the names of other folders to leave out.
+    """
+    for folder, names, files in os.walk(top):
+        if "pyvenv.cfg" in files:
+            names.clear()
+            continue
+        if os.path.isdir(os.path.join(folder, directory)):  # noqa: PTH112, PTH118 - a name costs less than a Path
+            yield Path(folder)
+        names[:] = sorted(
+            name
+            for name in names
+            if name not in _NOT_ENTERED
+            and not name.startswith(".")
+            and not any(fnmatch(name, pattern) for pattern in not_entered)
+        )
+
+
+def golden_sets_of(test_file: Path, test_name: str, directory: str) -> list[tuple[Path, str]]:
+    """Return the baselines of a test, whatever its ids, with the golden set that each names.
+
+    A baseline that cannot be read is left out: whoever needs it says so.
+    """
+    bare = baseline_path(test_file, test_name, directory)
+    stem = bare.name.removesuffix(_SUFFIX)
+    found = []
+    for path in sorted(bare.parent.glob(f"*{_SUFFIX}")):
+        if path == bare or path.name.startswith(f"{stem}["):
+            golden_set = _golden_set(path)
+            if golden_set is not None:
+                found.append((path, golden_set))
+    return found
+
+
+def _golden_set(path: Path) -> str | None:
+    """Read the golden set out of a baseline's head; out of the whole, where somebody reformatted it."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            for line in file:
+                if line.startswith('"golden_set": '):
+                    return str(json.loads(line.removeprefix('"golden_set": ').rstrip().rstrip(",")))
+                if line.startswith('"queries"'):
+                    return None
+        return Run.load(path).golden_set
+    except (OSError, ValueError):
+        return None
+
+
+def stale(folder: Path, directory: str, tests: Mapping[Path, Collection[str]]) -> list[Path]:
+    """Return the baselines beside a folder's test files whose test file, or test, is gone.
+
+    `tests` has the names, with ids, of the tests in each file that was collected as a whole. Of a test file that is
+    there but was not collected nothing is known, and nothing returned.
+    """
+    collected = {
+        baseline_path(file, "", directory).parent: {baseline_path(file, name, directory) for name in names}
+        for file, names in tests.items()
+        if file.parent == folder
+    }
+    present = {baseline_path(file, "", directory).parent for file in folder.glob("*.py")}
+    return [
+        path
+        for path in list_baselines(folder / directory)
+        if (path not in collected[path.parent] if path.parent in collected else path.parent not in present)
+    ]
+
+
+# Writing.
+
+
+def write_baseline(path: Path, text: str) -> bool:
+    """Write a baseline, whole or not at all, and return whether that changed anything.
+
+    Makes the folders that it takes, follows links and keeps the file's mode. Raises BaselineError, and then the
+    file is as it was.
+    """
+    _require_own_name(path)
+    try:
+        return write_whole(path, text.encode("utf-8"), again="store the baseline again")
+    except WriteError as error:
+        raise BaselineError(str(error)) from None
