@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.metrics import MetricError, parse_metric
 
@@ -47,7 +48,7 @@ _SHOWN = 60  # characters of a user's text that a message repeats
 _TOKEN = re.compile(r"""(?:\([^()]*\)|"[^"]*"|'[^']*'|[^\s])+""")
 
 
-class ThresholdError(ValueError):
+class ThresholdError(IRMetricsError, ValueError):
     """A threshold without a meaning: one sentence says what is wrong, the next what to write."""
 
 

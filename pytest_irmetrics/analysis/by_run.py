@@ -6,8 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import listed, plural
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.golden.by_itself import doubts
 from pytest_irmetrics.golden.passage import document_of
 

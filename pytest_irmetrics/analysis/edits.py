@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.today import why
-from pytest_irmetrics.base.terminal import SLACK, listed, plural, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.wording import listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +86,7 @@ def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
         for metric in comparison.now.metrics
         if metric.kind == "ranking"
         and (labels := comparison.labels_delta(metric)) is not None
-        and abs(labels) > SLACK
+        and abs(labels) > TOLERANCE
         and (change := comparison.change(metric))
     ]
     effect = (
@@ -159,7 +160,7 @@ def _on_excused(comparison: Comparison, against: str, limits: Limits) -> Iterato
             continue
         for metric in metrics:
             before, now = comparison.baseline.score(metric, query_id), comparison.now.score(metric, query_id)
-            if before is not None and before - (now or 0.0) > SLACK:
+            if before is not None and before - (now or 0.0) > TOLERANCE:
                 yield (
                     f"The query {query_id} is marked xfail ({why(queries[query_id])}), so no gate sees that its {metric.name} fell from "
                     f"{score_text(before, now)} to {score_text(now or 0.0, before)} since {against}."

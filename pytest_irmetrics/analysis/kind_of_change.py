@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.base.terminal import SLACK, plural, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.evaluation import read_metrics
 from pytest_irmetrics.metrics import mean
 
@@ -97,7 +98,7 @@ def kind_of_change(comparison: Comparison) -> Iterator[str]:
     metrics = read_metrics(names)
     measured = comparison.by(metrics)
     change = measured.change(whole)
-    if not change.n or change.delta > -SLACK:
+    if not change.n or change.delta > -TOLERANCE:
         yield from _sharper_head(measured)
         return
     yield from _fewer_results(comparison)
@@ -165,7 +166,7 @@ def _later(measured: Comparison, depth: int | None) -> Iterator[str]:
     if lost >= _FEW and early.delta < -0.01 and abs(all_.delta) <= -early.delta / 5:
         whole = (
             f"is {score_text(all_.now)} as before"
-            if abs(all_.delta) <= SLACK
+            if abs(all_.delta) <= TOLERANCE
             else f"hardly moved, {score_text(all_.baseline, all_.now)} → {score_text(all_.now, all_.baseline)}"
         )
         yield (

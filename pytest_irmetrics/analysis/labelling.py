@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import SLACK
+from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden.passage import document_of
@@ -98,7 +98,7 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
     unjudged = [
         Unjudged(golden.queries[query_id], doc_id, max(worths) / total, tuple(ranks[query_id, doc_id]))
         for (query_id, doc_id), worths in found.items()
-        if max(worths) / total > SLACK
+        if max(worths) / total > TOLERANCE
     ]
     order = {query_id: place for place, query_id in enumerate(golden.queries)}
     unjudged.sort(key=lambda one: (-round(one.influence, 12), one.rank, order[one.query.id], one.doc_id))

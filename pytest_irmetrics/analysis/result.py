@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.kind_of_change import kind_of_change
 from pytest_irmetrics.analysis.notes import on_unjudged
-from pytest_irmetrics.base.terminal import SLACK, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates import allowed_drop
 from pytest_irmetrics.metrics import Scorer, mean
@@ -270,7 +270,7 @@ class Outcome:
     def lowered(self) -> Iterator[str]:
         """Say what a new baseline lowers, and by how much."""
         for row in self.rows():
-            if row.delta is not None and row.delta < -SLACK and not row.metric.startswith("judged"):
+            if row.delta is not None and row.delta < -TOLERANCE and not row.metric.startswith("judged"):
                 name = row.metric if row.tag is None else f"{row.metric} of {row.tag}"
                 yield (
                     f"{name} {score_text(row.baseline, row.now)} → {score_text(row.now, row.baseline)} "

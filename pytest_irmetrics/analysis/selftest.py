@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_irmetrics.analysis.degradations import Plan, plans
 from pytest_irmetrics.analysis.selftest_advice import advice
 from pytest_irmetrics.analysis.selftest_judged import Judged, whole_deltas
-from pytest_irmetrics.base.terminal import SLACK, plural
+from pytest_irmetrics.base.numbers import TOLERANCE
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates import Regression, decide
@@ -78,8 +79,8 @@ def _judge(plan: Plan, intact: Evaluation, limits: Limits, failing: set[tuple[ob
     caught = [verdict for verdict in verdicts if verdict.failed and _key(verdict) not in failing]
     deltas = _deltas(comparison)
     if not caught and plan.kind != "no_answer":
-        fell = any(delta < -SLACK for delta in deltas.values())
-        if not fell and all(delta >= -SLACK for delta in whole_deltas(comparison).values()):
+        fell = any(delta < -TOLERANCE for delta in deltas.values())
+        if not fell and all(delta >= -TOLERANCE for delta in whole_deltas(comparison).values()):
             return None
     degradation = Degradation(
         name=plan.name,

@@ -7,7 +7,8 @@ import math
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.selftest_judged import Judged, whole_deltas
-from pytest_irmetrics.base.terminal import SLACK, listed, plural, score_text
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text
+from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.gates import allowed_drop
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _on_slices(missed: Sequence[Judged], limits: Limits) -> Iterator[str]:
         tag = result.plan.tag
         for name in _gated_first(result, limits):
             change = result.comparison.change(name, tag)
-            if tag is not None and change.n and -change.delta > abs(change.baseline or 0.0) / 10 + SLACK:
+            if tag is not None and change.n and -change.delta > abs(change.baseline or 0.0) / 10 + TOLERANCE:
                 words = f'max_drop="10%", tag={json.dumps(tag, ensure_ascii=False)}'
                 found.append((tag, _mark(name, words)))
                 break
@@ -80,15 +81,15 @@ def _on_rankings(missed: Sequence[Judged], limits: Limits) -> Iterator[str]:
         name = result.plan.name
         deltas = {**whole_deltas(result.comparison), **result.degradation.deltas}
         gated = [metric for metric in deltas if "max_drop" in limits.get((metric, None), {})]
-        fell = [metric for metric in gated if deltas[metric] < -SLACK]
+        fell = [metric for metric in gated if deltas[metric] < -TOLERANCE]
         if fell:
             metric = min(fell, key=lambda metric: deltas[metric])
             change = result.comparison.change(metric)
             allowed = allowed_drop(limits[metric, None]["max_drop"][0], change)
-            reason = within if -change.delta <= allowed + SLACK else insignificant
+            reason = within if -change.delta <= allowed + TOLERANCE else insignificant
             reason.setdefault(metric, []).append(f"{name} ({score_text(-change.delta, allowed)})")
             continue
-        unseen[name] = {metric: -delta for metric, delta in deltas.items() if delta < -0.01 - SLACK}
+        unseen[name] = {metric: -delta for metric, delta in deltas.items() if delta < -0.01 - TOLERANCE}
     for metric, names in _fewest_metrics(unseen).items():
         yield f"No max_drop sees it ({', '.join(names)}): {_mark(metric, 'max_drop=0.01')} would."
     for metric, names in within.items():

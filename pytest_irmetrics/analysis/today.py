@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import listed, plural
+from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.evaluation import EvaluationError
 from pytest_irmetrics.gates import would_pass
 from pytest_irmetrics.golden.passage import document_of

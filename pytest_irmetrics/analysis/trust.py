@@ -7,7 +7,8 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import SLACK, listed, plural, score_text
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text
+from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import significance
 from pytest_irmetrics.evaluation import evaluate_run, read_metrics
 from pytest_irmetrics.gates import SURELY, allowed_drop
@@ -171,7 +172,7 @@ def on_tolerance(comparison: Comparison, limits: Limits) -> Iterator[str]:
             yield text
         elif of_one >= 10 and "max_lost" not in words and math.isfinite(change.metric.upper):
             yield (
-                f"max_drop {limit} of {name} on {change.n:,} queries lets {math.floor(of_one + SLACK)} be lost altogether; "
+                f"max_drop {limit} of {name} on {change.n:,} queries lets {math.floor(of_one + TOLERANCE)} be lost altogether; "
                 "consider max_lost."
             )
 
@@ -191,7 +192,7 @@ def before_asking(golden: GoldenSet, limits: Limits, custom_metrics: CustomMetri
         allowed = limit.value / 100 * metric.upper if limit.percent else limit.value
         n = len(unasked.queries(metric, tag))
         of_one = allowed * n
-        if 0 < of_one < _PART_OF_ONE and (least is None or of_one < least[0] - SLACK):
+        if 0 < of_one < _PART_OF_ONE and (least is None or of_one < least[0] - TOLERANCE):
             text = _next_to_nothing(f"max_drop {limit}", allowed, n, metric, tag, at_most=limit.percent)
             least = of_one, text
     return least[1] if least is not None else None
@@ -202,7 +203,7 @@ def _next_to_nothing(
 ) -> str:
     """Say what an allowed drop of a mean is in terms of one of its queries."""
     tagged = f" tagged {tag}" if tag is not None else ""
-    if metric.family in _OF_RANKS and _of_a_slip(metric) > allowed * n + SLACK:
+    if metric.family in _OF_RANKS and _of_a_slip(metric) > allowed * n + TOLERANCE:
         fails = ": one answer that slips from rank 1 to rank 2 fails"
     elif metric.family in _OF_FINDING:
         fails = ": one query that loses its answer fails"
@@ -223,7 +224,7 @@ def _share(part: float) -> str:
     for whole, word in _PARTS.items():
         if abs(part * whole - 1) < 0.03:
             return word
-    return "less than a hundredth" if part < 0.01 - SLACK else score_text(part, digits=2)
+    return "less than a hundredth" if part < 0.01 - TOLERANCE else score_text(part, digits=2)
 
 
 def on_passed_drops(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -234,7 +235,7 @@ def on_passed_drops(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iter
     for verdict in verdicts:
         if not _is_set_drop(verdict) or verdict.failed or verdict.metric is None or verdict.limit is None:
             continue
-        if verdict.limit < -comparison.change(verdict.metric, verdict.tag).delta - SLACK:
+        if verdict.limit < -comparison.change(verdict.metric, verdict.tag).delta - TOLERANCE:
             yield verdict.text
         noise = comparison.run_noise(verdict.metric, verdict.tag)
         surely = SURELY * noise.deviation if noise is not None else 0.0

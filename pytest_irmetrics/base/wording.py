@@ -1,6 +1,13 @@
-"""Text from outside, as it stands in a message."""
+"""Quote text from outside in a message, count things and list them."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+T = TypeVar("T")
 
 
 def printable(text: str) -> str:
@@ -11,3 +18,14 @@ def printable(text: str) -> str:
 def quote(text: str, width: int = 60) -> str:
     """`text` in quotes, escaped, cut to about `width` characters."""
     return repr(text if len(text) <= width else text[: width - 1] + "…")
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """`1 query`, `3,900 queries`; without `many`, an s is added."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def listed(items: Sequence[T], most: int = 10, word: Callable[[T], str] = str, between: str = ", ") -> str:
+    """Name the first few of some items, ids unless `word` words them, and how many more there are."""
+    shown = between.join(map(word, items[:most]))
+    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import plural, score_text
-from pytest_irmetrics.base.wording import printable
+from pytest_irmetrics.base.numbers import score_text
+from pytest_irmetrics.base.wording import plural, printable
 from pytest_irmetrics.cli.inputs import add_directory, below, exists, shown
 from pytest_irmetrics.cli.screen import FAILED, OK, RefusedError, add_command, screen, show, tell
 from pytest_irmetrics.run.baseline import BaselineError, baseline_path, stale

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.health import doubts
-from pytest_irmetrics.base.terminal import plural
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli.screen import (
     FAILED,
     GOLDEN_HELP,

@@ -10,9 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.atomic import WriteError, write_whole
-from pytest_irmetrics.base.terminal import plural
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.atomic_write import WriteError, write_whole
+from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.cli.named import add_test, load
 from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, tell
 from pytest_irmetrics.golden import GoldenSetError

@@ -6,8 +6,9 @@ import argparse
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.kind_of_change import kind_of_change
-from pytest_irmetrics.base.terminal import listed, plural, score_text, signed_text, table
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.layout import table
+from pytest_irmetrics.base.numbers import score_text, signed_text
+from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.cli.named import add_test, load
 from pytest_irmetrics.cli.scoring import DEFAULT, add_metrics, part_of, scorable, too_deep
 from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, screen, show

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.labelling import pool
-from pytest_irmetrics.base.atomic import WriteError, write_whole
-from pytest_irmetrics.base.terminal import listed, plural, printed_as, score_text, table
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.atomic_write import WriteError, write_whole
+from pytest_irmetrics.base.escape import printed_as
+from pytest_irmetrics.base.layout import table
+from pytest_irmetrics.base.numbers import score_text
+from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.cli import sheet
 from pytest_irmetrics.cli.inputs import add_directory, no_run, runs_of
 from pytest_irmetrics.cli.named import add_test

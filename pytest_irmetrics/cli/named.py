@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import plural
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli.screen import RefusedError
 from pytest_irmetrics.run import NoTestsError, Run
 

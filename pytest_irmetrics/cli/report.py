@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import to_stream
+from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli.screen import FAILED, OK, RefusedError, add_command, show, tell
 from pytest_irmetrics.reports import json, markdown

@@ -8,7 +8,8 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from pytest_irmetrics.base.terminal import escape_terminal, to_stream
+from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.escape import escape_terminal, to_stream
 from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.reports.terminal import Screen
 
@@ -23,7 +24,7 @@ GOLDEN_HELP = "a golden set: .yaml, .yml, .jsonl, .csv, .tsv, TREC .qrels, Quepi
 OK, FAILED = 0, 1  # argparse itself exits with 2 where the command line has no meaning
 
 
-class RefusedError(Exception):
+class RefusedError(IRMetricsError):
     """What a command cannot do; reads ``file:line: what is wrong. What to do.``."""
 
 

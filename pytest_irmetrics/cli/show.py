@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.result import Outcome
-from pytest_irmetrics.base.terminal import plural, table
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.layout import table
+from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.cli.inputs import add_directory, no_run, runs_of
 from pytest_irmetrics.cli.named import add_test
 from pytest_irmetrics.cli.scoring import DEFAULT, add_metrics, part_of, scorable, too_deep

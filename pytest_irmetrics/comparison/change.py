@@ -9,7 +9,7 @@ from itertools import compress
 from operator import sub
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from pytest_irmetrics.base.terminal import SLACK
+from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import significance
 
 if TYPE_CHECKING:
@@ -117,12 +117,12 @@ class Change:
     @cached_property
     def worse(self) -> tuple[str, ...]:
         """Ids of the queries that score lower than before, the one that costs the mean most first."""
-        return self._moved(lambda difference: difference < -SLACK, 1)
+        return self._moved(lambda difference: difference < -TOLERANCE, 1)
 
     @cached_property
     def better(self) -> tuple[str, ...]:
         """Ids of the queries that score higher than before, the largest gain first."""
-        return self._moved(lambda difference: difference > SLACK, -1)
+        return self._moved(lambda difference: difference > TOLERANCE, -1)
 
     def _moved(self, which: Callable[[float], bool], sign: int) -> tuple[str, ...]:
         queries, _, differences = self._paired
@@ -153,7 +153,7 @@ class Change:
         gone = [
             (-weight * before, query.id)
             for query, weight, before, after in columns
-            if before is not None and before > SLACK and (after is None or after <= SLACK)
+            if before is not None and before > TOLERANCE and (after is None or after <= TOLERANCE)
         ]
         return tuple([query_id for _, query_id in sorted(gone)])
 

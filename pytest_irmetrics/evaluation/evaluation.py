@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from pytest_irmetrics.base.garbage import without_collection
+from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.evaluation.columns import Counted
 from pytest_irmetrics.evaluation.faults import EvaluationError, NoQueryError
 from pytest_irmetrics.evaluation.rankings import Reader
@@ -170,7 +170,7 @@ class Evaluation:
 
     def _scored(self, queries: Sequence[Query]) -> list[list[float | None]]:
         scorer = Scorer(self._ranking_metrics, relevance_level=self.golden.relevance_level)
-        with without_collection():
+        with pause_gc():
             rankings = self._reader.read_all(queries)
             judgments = [query.judgments for query in queries]
             if max(map(len, rankings), default=1) == 1:

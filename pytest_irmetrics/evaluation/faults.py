@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pytest_irmetrics.base.errors import IRMetricsError
 
-class EvaluationError(ValueError):
+
+class EvaluationError(IRMetricsError, ValueError):
     """A score that cannot be computed; the message says why and what to do."""
 
 

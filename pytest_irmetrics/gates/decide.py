@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import SLACK, plural, score_text
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates.regression import (
     lone_significance,
@@ -180,7 +181,7 @@ def _weightiest(gate: Gate) -> tuple[str, ...]:
         if gate.metric.upper < float("inf"):
             best = gate.metric.upper
         parts = {query.id: query.weight * (best - score) for query, score in scored}
-    return tuple(sorted((i for i, part in parts.items() if part > SLACK), key=lambda i: (-parts[i], i)))
+    return tuple(sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i)))
 
 
 def _min_each(gate: Gate) -> Verdict:

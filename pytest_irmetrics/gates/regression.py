@@ -6,7 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import SLACK, plural, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import significance
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates.verdict import Gate, Regression, Verdict, at_least
@@ -84,7 +85,7 @@ def _unpaired_slice(gate: Gate, regression: Regression) -> Verdict | None:
 
 def _per_cent(share: float) -> str:
     """Round down: less than a half must not read as one."""
-    return f"{math.floor(share * 100 + SLACK)}%"
+    return f"{math.floor(share * 100 + TOLERANCE)}%"
 
 
 def _as_before(regression: Regression) -> str:
@@ -150,7 +151,7 @@ def _under_todays(word: str, today: Change, what: str) -> str:
     """Say how the same fall looks by the golden set as it is, and why that does not count."""
     if today.n and word == "max_lost":
         seen = f"By today's {what}, which the table goes by, {len(today.lost) or 'none'} did."
-    elif today.n and abs(today.delta) <= SLACK:
+    elif today.n and abs(today.delta) <= TOLERANCE:
         seen = f"By today's {what}, which the table goes by, the retriever moved nothing."
     elif today.n:
         moved = f"{score_text(today.baseline, today.now)} to {score_text(today.now, today.baseline)}"
@@ -180,7 +181,7 @@ def under_stored(what: str, against: str) -> str:
 def _labels_part(change: Change, comparison: Comparison) -> Iterator[str]:
     """Tell the retriever's part of a fall from the labels', where these changed and the mean moves by it."""
     labels = comparison.labels_delta(change.metric, change.tag)
-    if labels is not None and abs(labels) > SLACK:
+    if labels is not None and abs(labels) > TOLERANCE:
         yield _parts((change.baseline or 0.0) - labels, change.now, change.delta, comparison.relabelled())
 
 
@@ -214,7 +215,7 @@ def _max_drop(gate: Gate, change: Change, regression: Regression) -> Verdict:
             )
             return gate.verdict("passed", text, details=details, limit=allowed)
     if at_least(allowed, drop):
-        moved = f"moved by {signed_text(change.delta)}" if abs(change.delta) > SLACK else "did not move"
+        moved = f"moved by {signed_text(change.delta)}" if abs(change.delta) > TOLERANCE else "did not move"
         return gate.verdict(
             "passed",
             f"{gate.what} {moved} from {regression.against}; {rule}.",

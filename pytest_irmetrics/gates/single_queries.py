@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import score_text
+from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.gates.regression import accept_or_take_back, too_shallow, under_stored
 from pytest_irmetrics.gates.verdict import Regression, Verdict, at_least
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pytest_irmetrics.base.terminal import SLACK
+from pytest_irmetrics.base.numbers import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -116,4 +116,4 @@ class Gate(NamedTuple):
 
 def at_least(value: float, limit: float) -> bool:
     """Tell whether a value reaches a limit, with the slack that every comparison allows for floating point."""
-    return value >= limit - SLACK
+    return value >= limit - TOLERANCE

@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.beir_folder import split_of, splits_of
-from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
+from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, strict_json
 from pytest_irmetrics.golden.problems import GoldenSetError, Problem, Problems, Stop, raise_any
 from pytest_irmetrics.golden.rows import MAX_BYTES, blocks, contents_of, grouped, read_grade
@@ -53,7 +54,7 @@ def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
     texts_in = os.path.normpath(Path(shown).parent / ".." / "queries.jsonl").replace(os.sep, "/")
     problems, in_queries = Problems(shown), Problems(texts_in)
     contents = None
-    with nothing_is_garbage():
+    with pause_gc():
         data = read_plain_bytes(path, shown, MAX_BYTES)
         judged: Judged | None = None
         with suppress(Stop):

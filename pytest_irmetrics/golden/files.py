@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import re
 import stat
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden.problems import GoldenSetError, Problem
@@ -18,7 +16,6 @@ __all__ = [
     "MAX_BYTES",
     "UTF8_BOM",
     "lines_of",
-    "nothing_is_garbage",
     "places",
     "read_plain_bytes",
     "read_text_bytes",
@@ -81,18 +78,6 @@ def read_plain_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
             shown, "Here is a NUL, which no text has. Save the file as UTF-8, or name another.", line, column
         )
     return data
-
-
-@contextmanager
-def nothing_is_garbage() -> Iterator[None]:
-    """Put garbage collection off: what a reader makes is kept, and looking through it all takes as long again."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def lines_of(path: Path) -> list[str]:

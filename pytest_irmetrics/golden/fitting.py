@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import listed
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.keys import QUERY_KEYS
 
@@ -21,7 +21,7 @@ __all__ = ["FORMATS", "Format", "UnfitError", "fit", "own_name", "refuse"]
 _NAMED = 5
 
 
-class UnfitError(ValueError):
+class UnfitError(IRMetricsError, ValueError):
     """What a format has no way to write; names it, and says what to do."""
 
 

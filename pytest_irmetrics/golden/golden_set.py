@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import plural, printed_as
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.escape import printed_as
+from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.formats import format_of, read
 from pytest_irmetrics.golden.judgments import read_judgments
 from pytest_irmetrics.golden.problems import GoldenSetError, Problem, place

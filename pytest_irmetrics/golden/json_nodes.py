@@ -7,6 +7,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.node import (
     CONSTANTS,
@@ -30,7 +31,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _INSIDE = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*')
 
 
-class JsonError(ValueError):
+class JsonError(IRMetricsError, ValueError):
     """What is no JSON: where, as a line and a column from 1, and what to do."""
 
     def __init__(self, line: int, column: int, message: str) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
+from pytest_irmetrics.base.gc_pause import pause_gc
+from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_plain, strict_json
 from pytest_irmetrics.golden.keys import USUAL_KEYS
 from pytest_irmetrics.golden.limits import ThresholdReader
@@ -36,7 +37,7 @@ _NAMES = ("id", "query", "relevant", "forbidden", "tags", "xfail")
 def read_jsonl(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
     """Read a golden set of one query a line. Raises GoldenSetError."""
     data = read_plain_bytes(path, shown, MAX_BYTES)
-    with nothing_is_garbage():
+    with pause_gc():
         return _LineReader(path, shown, custom_metrics).read(data)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import SLACK, score_text
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.golden.doubt import Doubt
 from pytest_irmetrics.metrics import Scorer, mean
 
@@ -49,7 +49,7 @@ def _of_one(threshold: Threshold, queries: Sequence[Query], golden: GoldenSet) -
             )
         elif word in ("min", "min_each") and metric.family in _BOUNDED:
             best = _best(metric, queries, golden, each=word == "min_each")
-            if best is not None and best < limit.value - SLACK:
+            if best is not None and best < limit.value - TOLERANCE:
                 yield Doubt(
                     threshold.origin,
                     f"`{word}: {limit}` of {metric} cannot be met: with these judgments the best ranking there is scores "

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.errors import IRMetricsError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -35,7 +37,7 @@ class Problem:
         return f"{place(self.file, self.line, self.column)}: {self.message}"
 
 
-class GoldenSetError(ValueError):
+class GoldenSetError(IRMetricsError, ValueError):
     """A golden set that cannot be read; `problems` holds all that was found, in the order of the file."""
 
     problems: tuple[Problem, ...]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
+from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_plain
 from pytest_irmetrics.golden.model import Contents, Query
 from pytest_irmetrics.golden.node import NodeProblems, ScalarEvent, is_mapping, is_sequence, place_of
@@ -38,7 +39,7 @@ def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) ->
     data = read_plain_bytes(path, shown, MAX_BYTES)
     problems = NodeProblems(shown)
     contents = None
-    with nothing_is_garbage(), suppress(Stop):
+    with pause_gc(), suppress(Stop):
         contents = _read(data.decode(), path, problems)
     raise_any(problems)
     assert contents is not None  # noqa: S101 - or there was a problem

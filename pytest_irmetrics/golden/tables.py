@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.beir import is_split, read_split
-from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
+from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.model import Contents, Query
 from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
 from pytest_irmetrics.golden.rows import MAX_BYTES
@@ -36,7 +37,7 @@ def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
         problems.report(1, 1, f"These are the texts of a TREC golden set. Name its judgments, {qrels}.")
         raise_any(problems)
     drafts: dict[str, Draft] = {}
-    with nothing_is_garbage(), suppress(Stop):
+    with pause_gc(), suppress(Stop):
         drafts = read_rows(data, problems, tabs=tabs)
         _check_texts(drafts, problems)
         if not any(draft.judgments for draft in drafts.values()) and not len(problems):

@@ -6,8 +6,9 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.files import nothing_is_garbage, read_plain_bytes
+from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
 from pytest_irmetrics.golden.rows import (
     MAX_BYTES,
@@ -54,7 +55,7 @@ def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
     in_topics = Problems(shown_topics)
     texts = None
     contents = None
-    with nothing_is_garbage():
+    with pause_gc():
         if topics.exists():
             with suppress(Stop):
                 texts = read_topics(topics, in_topics)

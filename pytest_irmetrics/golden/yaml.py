@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 import yaml
 
-from pytest_irmetrics.golden.files import nothing_is_garbage, read_text_bytes
+from pytest_irmetrics.base.gc_pause import pause_gc
+from pytest_irmetrics.golden.files import read_text_bytes
 from pytest_irmetrics.golden.keys import QUERY_KEYS, SET_KEYS, USUAL_KEYS
 from pytest_irmetrics.golden.limits import ThresholdReader
 from pytest_irmetrics.golden.mappings import check_keys, fields_of, pairs_of
@@ -50,7 +51,7 @@ def read_yaml(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> C
 
 def parse_yaml(data: bytes, path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
     """Read a golden set from a file's content, without a BOM. Raises GoldenSetError."""
-    with nothing_is_garbage():
+    with pause_gc():
         return _SetReader(path, shown, custom_metrics).read(data)
 
 

@@ -20,6 +20,8 @@ from itertools import chain, compress
 from math import fsum, inf, isfinite, log2
 from operator import mul
 
+from pytest_irmetrics.base.errors import IRMetricsError
+
 TYPE_CHECKING = False  # typing alone would take longer to import than this module
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -51,7 +53,7 @@ __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 Grade = int | float
 
 
-class MetricError(ValueError):
+class MetricError(IRMetricsError, ValueError):
     """A metric's name, a parameter or a grade that cannot be used: what is wrong, and what to write.
 
     `index` is the position of the query at fault, counted from 0, where `Scorer.columns` found one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_irmetrics.base.terminal import plural
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.evaluation import (
     Evaluation,
     EvaluationError,

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from pytest_irmetrics.base.errors import IRMetricsError
+
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 _TRUE = {"1", "true", "yes", "on"}
@@ -16,7 +18,7 @@ _CALLS_NOTHING = ("collectonly", "setuponly", "showfixtures", "show_fixtures_per
 """Where pytest keeps the options under which it calls no test; ``--setup-plan`` sets the second."""
 
 
-class SettingsError(ValueError):
+class SettingsError(IRMetricsError, ValueError):
     """A setting or option that cannot be used; the message names it."""
 
 

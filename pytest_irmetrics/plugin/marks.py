@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_irmetrics import thresholds
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.golden.beir_folder import is_golden_folder
 from pytest_irmetrics.metrics import MetricError
 from pytest_irmetrics.plugin import paths as places
@@ -38,7 +39,7 @@ class GoldenParameter:
     problem: str | None = None
 
 
-class MarkError(ValueError):
+class MarkError(IRMetricsError, ValueError):
     """A mark that cannot mean anything; the message says what to write instead."""
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_irmetrics.base.atomic import sweep
-from pytest_irmetrics.base.terminal import listed, plural
+from pytest_irmetrics.base.atomic_write import sweep
+from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin import ini, orphans
 from pytest_irmetrics.plugin import paths as places
 from pytest_irmetrics.plugin.session import stream_encoding

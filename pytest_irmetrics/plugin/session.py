@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pytest
 
 from pytest_irmetrics import thresholds
-from pytest_irmetrics.base.terminal import escape_terminal, to_stream
+from pytest_irmetrics.base.escape import escape_terminal, to_stream
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin import ini
 from pytest_irmetrics.plugin import marks as collection

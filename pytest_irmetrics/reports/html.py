@@ -8,7 +8,9 @@ from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.base.terminal import escape_html, plural, score_text, signed_text
+from pytest_irmetrics.base.escape import escape_html
+from pytest_irmetrics.base.numbers import score_text, signed_text
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import selftest
 from pytest_irmetrics.reports import view as digest
 

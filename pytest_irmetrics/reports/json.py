@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.reports.record import AsStored, Degradation, Gate, QueryView, Record, Row
 from pytest_irmetrics.reports.view import Command, Unmeasured, headline
 from pytest_irmetrics.run import Run, RunError
@@ -29,7 +30,7 @@ _LISTED = {"rows": Row, "slices": Row, "gates": Gate, "queries": QueryView}
 T = TypeVar("T")
 
 
-class ReportError(ValueError):
+class ReportError(IRMetricsError, ValueError):
     """A JSON report that cannot be read; the message says why and what to do."""
 
 

@@ -6,13 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import (
-    code_markdown,
-    escape_markdown,
-    listed,
-    plural,
-    score_text,
-)
+from pytest_irmetrics.base.escape import code_markdown, escape_markdown
+from pytest_irmetrics.base.numbers import score_text
+from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.reports import selftest
 from pytest_irmetrics.reports import view as digest
 

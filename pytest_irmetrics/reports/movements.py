@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import listed, plural
+from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison.moves import moves
 
 if TYPE_CHECKING:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import SLACK, display_width, plural, shorten, signed_text, table
+from pytest_irmetrics.base.layout import display_width, shorten, table
+from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
+from pytest_irmetrics.base.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +82,7 @@ def _widest(texts: Sequence[str]) -> int:
 
 def _most_telling(degradation: Degradation) -> str | None:
     """Choose the gated metric that fell most; where none fell, any other."""
-    fell = {name: delta for name, delta in degradation.deltas.items() if delta < -SLACK}
+    fell = {name: delta for name, delta in degradation.deltas.items() if delta < -TOLERANCE}
     gated = [name for name in degradation.gated if name in fell]
     return min(gated or fell, key=lambda name: fell[name], default=None)
 
@@ -102,7 +104,7 @@ def _verdict(degradation: Degradation, metric: str | None, screen: Screen, room:
 def _paragraph(degradation: Degradation, screen: Screen) -> list[str]:
     caught = f"caught by {', '.join(degradation.caught_by)}" if degradation.caught_by else "MISSED"
     moved = [
-        f"{name} {signed_text(delta)}" for name, delta in degradation.deltas.items() if abs(delta) > SLACK
+        f"{name} {signed_text(delta)}" for name, delta in degradation.deltas.items() if abs(delta) > TOLERANCE
     ]
     return [
         *screen.wrapped(f"{degradation.name}: {caught}", hanging="  "),

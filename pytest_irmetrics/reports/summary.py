@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import plural
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import selftest, terminal
 from pytest_irmetrics.reports.view import told_apart
 

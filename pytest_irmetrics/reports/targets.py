@@ -13,7 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import escape_terminal
+from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.escape import escape_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +31,7 @@ _ACCEPTED = (
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
-class ReportPathError(ValueError):
+class ReportPathError(IRMetricsError, ValueError):
     """An ``--ir-report`` that cannot be obeyed; the message says why and what to write instead."""
 
 

@@ -6,17 +6,10 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import (
-    SLACK,
-    display_width,
-    escape_terminal,
-    is_ascii_only,
-    plural,
-    score_text,
-    shorten,
-    table,
-    to_stream,
-)
+from pytest_irmetrics.base.escape import escape_terminal, is_ascii_only, to_stream
+from pytest_irmetrics.base.layout import display_width, shorten, table
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import view as digest
 from pytest_irmetrics.reports.movements import movements
 from pytest_irmetrics.reports.record import explaining
@@ -107,7 +100,7 @@ def _judged_share(record: Record) -> str:
     if not rows:
         return ""
     row = rows[-1]
-    if not row.delta or abs(row.delta) <= SLACK:
+    if not row.delta or abs(row.delta) <= TOLERANCE:
         return f", {row.metric} {score_text(row.now)}"
     return f", {row.metric} {score_text(row.now, row.baseline)} (was {score_text(row.baseline, row.now)})"
 

@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.terminal import SLACK, plural, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports.record import OWN_BASELINE
 from pytest_irmetrics.reports.record import explaining as explaining_gates
 
@@ -171,7 +172,7 @@ def delta_text(row: Row) -> str:
 
 def gated_score(row: Row) -> str:
     """Give a mean with its name, and how far it moved if it did."""
-    moved = f" ({delta_text(row)})" if row.delta is not None and abs(row.delta) > SLACK else ""
+    moved = f" ({delta_text(row)})" if row.delta is not None and abs(row.delta) > TOLERANCE else ""
     return f"{row_name(row)} {score_text(row.now, *row.bounds)}{moved}"
 
 
@@ -189,9 +190,9 @@ def slice_moved(row: Row) -> str:
     """Say what a slice shows: `fell` or `rose` where other queries like these would too, `too few` for any word."""
     if row.n < 5:
         return "too few"
-    if row.interval is not None and row.interval[1] < -SLACK:
+    if row.interval is not None and row.interval[1] < -TOLERANCE:
         return "fell"
-    return "rose" if row.interval is not None and row.interval[0] > SLACK else ""
+    return "rose" if row.interval is not None and row.interval[0] > TOLERANCE else ""
 
 
 def costliest_slices(record: Record, most: int) -> list[Row]:
@@ -209,7 +210,7 @@ def caught(degradation: Degradation) -> str:
 def moved(degradation: Degradation) -> str:
     """Say how far each metric moves that moves at all."""
     told = [
-        f"{name} {signed_text(delta)}" for name, delta in degradation.deltas.items() if abs(delta) > SLACK
+        f"{name} {signed_text(delta)}" for name, delta in degradation.deltas.items() if abs(delta) > TOLERANCE
     ]
     return ", ".join(told) or "no metric moves"
 
@@ -219,7 +220,7 @@ def full_means(record: Record) -> list[str]:
     return [
         f"{row_name(row)} {_besides(row)}: {score_text(row.full, row.now, *row.bounds)}"
         for row in record.rows
-        if row.baseline is not None and row.full is not None and abs(row.full - (row.now or 0.0)) > SLACK
+        if row.baseline is not None and row.full is not None and abs(row.full - (row.now or 0.0)) > TOLERANCE
     ]
 
 
@@ -310,7 +311,7 @@ def delta(view: QueryView, metric: str | None) -> float | None:
     now, before = view.scores.get(metric or ""), view.scores_before.get(metric or "")
     if now is None or before is None:
         return None
-    return 0.0 if abs(now - before) <= SLACK else now - before
+    return 0.0 if abs(now - before) <= TOLERANCE else now - before
 
 
 def worst_first(record: Record) -> list[QueryView]:

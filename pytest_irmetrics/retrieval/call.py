@@ -8,6 +8,7 @@ import inspect
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.golden.passage import Known, Passage
 from pytest_irmetrics.retrieval.frameworks import DEPTH_NAMES, hint, method_of
@@ -57,7 +58,7 @@ def _known(query: Any) -> Known | None:
     return Known(passages, frozenset((*query.documents, *query.forbidden))) if passages else None
 
 
-class RetrievalError(Exception):
+class RetrievalError(IRMetricsError):
     """Retrieval that cannot start, or a query that could not be retrieved (`query_id`); `problem` says why."""
 
     def __init__(self, problem: str, query_id: str | None = None) -> None:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from operator import countOf
 from typing import Any, NoReturn, SupportsFloat, SupportsIndex
 
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.ids import as_id, first_repeat
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.retrieval.showing import show
@@ -25,7 +26,7 @@ _ID_NAMES = ("id", "_id", "node_id", "corpus_id")
 """What an item's id is called; the last two by LlamaIndex and by sentence-transformers."""
 
 
-class AnswerError(ValueError):
+class AnswerError(IRMetricsError, ValueError):
     """An answer that cannot be read; says what came back and what is accepted."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.garbage import without_collection
+from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.retrieval.call import TwiceRead, passages_of
 from pytest_irmetrics.retrieval.formerly import formerly_judged
 from pytest_irmetrics.run import Answer, Run, in_memory_once, make_answer
@@ -103,7 +103,7 @@ class Ledger:
         """Whether nothing more is to be asked."""
         return bool(self.errors) and (self._options.stop_on_error or self._hopeless)
 
-    @without_collection()
+    @pause_gc()
     def conclude(self, depth_advice: str | None) -> Retrieved:
         """Say what came of it; `depth_advice` as in Retrieved."""
         each_time: AbstractSet[str] = self._rankings[0].keys()

@@ -10,7 +10,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.atomic import WriteError, write_whole
+from pytest_irmetrics.base.atomic_write import WriteError, write_whole
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.run import Run, RunError
 
@@ -28,7 +29,7 @@ _HASHED = re.compile(r"_[0-9a-f]{8}(?=\[|\Z)")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?=\.|\[|\Z)", re.IGNORECASE)
 
 
-class BaselineError(ValueError):
+class BaselineError(IRMetricsError, ValueError):
     """A baseline that cannot be read or written; says what is wrong with which file and what to do."""
 
 

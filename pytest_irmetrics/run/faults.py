@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+from pytest_irmetrics.base.errors import IRMetricsError
+
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 CURE = "Restore the file from version control, or store it anew (a baseline: `pytest --ir-baseline-update`)."
 CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
 
 
-class RunError(ValueError):
+class RunError(IRMetricsError, ValueError):
     """A run that cannot be read or written; reads ``path:line: what is wrong. What to do.``."""
 
 

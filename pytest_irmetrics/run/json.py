@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.base.garbage import without_collection
+from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.run.faults import CURE, NoTestsError, RunError
 from pytest_irmetrics.run.json_entry import entry_line, read_entry
@@ -50,7 +50,7 @@ def read(text: str, where: str, test: str | None = None) -> tuple[Answers, Heade
     Of a report's tests `test` takes the one of this id, or else those that have it in theirs. Raises RunError.
     """
     # As a decorator this would be a frame of its own, which pytest shows with the whole text as an argument.
-    with without_collection():
+    with pause_gc():
         document = parse(text, where)
         tests = document.get("tests")
         if document.get("format") == REPORT_FORMAT and isinstance(tests, list):
@@ -129,7 +129,7 @@ def read_line_by_line(file: Path, known: Answers) -> tuple[Answers, Header] | No
     Rankings and ids that are `known` of the same query are taken from there. None for whatever is laid out otherwise or is wrong in any way: the whole is then read again with care.
     """
     answers: dict[str, Answer] = {}
-    with file.open("rb") as lines, without_collection():
+    with file.open("rb") as lines, pause_gc():
         head = list(islice(lines, len(KEYS) + 1))
         opening = next(
             (at for at, line in enumerate(head, 1) if line.rstrip(_BLANK) == b'"queries": ['), None

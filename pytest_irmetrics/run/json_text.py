@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.run.faults import CONFLICT, CURE, RunError
 from pytest_irmetrics.run.json_places import LEXEME, line_at, survey
@@ -25,7 +26,7 @@ _UNSAFE = re.compile(
 )
 
 
-class FlawError(Exception):
+class FlawError(IRMetricsError):
     """What is wrong in a part of the file; whoever knows the place words the error."""
 
 

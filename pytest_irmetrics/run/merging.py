@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.run.answer import Header
 
@@ -22,7 +23,7 @@ class Part(NamedTuple):
     header: Header
 
 
-class ConflictError(Exception):
+class ConflictError(IRMetricsError):
     """Runs that cannot be one; says which two tests differ in what."""
 
 

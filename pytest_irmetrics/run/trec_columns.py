@@ -7,7 +7,7 @@ from array import array
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.base.garbage import without_collection
+from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.ids import ranked
 from pytest_irmetrics.run.answer import make_answer
 
@@ -35,7 +35,7 @@ def read(file: Path) -> Answers | None:
     """Read a file that is not empty; None for whatever is wrong in any way, to be read again with care."""
     docs: dict[str, list[str]] = {}
     scores: dict[str, array[float]] = {}
-    with file.open("rb") as data, without_collection():
+    with file.open("rb") as data, pause_gc():
         if data.read(3) != b"\xef\xbb\xbf":
             data.seek(0)
         left = b""

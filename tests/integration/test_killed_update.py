@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from pytest_irmetrics.base.atomic import sweep
+from pytest_irmetrics.base.atomic_write import sweep
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.baseline import read_baseline, write_baseline
 

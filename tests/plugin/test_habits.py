@@ -392,7 +392,7 @@ def test_no_line_is_wider_than_the_terminal(project, monkeypatch, columns):
         "  - {query: " + "very long text " * 30 + ", relevant: [doc-1]}\n",
     )
     result = project.run("-vv")
-    from pytest_irmetrics.base.terminal import display_width
+    from pytest_irmetrics.base.layout import display_width
 
     for line in summary(result):
         assert display_width(line) <= int(columns), line

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.base import atomic as writing
-from pytest_irmetrics.base.atomic import sweep
+from pytest_irmetrics.base import atomic_write as writing
+from pytest_irmetrics.base.atomic_write import sweep
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.baseline import (
     BaselineError,

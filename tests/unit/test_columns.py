@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet
-from pytest_irmetrics.base.garbage import without_collection
+from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, read_metrics
 from pytest_irmetrics.golden import Query
@@ -160,12 +160,12 @@ def test_other_labels_are_not_taken_for_the_same(both):
 
 def test_the_collector_comes_back_as_it_was():
     assert gc.isenabled()
-    with without_collection():
+    with pause_gc():
         assert not gc.isenabled()
-        with without_collection():
+        with pause_gc():
             pass
         assert not gc.isenabled()
     assert gc.isenabled()
-    with pytest.raises(KeyError), without_collection():
+    with pytest.raises(KeyError), pause_gc():
         raise KeyError
     assert gc.isenabled()

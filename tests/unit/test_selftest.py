@@ -9,7 +9,7 @@ import pytest
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.analysis.degradations import plans
 from pytest_irmetrics.analysis.selftest import run_selftest
-from pytest_irmetrics.base.terminal import display_width
+from pytest_irmetrics.base.layout import display_width
 from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, read_metrics
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.reports import selftest as report

@@ -9,23 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_irmetrics.base import terminal as room
-from pytest_irmetrics.base.terminal import (
-    MINUS,
+from pytest_irmetrics.base import escape as room
+from pytest_irmetrics.base.escape import (
     code_markdown,
-    display_width,
     escape_html,
     escape_markdown,
     escape_terminal,
     is_ascii_only,
-    pad,
-    plural,
-    score_text,
-    shorten,
-    signed_text,
-    table,
     to_stream,
 )
+from pytest_irmetrics.base.layout import display_width, pad, shorten, table
+from pytest_irmetrics.base.numbers import MINUS, score_text, signed_text
+from pytest_irmetrics.base.wording import plural
 
 anything = st.text(st.characters(), max_size=40)
 hostile = st.lists(

@@ -1,4 +1,4 @@
-"""Python's collector of reference cycles, while much is made that has none."""
+"""Pause garbage collection while building many objects."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def without_collection() -> Iterator[None]:
-    """Do without the collector for a time: every so many new objects it looks at all that there are, in vain.
+def pause_gc() -> Iterator[None]:
+    """Pause the garbage collector, which would look again and again through objects that are all kept.
 
     For short stretches of our own code; what the user's code does in them is not collected until they end.
     """
@@ -23,7 +23,7 @@ def without_collection() -> Iterator[None]:
     finally:
         if enabled:
             if not gc.get_freeze_count():
-                # What was made goes where the old objects are, so that no collection of the young ones looks at it either.
+                # Freezing and thawing moves what was made to the oldest generation, which is seldom looked at.
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

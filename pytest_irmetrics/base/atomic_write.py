@@ -16,6 +16,7 @@ import stat
 import time
 from pathlib import Path
 
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import printable
 
 try:
@@ -28,7 +29,7 @@ _DAY = 24 * 60 * 60.0
 _ATTEMPTS = 5
 
 
-class WriteError(ValueError):
+class WriteError(IRMetricsError, ValueError):
     """A file that cannot be written; says what is wrong with which file and what to do."""
 
 

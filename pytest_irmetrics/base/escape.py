@@ -1,0 +1,193 @@
+"""Make text from outside safe for where it goes: terminal, CI log, HTML, Markdown, and the stream's encoding.
+
+What came from a file or from a retriever goes through one of the `escape_…` functions first, then through
+`to_stream` where the stream may not be able to show it, and only then into `base.layout`, which measures what it is given.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from unicodedata import category
+
+from pytest_irmetrics.base.numbers import MINUS
+from pytest_irmetrics.base.wording import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_MARKS_IN_A_ROW = 8  # Tibetan and Vietnamese need fewer; text made to overflow its line ("zalgo") needs more
+
+# Blank on a screen although Unicode does not class them as format characters.
+_BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
+
+_HIDDEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
+
+# A log reader of GitHub obeys `::name::` at the start of a line, after blanks; `##[name]`, and Azure's and TeamCity's
+# `##vso[` and `##teamcity[`, it obeys wherever they stand.
+_CI_COMMAND = re.compile(r"(?<!\S)::|##(?=[A-Za-z0-9_.-]{0,40}\[)")
+
+_LOOK_ALIKES = {
+    "…": "...",
+    "\N{MINUS SIGN}": "-",
+    "\N{EN DASH}": "-",
+    "—": "-",
+    "\N{HYPHEN}": "-",
+    "\N{NON-BREAKING HYPHEN}": "-",
+    "\N{LEFT SINGLE QUOTATION MARK}": "'",
+    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+    "“": '"',
+    "”": '"',
+    "→": "->",
+    "←": "<-",
+    "↑": "^",
+    "↓": "v",
+    "⇒": "=>",
+    "\N{MULTIPLICATION SIGN}": "x",
+    "·": ".",
+    "•": "*",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+    "≈": "~",
+    "±": "+/-",
+    "Δ": "delta",
+    "∆": "delta",
+    "\N{GREEK SMALL LETTER ALPHA}": "alpha",
+    "\N{GREEK SMALL LETTER SIGMA}": "sigma",
+    "✓": "ok",
+    "✔": "ok",
+    "✗": "x",
+    "✘": "x",
+    "─": "-",
+    "━": "-",
+    "│": "|",
+    "┃": "|",
+    "├": "|",
+    "└": "`",
+    "\N{NO-BREAK SPACE}": " ",
+    "\N{FIGURE SPACE}": " ",
+    "\N{THIN SPACE}": " ",
+    "\N{NARROW NO-BREAK SPACE}": " ",
+}
+
+
+def escape_terminal(text: str) -> str:
+    r"""Make `text` safe for one line of a terminal and of a CI log.
+
+    Control characters, ANSI sequences, bidirectional controls, line and paragraph separators, lone surrogates and
+    whatever else cannot be seen become what Python would write for them (`\n`, `\x1b`, `\u202e`).  Log commands
+    stay readable and are no longer obeyed: `:\:error`, `#\#[error]`, `#\#vso[`.
+    """
+    shown = _visible(text)
+    if "::" in shown or "##" in shown:
+        return _CI_COMMAND.sub(lambda found: rf"{found[0][0]}\{found[0][1]}", shown)
+    return shown
+
+
+def printed_as(line: str, ids: Iterable[str]) -> str | None:
+    r"""Return the id that messages print so, on one line (``how\ndo I``); None where it is none of these, or several."""
+    if "\\" not in line:
+        return None
+    found = {one for one in ids if line in (escape_terminal(one), printable(one))}
+    return found.pop() if len(found) == 1 else None
+
+
+def escape_html(text: str) -> str:
+    """Make `text` safe inside an HTML element and inside a quoted attribute; what cannot be seen is written out."""
+    return _visible(text).translate(_HTML)
+
+
+_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+_MARKDOWN = str.maketrans(
+    # GitHub takes `$` for the start of a formula before it looks at backslashes.
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"} | {sign: "\\" + sign for sign in r"\`*_[]#|~"}
+)
+# What GitHub turns into a link, a mention or an emoji only after Markdown is rendered, where a backslash is long gone.
+_LINKED = re.compile(r"@(?=\w)|#(?=\d)|\bGH-(?=\d)|:(?=//)|\bwww(?=\.)|:(?=[\w+-]+:)", re.IGNORECASE)
+_BREAK = "\ue000"  # stands for a zero-width space until the rest is escaped
+
+
+def escape_markdown(text: str) -> str:
+    """Make `text` plain words in GitHub's Markdown, in a table's cell too.
+
+    Nothing in it is formatted, linked, mentioned or taken for a cell's end.  Links are broken by a zero-width space;
+    what a reader may want to copy, such as an id, is better served by `code_markdown`.
+    """
+    shown = _visible(text).replace(_BREAK, r"\ue000")
+    shown = _LINKED.sub(lambda found: found[0] + _BREAK, shown).translate(_MARKDOWN)
+    # Not in a cell, but where a line begins with this text, it could begin a list or underline a heading.
+    shown = re.sub(r"^(\s*)(\d*)([-+=.)])", r"\1\2\\\3", shown)
+    return shown.replace(_BREAK, "&#8203;")
+
+
+def code_markdown(text: str) -> str:
+    """`text` as a code span of GitHub's Markdown, for a table's cell: exact, to be copied, never a link."""
+    shown = _visible(text)
+    if not shown:
+        return ""
+    if r"\|" in shown:  # renderers differ on whether this ends a cell
+        return f"<code>{escape_markdown(text)}</code>"
+    longest = max((len(ticks) for ticks in re.findall("`+", shown)), default=0)
+    fence = "`" * (longest + 1)
+    # One blank on each side is stripped again, and needed where the text itself begins or ends with a tick or a blank.
+    blank = " " if shown[0] in "` " or shown[-1] in "` " else ""
+    # A cell ends at a pipe even within code, where no other backslash is taken off.
+    return f"{fence}{blank}{shown}{blank}{fence}".replace("|", r"\|")
+
+
+def _visible(text: str) -> str:
+    if text.isprintable() and text.isascii():
+        return text
+    shown = []
+    marks = _MARKS_IN_A_ROW  # a mark with nothing to stand on would sit on whatever is printed before it
+    for sign in text:
+        kind = category(sign)
+        if kind in ("Mn", "Me") and sign not in _BLANKS:
+            marks += 1
+            shown.append(_written(sign) if marks > _MARKS_IN_A_ROW else sign)
+            continue
+        hidden = kind in _HIDDEN or sign in _BLANKS or (kind == "Cn" and _is_noncharacter(ord(sign)))
+        shown.append(_written(sign) if hidden else sign)
+        marks = 0
+    return "".join(shown)
+
+
+def _is_noncharacter(code: int) -> bool:
+    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+
+
+def _written(sign: str) -> str:
+    return sign.encode("unicode_escape").decode("ascii")
+
+
+def to_stream(text: str, encoding: str | None) -> str:
+    r"""Replace what a stream of this encoding cannot print; an unknown encoding counts as ASCII.
+
+    Typographic signs become ASCII look-alikes (`…` → `...`, `→` → `->`, `Δ` → `delta`); other letters are never replaced by
+    others but written out (`é` → `\xe9`), so that an id stays recognisable.
+    """
+    if text.isascii():
+        return text
+    if _encodes(text, encoding):
+        return text
+    shown = []
+    for sign in text:
+        if sign.isascii() or _encodes(sign, encoding):
+            shown.append(sign)
+        else:
+            shown.append(_LOOK_ALIKES.get(sign) or _written(sign))
+    return "".join(shown)
+
+
+def _encodes(text: str, encoding: str | None) -> bool:
+    try:
+        text.encode(encoding or "ascii")
+    except (LookupError, ValueError):  # UnicodeError is a ValueError; an unknown codec is a LookupError
+        return False
+    return True
+
+
+def is_ascii_only(encoding: str | None) -> bool:
+    """Whether a stream of this encoding lacks the few signs that a report is made of (ellipsis, minus, arrow)."""
+    return not _encodes(f"…{MINUS}→", encoding)
