@@ -8,7 +8,7 @@ VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(subst /,_,$(PYTHON)))
 PY = $(VENV)/bin/python
 PIP = $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: test fuzz integration example lint types bench clean
+.PHONY: test expected fuzz integration example lint types bench clean
 
 # Reruns of a set-up are quick: a stamp says for which pyproject.toml it was done.
 test: $(VENV)/.ready-test
@@ -17,6 +17,11 @@ test: $(VENV)/.ready-test
 # The tests by properties, which make test gives the same examples each time, with examples of chance.
 fuzz: $(VENV)/.ready-test
 	$(PY) -m pytest -n auto --maxprocesses 8 -m hypothesis --hypothesis-profile=fuzz $(ARGS)
+
+# The outputs that tests hold whole: writes them anew from what the code prints now. Read `git diff` before you commit it.
+expected: $(VENV)/.ready-test
+	IRMETRICS_RENEW=1 $(PY) -m pytest -q tests/integration/test_example_output.py tests/plugin/test_docs_messages.py
+	git diff --stat
 
 # Against the frameworks and engines themselves, which are much to install: hundreds of megabytes.
 integration: $(VENV)/.ready-integration

@@ -1,6 +1,6 @@
 """docs/messages.md shows what really is printed: each situation is brought about anew and compared, word for word.
 
-After a change of words, `IRMETRICS_WRITE_DOCS=1 pytest tests/plugin/test_docs_messages.py` writes the page's blocks anew.
+After a change of words, `make expected` writes the page's blocks anew.
 """
 
 from __future__ import annotations
@@ -283,7 +283,7 @@ def test_the_page_shows_what_is_printed(project, name):
     page = PAGE.read_text(encoding="utf-8")
     documented = block(page, name)
     assert documented, f"{PAGE.name} has no block for {name}: <!-- {name} -->, then ```text"
-    if os.environ.get("IRMETRICS_WRITE_DOCS"):
+    if os.environ.get("IRMETRICS_RENEW"):
         PAGE.write_text(page[: documented.start(2)] + printed + page[documented.end(2) :], encoding="utf-8")
         return
     assert documented[2] == printed
