@@ -13,7 +13,7 @@ from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates import Regression, decide
-from pytest_irmetrics.reports.record import OWN_BASELINE, Degradation
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation
 from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pytest_irmetrics.evaluation import read_metrics
 
 if TYPE_CHECKING:
     from pytest_irmetrics.analysis.degradations import Plan
-    from pytest_irmetrics.reports.record import Degradation
+    from pytest_irmetrics.reports.item_report import Degradation
 
 
 class Judged(NamedTuple):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_irmetrics.cli.screen import Commands, Parser
-    from pytest_irmetrics.reports.record import Record
+    from pytest_irmetrics.reports.item_report import ItemReport
     from pytest_irmetrics.reports.view import Command
 
 
@@ -69,7 +69,7 @@ def _report(options: argparse.Namespace, parser: Parser) -> int:
     return FAILED if problems else OK
 
 
-def _read(path: str) -> tuple[list[Record], Command]:
+def _read(path: str) -> tuple[list[ItemReport], Command]:
     where = printable(path)
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")

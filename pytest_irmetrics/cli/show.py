@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.result import Outcome
+from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.layout import table
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.cli.inputs import add_directory, no_run, runs_of
@@ -27,7 +27,7 @@ from pytest_irmetrics.cli.screen import (
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.reports.record import Record
+from pytest_irmetrics.reports.item_report import ItemReport
 from pytest_irmetrics.reports.terminal import details
 
 if TYPE_CHECKING:
@@ -167,8 +167,8 @@ def _answer(
     if pairing.new:
         yield on.cut(f"{name}: has no answer to this query")
         return
-    view = replace(Outcome(evaluation, {}).views(everything=True)[0], where=name, text=None, status="")
-    yield from details(Record("", "", 1, "passed", views=[view]), on)[
+    view = replace(ItemResult(evaluation, {}).views(everything=True)[0], where=name, text=None, status="")
+    yield from details(ItemReport("", "", 1, "passed", views=[view]), on)[
         :-1
     ]  # without the empty line at its end
     for note in _notes(query, run, pairing, beyond):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.evaluation import Evaluation
-from pytest_irmetrics.reports.record import OWN_BASELINE
+from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.baseline import BaselineError, read_baseline
 

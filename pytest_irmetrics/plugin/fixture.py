@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from pytest_irmetrics.analysis import notes
-from pytest_irmetrics.analysis.result import Outcome
+from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.selftest import run_selftest
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation
@@ -17,9 +17,9 @@ from pytest_irmetrics.plugin.asking import Asking, require_other
 from pytest_irmetrics.plugin.baselines import STORED, Stored, evaluate_other, evaluate_stored, read_stored
 from pytest_irmetrics.plugin.failing import TOLD, fail
 from pytest_irmetrics.plugin.item import Case
-from pytest_irmetrics.plugin.recording import Finding, as_record
+from pytest_irmetrics.plugin.item_report import item_report
 from pytest_irmetrics.plugin.remarks import remark
-from pytest_irmetrics.reports.record import OWN_BASELINE, Record
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
 from pytest_irmetrics.reports.terminal import failure
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run
@@ -56,8 +56,8 @@ class IRMetrics:
         self._asking = Asking(self._case, retriever, doc_id, executor)
         self._corpus = corpus
         self._notes: list[str] = []
-        self._record: Record | None = None
-        self._told_record: Record | None = None
+        self._record: ItemReport | None = None
+        self._told_record: ItemReport | None = None
         self._checking = 0
         self._awaited = True
         self._checked = False
@@ -162,14 +162,14 @@ class IRMetrics:
     def _measured(self, evaluation: Evaluation) -> Evaluation:
         __tracebackhide__ = True
         if evaluation.errors:
-            self._record = as_record(
-                self._case, Finding(Outcome(evaluation, {}, decide(evaluation, {}), checked=False))
+            self._record = item_report(
+                self._case, ItemResult(evaluation, {}, decide(evaluation, {}), checked=False)
             )
             fail(self._told(self._record))
         item = self._case.item
         item.ihook.pytest_irmetrics_evaluated(item=item, evaluation=evaluation)
         if self._record is None:
-            self._record = as_record(self._case, Finding(Outcome(evaluation, {}, checked=False)))
+            self._record = item_report(self._case, ItemResult(evaluation, {}, checked=False))
         return evaluation
 
     def _finish(self, now: Evaluation, other: tuple[Evaluation, str] | None) -> Evaluation:
@@ -191,15 +191,15 @@ class IRMetrics:
             # The first baseline: that nothing was there to compare with is no news.
             verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
         comparison = regression.comparison if regression is not None else None
-        finding = Finding(Outcome(now, limits, verdicts, comparison), against, self._notes)
+        result = ItemResult(now, limits, verdicts, comparison, against=against, notes=self._notes)
         if not now.errors:
             case.item.ihook.pytest_irmetrics_evaluated(item=case.item, evaluation=now)
-        remark(case, finding, self._corpus)
+        remark(case, result, self._corpus)
         # Here and not when the test is through, where a metric of the user's that raises would end pytest itself.
-        record = as_record(case, finding)
+        record = item_report(case, result)
         # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
         self._record, self._checked = record, True
-        if finding.outcome.failed:
+        if result.failed:
             self._fail_check(self._told(record))
         return now
 
@@ -218,16 +218,22 @@ class IRMetrics:
             against=name,
             update=case.command("--ir-baseline-update"),
         )
-        outcome = Outcome(tested.intact, tested.limits, tested.verdicts)
-        told = [*self._notes, *notes.on_selftest(tested.comparison, name)]
-        self._record = as_record(case, Finding(outcome, name, told, selftest=tested))
+        result = ItemResult(
+            tested.intact,
+            tested.limits,
+            tested.verdicts,
+            against=name,
+            notes=[*self._notes, *notes.on_selftest(tested.comparison, name)],
+            selftest=tested,
+        )
+        self._record = item_report(case, result)
         self._checked = True
-        if outcome.failed:
+        if result.failed:
             lead = f"--ir-selftest: {name}, intact, fails its own gates. What fails here is not counted as catching anything."
             fail("\n".join([*case.screen.wrapped(lead), "", self._told(self._record)]))
         return tested.intact
 
-    def _told(self, record: Record) -> str:
+    def _told(self, record: ItemReport) -> str:
         return failure(record, self._case.screen)
 
     def _fail_check(self, message: str) -> NoReturn:
@@ -247,7 +253,7 @@ class IRMetrics:
         # Nothing was evaluated, for a reason that the failure tells; what stands beside the test is told all the same.
         path = case.parameter.path if case.parameter is not None else None
         name = case.item.name if path is None else case.session.shown(path)
-        return Record(case.item.nodeid, name, 0, "not evaluated", stale=case.stale()).dumps()
+        return ItemReport(case.item.nodeid, name, 0, outcome="not evaluated", stale=case.stale()).dumps()
 
     @property
     def has_news(self) -> bool:

@@ -16,7 +16,7 @@ from pytest_irmetrics.plugin import paths as places
 from pytest_irmetrics.plugin.session import stream_encoding
 from pytest_irmetrics.reports import summary
 from pytest_irmetrics.reports import targets as files
-from pytest_irmetrics.reports.record import Record
+from pytest_irmetrics.reports.item_report import ItemReport
 from pytest_irmetrics.reports.terminal import Screen
 from pytest_irmetrics.reports.view import Command, Unmeasured
 from pytest_irmetrics.run.baseline import BaselineError, write_baseline
@@ -40,7 +40,7 @@ _OUTCOMES = ("passed", "failed", "skipped")
 class _Item:
     """The last attempt at one test item."""
 
-    record: Record | None = None
+    record: ItemReport | None = None
     sound: bool = True
     """Whether every phase so far passed, and none of them was expected to fail."""
     outcome: str = "passed"
@@ -79,7 +79,7 @@ class Recorder:
         item = self._items[report.nodeid]
         item.crashed = crashed
         if text is not None:
-            item.record = Record.loads(text)
+            item.record = ItemReport.loads(text)
         item.sound = item.sound and report.outcome == "passed" and not hasattr(report, "wasxfail")
         item.outcome = _outcome(item.outcome, report)
         if report.failed:
@@ -145,7 +145,7 @@ class Recorder:
         self._written += written
         self._problems += problems
 
-    def _records(self) -> list[Record]:
+    def _records(self) -> list[ItemReport]:
         return [item.record for _, item in sorted(self._items.items()) if item.record is not None]
 
     def print_summary(self, reporter: pytest.TerminalReporter, *, interrupted: bool) -> None:
@@ -203,7 +203,7 @@ def _unstored(item: _Item) -> bool:
     return bool(record.gates) or record.outcome != "passed"
 
 
-def _unbound(records: Iterable[Record]) -> Iterator[str]:
+def _unbound(records: Iterable[ItemReport]) -> Iterator[str]:
     """Name what the setting ir_thresholds says of a tag that no golden set of the run has: a typo gates nothing."""
     told = [set(record.unbound) for record in records if record.gates or record.rows]
     for limit in sorted(set.intersection(*told)) if told else ():

@@ -17,7 +17,7 @@ from pytest_irmetrics.reports import view as digest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_irmetrics.reports.record import QueryView, Record
+    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
     from pytest_irmetrics.reports.view import Command, Place
 
 INSTALL = 'The HTML report needs Jinja2: pip install "pytest-irmetrics[html]"'
@@ -43,7 +43,7 @@ class _Query:
     anchor: str
     place: int
     """Where it stands in the golden set, from 0."""
-    view: QueryView
+    view: QueryReport
     label: str
     """`worse`, `better`, `same`, `new`, `error`, or empty without a baseline."""
     explains: bool
@@ -65,7 +65,7 @@ class _Query:
         return self.view.text if self.view.text != self.view.query_id else None
 
 
-def render(records: Sequence[Record], command: Command) -> str:
+def render(records: Sequence[ItemReport], command: Command) -> str:
     """Write a report. Raises ImportError with what to install where Jinja2 is missing."""
     records = digest.in_order(records, command)
     template = _template()
@@ -124,7 +124,7 @@ def _hash(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-def _set(record: Record, command: Command, number: int) -> dict[str, Any]:
+def _set(record: ItemReport, command: Command, number: int) -> dict[str, Any]:
     gates = {
         state: [gate for gate in record.gates if gate.state == state]
         for state in ("failed", "not checked", "passed")
@@ -189,7 +189,7 @@ def _counted(labels: Iterable[str]) -> dict[str, int]:
     }
 
 
-def _queries(record: Record, number: int) -> list[_Query]:
+def _queries(record: ItemReport, number: int) -> list[_Query]:
     metric = digest.leading_metric(record)
     explained = digest.explaining(record)
     compared = any(view.before is not None for view in record.views)
@@ -223,7 +223,7 @@ def _queries(record: Record, number: int) -> list[_Query]:
     return queries
 
 
-def _label(view: QueryView, moved: float | None, *, compared: bool) -> str:
+def _label(view: QueryReport, moved: float | None, *, compared: bool) -> str:
     if view.error is not None:
         return "error"
     if not compared:
@@ -238,13 +238,13 @@ def _values(scores: Mapping[str, float | None], metrics: Sequence[str]) -> str:
     return " ".join("-" if value is None else f"{value:.9g}" for value in found)
 
 
-def _values_before(view: QueryView, metrics: Sequence[str]) -> str:
+def _values_before(view: QueryReport, metrics: Sequence[str]) -> str:
     """Give the scores before, where nothing moved those of now: the script need not know of rounding."""
     same = {metric: view.scores[metric] for metric in metrics if digest.delta(view, metric) == 0}
     return _values({**view.scores_before, **same}, metrics)
 
 
-def _score(view: QueryView, metric: str) -> _Score:
+def _score(view: QueryReport, metric: str) -> _Score:
     now, before, moved = view.scores[metric], view.scores_before.get(metric), digest.delta(view, metric)
     return _Score(
         metric,

@@ -14,7 +14,14 @@ from dataclasses import asdict, fields
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.reports.record import AsStored, Degradation, Gate, QueryView, Record, Row
+from pytest_irmetrics.reports.item_report import (
+    Degradation,
+    ItemReport,
+    QueryAsStored,
+    QueryReport,
+    ScoreRow,
+    VerdictReport,
+)
 from pytest_irmetrics.reports.view import Command, Unmeasured, headline
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.json import REPORT_FORMAT as FORMAT
@@ -24,7 +31,7 @@ VERSION = 1
 _NOT_TOLD = ("baseline_file", "baseline_text")
 """Fields of a record that only storing a baseline needs."""
 
-_LISTED = {"rows": Row, "slices": Row, "gates": Gate, "queries": QueryView}
+_LISTED = {"rows": ScoreRow, "slices": ScoreRow, "gates": VerdictReport, "queries": QueryReport}
 """Keys whose value has one entry a line."""
 
 T = TypeVar("T")
@@ -34,12 +41,12 @@ class ReportError(IRMetricsError, ValueError):
     """A JSON report that cannot be read; the message says why and what to do."""
 
 
-def render(records: Sequence[Record], command: Command) -> str:
+def render(records: Sequence[ItemReport], command: Command) -> str:
     """Write a report. Equal records give equal text, all of it ASCII but for what the runs hold."""
     return "".join(_lines(records, command))
 
 
-def _lines(records: Sequence[Record], command: Command) -> Iterator[str]:
+def _lines(records: Sequence[ItemReport], command: Command) -> Iterator[str]:
     records = sorted(records, key=lambda record: record.nodeid)
     header = {
         "format": FORMAT,
@@ -60,7 +67,7 @@ def _lines(records: Sequence[Record], command: Command) -> Iterator[str]:
     yield "\n]\n}\n"
 
 
-def _test(record: Record, command: Command) -> Iterator[str]:
+def _test(record: ItemReport, command: Command) -> Iterator[str]:
     data: dict[str, Any] = {field.name: getattr(record, field.name) for field in fields(record)}
     for name in _NOT_TOLD:
         del data[name]
@@ -96,7 +103,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def loads(text: str) -> tuple[list[Record], Command]:
+def loads(text: str) -> tuple[list[ItemReport], Command]:
     """Read what `render` wrote. Raises ReportError for anything else."""
     try:
         document = json.loads(text)
@@ -129,10 +136,10 @@ def _command(document: dict[str, Any], outcomes: dict[str, Any]) -> Command:
     )
 
 
-def _record(test: dict[str, Any]) -> Record:
+def _record(test: dict[str, Any]) -> ItemReport:
     test["views"] = test.pop("queries")
     test["queries"] = test.pop("query_count")
-    for key, kind in (("rows", Row), ("slices", Row), ("gates", Gate)):
+    for key, kind in (("rows", ScoreRow), ("slices", ScoreRow), ("gates", VerdictReport)):
         test[key] = [_read(kind, entry) for entry in test[key]]
     test["views"] = [_view(dict(entry)) for entry in test["views"]]
     if test.get("selftest") is not None:
@@ -142,13 +149,13 @@ def _record(test: dict[str, Any]) -> Record:
             test["run"] = Run.loads(json.dumps(test["run"])).dumps()
         except RunError as error:
             raise ValueError(f"its {error}") from None
-    return _read(Record, test)
+    return _read(ItemReport, test)
 
 
-def _view(entry: dict[str, Any]) -> QueryView:
+def _view(entry: dict[str, Any]) -> QueryReport:
     if entry.get("as_stored") is not None:
-        entry["as_stored"] = _read(AsStored, entry["as_stored"])
-    return _read(QueryView, entry)
+        entry["as_stored"] = _read(QueryAsStored, entry["as_stored"])
+    return _read(QueryReport, entry)
 
 
 def _read(kind: type[T], data: dict[str, Any]) -> T:

@@ -15,7 +15,7 @@ from pytest_irmetrics.reports import view as digest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.reports.record import Gate, QueryView, Record
+    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, VerdictReport
     from pytest_irmetrics.reports.view import Command, Place
 
 COMMENT_LIMIT = 65_536
@@ -56,7 +56,7 @@ _AMOUNTS = (
 """From everything down to the headline; the first that fits is taken."""
 
 
-def render(records: Sequence[Record], command: Command, *, limit: int = COMMENT_LIMIT) -> str:
+def render(records: Sequence[ItemReport], command: Command, *, limit: int = COMMENT_LIMIT) -> str:
     """Write a report of at most `limit` bytes of UTF-8, saying what it leaves out; empty where not even a headline fits."""
     records = digest.in_order(records, command)
     for amount in _AMOUNTS:
@@ -66,7 +66,7 @@ def render(records: Sequence[Record], command: Command, *, limit: int = COMMENT_
     return ""
 
 
-def _document(records: Sequence[Record], command: Command, amount: _Amount) -> Iterator[str]:
+def _document(records: Sequence[ItemReport], command: Command, amount: _Amount) -> Iterator[str]:
     unit = digest.unit(records)
     yield f"## Retrieval quality: {digest.headline(records, command, unit)}"
     if ending := digest.ending(records, command):
@@ -99,7 +99,7 @@ def _document(records: Sequence[Record], command: Command, amount: _Amount) -> I
         )
 
 
-def _how_many(passing: Sequence[Record], unit: str) -> str:
+def _how_many(passing: Sequence[ItemReport], unit: str) -> str:
     if any(record.outcome != "passed" for record in passing):  # an expected failure
         return plural(len(passing), f"other {unit}")
     return digest.headline(passing, digest.Command(), unit)
@@ -116,7 +116,7 @@ def _unmeasured(command: Command, amount: _Amount) -> Iterator[str]:
         yield from ("", _left_out(len(command.unmeasured) - len(shown), "test"))
 
 
-def _lines(records: Sequence[Record], command: Command, most: int | None, unit: str) -> Iterator[str]:
+def _lines(records: Sequence[ItemReport], command: Command, most: int | None, unit: str) -> Iterator[str]:
     """Give each a line."""
     if records:
         yield ""
@@ -127,7 +127,7 @@ def _lines(records: Sequence[Record], command: Command, most: int | None, unit: 
         yield from ("", _left_out(len(records) - most, unit))
 
 
-def _record(record: Record, command: Command, amount: _Amount) -> Iterator[str]:
+def _record(record: ItemReport, command: Command, amount: _Amount) -> Iterator[str]:
     yield from ("", f"### {_code(record.golden_set)}: {_words(digest.verdict(record, command))}")
     yield from ("", f"{_code(record.nodeid)}: {_words(digest.subject(record))}.")
     if record.only_queries:
@@ -150,7 +150,7 @@ def _record(record: Record, command: Command, amount: _Amount) -> Iterator[str]:
     yield from _notes(record)
 
 
-def _gate(gate: Gate) -> Iterator[str]:
+def _gate(gate: VerdictReport) -> Iterator[str]:
     yield f"- **{_words(gate.text)}**"
     for detail in gate.details[:_SENTENCES]:
         yield f"  {_words(detail)}"
@@ -158,7 +158,7 @@ def _gate(gate: Gate) -> Iterator[str]:
         yield f"  Set in {_words(gate.origin)}."
 
 
-def _table(record: Record) -> Iterator[str]:
+def _table(record: ItemReport) -> Iterator[str]:
     compared = digest.is_compared(record)
     yield (
         f"| metric | n | now | {digest.other_side(record)} | delta | gate | verdict |"
@@ -174,7 +174,7 @@ def _table(record: Record) -> Iterator[str]:
         yield _row([*cells, _words(row.gate), verdict])
 
 
-def _slices(record: Record) -> Iterator[str]:
+def _slices(record: ItemReport) -> Iterator[str]:
     """Show the metric by tag, folded away."""
     if not record.slices:
         return
@@ -192,7 +192,7 @@ def _slices(record: Record) -> Iterator[str]:
     yield from ("", "</details>")
 
 
-def _selftest(record: Record) -> Iterator[str]:
+def _selftest(record: ItemReport) -> Iterator[str]:
     if record.selftest is None:
         return
     tried = record.selftest
@@ -226,7 +226,7 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _notes(record: Record) -> Iterator[str]:
+def _notes(record: ItemReport) -> Iterator[str]:
     unchecked = [gate.text for gate in record.gates if gate.state == "not checked"]
     lowered = [f"The new baseline lowers {text}." for text in record.lowered]
     notes = [*digest.full_means(record), *unchecked, *record.notes, *lowered]
@@ -238,7 +238,7 @@ def _notes(record: Record) -> Iterator[str]:
         yield from ("", _left_out(len(notes) - _SENTENCES, "note"))
 
 
-def _queries(record: Record, amount: _Amount) -> Iterator[str]:
+def _queries(record: ItemReport, amount: _Amount) -> Iterator[str]:
     """Show the queries that explain the failed gates, folded away."""
     metrics = digest.explaining(record)
     if not metrics:
@@ -259,7 +259,7 @@ def _queries(record: Record, amount: _Amount) -> Iterator[str]:
     yield from ("", "</details>")
 
 
-def _query(view: QueryView, metrics: Sequence[str]) -> Iterator[str]:
+def _query(view: QueryReport, metrics: Sequence[str]) -> Iterator[str]:
     text = f": {_words(view.text)}" if view.text is not None and view.text != view.query_id else ""
     yield from ("", f"**{_code(view.query_id)}**{text}")
     facts = [
@@ -279,14 +279,14 @@ def _query(view: QueryView, metrics: Sequence[str]) -> Iterator[str]:
         yield from ("", f"Not returned: {listed(named, 5)}.")
 
 
-def _score(view: QueryView, metric: str) -> str:
+def _score(view: QueryReport, metric: str) -> str:
     now, before = view.scores[metric], view.scores_before.get(metric)
     if not digest.delta(view, metric):
         return f"{_code(metric)} {score_text(now)}"
     return f"{_code(metric)} {score_text(before, now)} → {score_text(now, before)}"
 
 
-def _ranking(view: QueryView) -> Iterator[str]:
+def _ranking(view: QueryReport) -> Iterator[str]:
     ranks = digest.side_by_side(view)
     if not ranks:
         yield "Nothing was returned."

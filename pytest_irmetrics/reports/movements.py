@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.comparison.moves import Move
-    from pytest_irmetrics.reports.record import QueryView
+    from pytest_irmetrics.reports.item_report import QueryReport
 
 _NAMED = 3
 """How many documents of a kind are named; of the others it is said how many there are."""
@@ -20,7 +20,7 @@ _ABOVE = 2
 _MISSING = 5
 
 
-def movements(view: QueryView) -> Iterator[str]:
+def movements(view: QueryReport) -> Iterator[str]:
     """Say which documents moved; where none did, or nothing is compared, which relevant ones are missing."""
     for doc_id in view.forbidden:
         if doc_id in view.now:
@@ -48,7 +48,7 @@ def movements(view: QueryView) -> Iterator[str]:
         yield from _missing(view)
 
 
-def _before(doc_id: str, view: QueryView) -> str:
+def _before(doc_id: str, view: QueryReport) -> str:
     """Say whether a forbidden document was there in the baseline too."""
     if view.before is None:
         return ""
@@ -58,7 +58,7 @@ def _before(doc_id: str, view: QueryView) -> str:
     return ", as before" if rank == view.now.index(doc_id) + 1 else f" (it was at rank {rank})"
 
 
-def _gone(gone: Sequence[Move], view: QueryView) -> str:
+def _gone(gone: Sequence[Move], view: QueryReport) -> str:
     several = len(view.now) > 1
     if len(gone) == 1:
         how = f"no longer among the {len(view.now)} results" if several else "no longer returned"
@@ -68,7 +68,7 @@ def _gone(gone: Sequence[Move], view: QueryView) -> str:
     return f"{how}: {listed(named, _NAMED)}"
 
 
-def _new(view: QueryView) -> str:
+def _new(view: QueryReport) -> str:
     """Name what is returned and was not: it did not merely move up."""
     new = [doc_id for doc_id in view.now if doc_id not in (view.before or ())]
     return (
@@ -76,11 +76,11 @@ def _new(view: QueryView) -> str:
     )
 
 
-def _named(doc_ids: Sequence[str], view: QueryView) -> str:
+def _named(doc_ids: Sequence[str], view: QueryReport) -> str:
     return listed([f"{doc_id} ({_judged(doc_id, view)})" for doc_id in doc_ids], _ABOVE)
 
 
-def _judged(doc_id: str, view: QueryView) -> str:
+def _judged(doc_id: str, view: QueryReport) -> str:
     if doc_id in view.forbidden:
         return "forbidden"
     return f"grade {view.judgments[doc_id]:g}" if doc_id in view.judgments else "unjudged"
@@ -90,7 +90,7 @@ def _graded(move: Move) -> str:
     return f"{move.doc_id} (grade {move.grade:g})"
 
 
-def _missing(view: QueryView) -> Iterator[str]:
+def _missing(view: QueryReport) -> Iterator[str]:
     """Name the relevant documents that are not returned, the highest grade first."""
     relevant = sorted(view.judgments.items(), key=lambda judged: -judged[1])
     missing = [

@@ -11,7 +11,7 @@ from pytest_irmetrics.base.wording import plural
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_irmetrics.reports.record import Degradation, Record
+    from pytest_irmetrics.reports.item_report import Degradation, ItemReport
     from pytest_irmetrics.reports.terminal import Screen
 
 _LONGEST_NAME = 36
@@ -19,7 +19,7 @@ _SLICES = 8
 """How many slices that are caught the table has at most; with more it has those that are missed."""
 
 
-def lines(record: Record, screen: Screen, *, everything: bool = False) -> list[str]:
+def lines(record: ItemReport, screen: Screen, *, everything: bool = False) -> list[str]:
     """Return a line for each degradation, what they come to, and advice; with ``everything`` a paragraph each."""
     tried = record.selftest or []
     if not tried:

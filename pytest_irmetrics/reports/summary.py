@@ -12,7 +12,7 @@ from pytest_irmetrics.reports.view import told_apart
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.reports.record import Record
+    from pytest_irmetrics.reports.item_report import ItemReport
     from pytest_irmetrics.reports.terminal import Screen
 
     Line = tuple[str, Mapping[str, bool]]
@@ -30,7 +30,7 @@ _ONLY_QUERIES = "Only single queries were judged; the gates on means were not (-
 class Run:
     """What a run came to, as far as its end tells it."""
 
-    records: Sequence[Record]
+    records: Sequence[ItemReport]
     expected: Collection[str] = ()
     """Node ids of the tests whose failure was expected: pytest does not count it as one."""
     told: bool = True
@@ -79,7 +79,7 @@ def _wrapped(text: str, screen: Screen, markup: Mapping[str, bool], indent: str 
         yield line, markup
 
 
-def _failed(record: Record) -> bool:
+def _failed(record: ItemReport) -> bool:
     return record.outcome not in ("passed", "skipped")
 
 
@@ -100,7 +100,7 @@ def _quiet(run: Run, screen: Screen) -> Iterator[Line]:
         yield screen.cut(f"self-test: caught {caught} of {len(tried)}"), _PLAIN
 
 
-def _even_if_quiet(record: Record, screen: Screen) -> Iterator[Line]:
+def _even_if_quiet(record: ItemReport, screen: Screen) -> Iterator[Line]:
     for lowered in record.lowered:
         yield screen.cut(f"{record.golden_set}: lowered: {lowered}"), _YELLOW
     if record.only_queries:
@@ -108,7 +108,7 @@ def _even_if_quiet(record: Record, screen: Screen) -> Iterator[Line]:
         yield from _rankings(record, replace(screen, width=screen.width - 2))
 
 
-def _record(run: Run, record: Record, screen: Screen, verbosity: int) -> Iterator[Line]:
+def _record(run: Run, record: ItemReport, screen: Screen, verbosity: int) -> Iterator[Line]:
     failed = _failed(record)
     expected = failed and record.nodeid in run.expected
     markup = _RED if failed and not expected else _GREEN
@@ -134,12 +134,12 @@ def _record(run: Run, record: Record, screen: Screen, verbosity: int) -> Iterato
         yield from _rankings(record, inner)
 
 
-def _rankings(record: Record, screen: Screen) -> Iterator[Line]:
+def _rankings(record: ItemReport, screen: Screen) -> Iterator[Line]:
     for line in terminal.details(record, screen):
         yield _indented(line), _PLAIN
 
 
-def _tables(record: Record, screen: Screen, *, everything: bool) -> Iterator[Line]:
+def _tables(record: ItemReport, screen: Screen, *, everything: bool) -> Iterator[Line]:
     if record.rows:
         for line in terminal.summary_table(record, screen):
             yield _indented(line), _RED if line.endswith("FAILS") else _PLAIN

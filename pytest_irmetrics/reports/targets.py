@@ -19,7 +19,7 @@ from pytest_irmetrics.base.escape import escape_terminal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_irmetrics.reports.record import Record
+    from pytest_irmetrics.reports.item_report import ItemReport
     from pytest_irmetrics.reports.view import Command
 
 _FORMATS = ("html", "json", "md")
@@ -106,7 +106,7 @@ def _is_step_summary(path: Path) -> bool:
 
 
 def write(
-    targets: Iterable[Target], records: Sequence[Record], command: Command
+    targets: Iterable[Target], records: Sequence[ItemReport], command: Command
 ) -> tuple[list[str], list[str]]:
     """Write the reports; return what was written, and sentences on what could not be."""
     written, problems = [], []
@@ -135,7 +135,7 @@ def _shown(target: Target) -> str:
     return str(target.path)
 
 
-def _rendered(target: Target, records: Sequence[Record], command: Command) -> str:
+def _rendered(target: Target, records: Sequence[ItemReport], command: Command) -> str:
     # Each is imported where it is asked for: HTML needs an extra, and a run that writes none should load none.
     if target.format == "html":
         from pytest_irmetrics.reports import html  # noqa: PLC0415 - the reason is above
@@ -150,7 +150,7 @@ def _rendered(target: Target, records: Sequence[Record], command: Command) -> st
     return markdown.render(records, command)
 
 
-def _append(path: Path, records: Sequence[Record], command: Command) -> None:
+def _append(path: Path, records: Sequence[ItemReport], command: Command) -> None:
     """Add to the summary of a GitHub Actions step, which other commands of the step may have begun."""
     from pytest_irmetrics.reports import markdown  # noqa: PLC0415 - the reason is above
 

@@ -11,14 +11,14 @@ from pytest_irmetrics.base.layout import display_width, shorten, table
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import view as digest
+from pytest_irmetrics.reports.item_report import explaining
 from pytest_irmetrics.reports.movements import movements
-from pytest_irmetrics.reports.record import explaining
 from pytest_irmetrics.reports.view import other_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.reports.record import Gate, QueryView, Record
+    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, VerdictReport
 
 _EXPLAINED = 3
 """How many queries a failure shows in full; the rest are named."""
@@ -64,7 +64,7 @@ class Screen:
         return shorten(self.line(text), self.width if width is None else width, ascii_only=self.ascii_only)
 
 
-def failure(record: Record, screen: Screen) -> str:
+def failure(record: ItemReport, screen: Screen) -> str:
     """Return a failed test's message.
 
     The first line says what failed and by how much; then the queries that explain it, each with its place, its
@@ -94,7 +94,7 @@ def failure(record: Record, screen: Screen) -> str:
     return "\n".join([*lines, *_commands(record, failed, screen)])
 
 
-def _judged_share(record: Record) -> str:
+def _judged_share(record: ItemReport) -> str:
     """Say how many of the results were judged at all, at the deepest cut-off."""
     rows = [row for row in record.rows if row.metric.startswith("judged") and row.tag is None]
     if not rows:
@@ -105,9 +105,11 @@ def _judged_share(record: Record) -> str:
     return f", {row.metric} {score_text(row.now, row.baseline)} (was {score_text(row.baseline, row.now)})"
 
 
-def _errors(failed: Sequence[Gate], views: Mapping[str, QueryView], screen: Screen) -> Iterator[str]:
+def _errors(
+    failed: Sequence[VerdictReport], views: Mapping[str, QueryReport], screen: Screen
+) -> Iterator[str]:
     """Tell each error once, with the places of all queries that it befell."""
-    befallen: dict[str, list[QueryView]] = {}
+    befallen: dict[str, list[QueryReport]] = {}
     for gate in failed:
         if gate.word == "errors":
             for query_id in gate.queries:
@@ -123,7 +125,7 @@ def _errors(failed: Sequence[Gate], views: Mapping[str, QueryView], screen: Scre
             yield from (f"  {screen.cut(place, screen.width - 2)}" for place in places)
 
 
-def _explanation(record: Record, views: Mapping[str, QueryView], screen: Screen) -> Iterator[str]:
+def _explanation(record: ItemReport, views: Mapping[str, QueryReport], screen: Screen) -> Iterator[str]:
     """Show the queries that explain the failed gates, those of the first gate first."""
     gates = [gate for gate in explaining(record.gates) if gate.word not in ("errors", "baseline")]
     order: dict[str, list[str]] = {}
@@ -152,7 +154,7 @@ def _explanation(record: Record, views: Mapping[str, QueryView], screen: Screen)
         yield from screen.wrapped(f"Also: {named}.", hanging="  ")
 
 
-def _how_much(explained: Sequence[Gate], shown: Sequence[str], total: int) -> str:
+def _how_much(explained: Sequence[VerdictReport], shown: Sequence[str], total: int) -> str:
     if len(shown) < total:
         lead = f"The {len(shown)} of {total:,} queries that matter most"
         lead = f"Of {total:,} queries the one that matters most" if len(shown) == 1 else lead
@@ -171,7 +173,7 @@ def _how_much(explained: Sequence[Gate], shown: Sequence[str], total: int) -> st
     return f"{lead} ({share} of what {what} lost):"
 
 
-def _query(view: QueryView, metrics: Iterable[str], other: str, screen: Screen) -> Iterator[str]:
+def _query(view: QueryReport, metrics: Iterable[str], other: str, screen: Screen) -> Iterator[str]:
     """Show one query: its scores, its ranking before and now, and what moved."""
     scores = "; ".join(_score(view, metric) for metric in metrics if view.scores.get(metric) is not None)
     yield _heading(view, screen)
@@ -186,31 +188,31 @@ def _query(view: QueryView, metrics: Iterable[str], other: str, screen: Screen) 
         yield from screen.wrapped(sentence, "  ", "    ")
 
 
-def _heading(view: QueryView, screen: Screen) -> str:
+def _heading(view: QueryReport, screen: Screen) -> str:
     return screen.cut(f"{view.where}: {view.query_id}{f' [{view.status}]' if view.status else ''}")
 
 
-def _score(view: QueryView, metric: str) -> str:
+def _score(view: QueryReport, metric: str) -> str:
     now, before = view.scores[metric], view.scores_before.get(metric)
     if not digest.delta(view, metric):
         return f"{metric} {score_text(now)}"
     return f"{metric} {score_text(before, now)} → {score_text(now, before)}"
 
 
-def _ranking_line(label: str, ranking: Sequence[str], view: QueryView, screen: Screen) -> str:
+def _ranking_line(label: str, ranking: Sequence[str], view: QueryReport, screen: Screen) -> str:
     """Show a ranking on one line: what does not fit is cut, and a relevant document carries its grade."""
     text = " ".join(f"{rank} {_labelled(doc_id, view)}" for rank, doc_id in enumerate(ranking, 1))
     return screen.cut(f"  {label:<9} {text or 'nothing'}")
 
 
-def _labelled(doc_id: str, view: QueryView) -> str:
+def _labelled(doc_id: str, view: QueryReport) -> str:
     if doc_id in view.forbidden:
         return f"{doc_id}(forbidden)"
     grade = view.judgments.get(doc_id)
     return doc_id if not grade or grade <= 0 else f"{doc_id}({grade:g})"
 
 
-def _commands(record: Record, failed: Sequence[Gate], screen: Screen) -> list[str]:
+def _commands(record: ItemReport, failed: Sequence[VerdictReport], screen: Screen) -> list[str]:
     """Give the commands that go on from here; they are not wrapped, so that they can be copied."""
     lines = [""]
     query = next((query_id for gate in explaining(failed) for query_id in gate.queries), None)
@@ -225,7 +227,7 @@ def _commands(record: Record, failed: Sequence[Gate], screen: Screen) -> list[st
     return lines if len(lines) > 1 else []
 
 
-def details(record: Record, screen: Screen) -> list[str]:
+def details(record: ItemReport, screen: Screen) -> list[str]:
     """Return the rankings of a record's queries in full: one result a line, for ``-vv`` and ``--ir-query``."""
     lines: list[str] = []
     for view in record.views:
@@ -244,7 +246,7 @@ def details(record: Record, screen: Screen) -> list[str]:
     return lines
 
 
-def _full_ranking(view: QueryView, screen: Screen) -> list[str]:
+def _full_ranking(view: QueryReport, screen: Screen) -> list[str]:
     before = {doc_id: rank for rank, doc_id in enumerate(view.before or (), 1)}
     compared = view.before is not None
     rows = [["rank", "was" if compared else "", "grade", "document"]]
@@ -259,13 +261,13 @@ def _full_ranking(view: QueryView, screen: Screen) -> list[str]:
     return [f"  {line}" for line in lines]
 
 
-def _judged(doc_id: str, view: QueryView) -> str:
+def _judged(doc_id: str, view: QueryReport) -> str:
     if doc_id in view.forbidden:
         return "forbidden"
     return f"{view.judgments[doc_id]:g}" if doc_id in view.judgments else "unjudged"
 
 
-def summary_table(record: Record, screen: Screen) -> list[str]:
+def summary_table(record: ItemReport, screen: Screen) -> list[str]:
     """Return the table of a golden set's scores: now, baseline, delta, gate and verdict in words."""
     compared = any(row.baseline is not None for row in record.rows)
     header = ["metric", "n", "now", *([other_side(record), "delta"] if compared else []), "gate", "verdict"]
@@ -285,7 +287,7 @@ def summary_table(record: Record, screen: Screen) -> list[str]:
     return [*lines, *(line for sentence in digest.full_means(record) for line in screen.wrapped(sentence))]
 
 
-def slices_table(record: Record, screen: Screen, *, everything: bool = True) -> list[str]:
+def slices_table(record: ItemReport, screen: Screen, *, everything: bool = True) -> list[str]:
     """Return the table of slices: one metric over the queries of each tag, and what it can say."""
     if not record.slices:
         return []
@@ -312,7 +314,7 @@ def slices_table(record: Record, screen: Screen, *, everything: bool = True) -> 
     )
 
 
-def one_line(record: Record, screen: Screen, *, expected: bool = False) -> str:
+def one_line(record: ItemReport, screen: Screen, *, expected: bool = False) -> str:
     """Return a golden set in one line: what it came to, and the scores that are gated, as many as fit.
 
     ``expected``: the test is marked xfail, so that pytest counts no failure.
@@ -337,7 +339,7 @@ def one_line(record: Record, screen: Screen, *, expected: bool = False) -> str:
     return line
 
 
-def _verdict_on(record: Record, verdict: str, screen: Screen) -> str:
+def _verdict_on(record: ItemReport, verdict: str, screen: Screen) -> str:
     """Put a verdict after the golden set's name, of which a long one gives way to it."""
     room = max(screen.width - display_width(verdict) - 2, _NARROWEST)
     name = shorten(screen.line(record.golden_set), room, ascii_only=screen.ascii_only, middle=True)

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.reports.record import OWN_BASELINE
-from pytest_irmetrics.reports.record import explaining as explaining_gates
+from pytest_irmetrics.reports.item_report import OWN_BASELINE
+from pytest_irmetrics.reports.item_report import explaining as explaining_gates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.reports.record import Degradation, Gate, QueryView, Record, Row
+    from pytest_irmetrics.reports.item_report import (
+        Degradation,
+        ItemReport,
+        QueryReport,
+        ScoreRow,
+        VerdictReport,
+    )
 
 _ENDINGS = {
     1: "The command failed all the same: tests failed that measure nothing here.",
@@ -46,19 +52,19 @@ class Command:
     unmeasured: tuple[Unmeasured, ...] = ()
 
 
-def fails(record: Record, command: Command) -> bool:
+def fails(record: ItemReport, command: Command) -> bool:
     """Whether a reader should count this golden set among those that fail; an expected failure is none."""
     if command.outcomes.get(record.nodeid) == "xfailed":
         return False
     return record.outcome != "passed" or command.outcomes.get(record.nodeid) == "failed"
 
 
-def in_order(records: Iterable[Record], command: Command) -> list[Record]:
+def in_order(records: Iterable[ItemReport], command: Command) -> list[ItemReport]:
     """Put what fails first; within that, go by node id."""
     return sorted(records, key=lambda record: (not fails(record, command), record.nodeid))
 
 
-def told_apart(records: Sequence[Record]) -> Iterator[Record]:
+def told_apart(records: Sequence[ItemReport]) -> Iterator[ItemReport]:
     """Yield records whose golden sets name their test too where several tests check one, say with two retrievers."""
     shared = Counter(record.golden_set for record in records)
     names = Counter(_test_name(record) for record in records)
@@ -70,16 +76,16 @@ def told_apart(records: Sequence[Record]) -> Iterator[Record]:
         yield replace(record, golden_set=f"{record.golden_set}, {name}")
 
 
-def _test_name(record: Record) -> str:
+def _test_name(record: ItemReport) -> str:
     return record.nodeid.partition("::")[2]
 
 
-def unit(records: Sequence[Record]) -> str:
+def unit(records: Sequence[ItemReport]) -> str:
     """Say what a record is counted as: a golden set, or a test where several check one."""
     return "golden set" if len({record.golden_set for record in records}) == len(records) else "test"
 
 
-def headline(records: Sequence[Record], command: Command, counted_as: str | None = None) -> str:
+def headline(records: Sequence[ItemReport], command: Command, counted_as: str | None = None) -> str:
     """Say in one phrase how the golden sets fared: `1 of 3 golden sets fails`."""
     one = counted_as or unit(records)
     failed = sum(fails(record, command) for record in records)
@@ -101,7 +107,7 @@ def headline(records: Sequence[Record], command: Command, counted_as: str | None
     return text
 
 
-def ending(records: Sequence[Record], command: Command) -> str:
+def ending(records: Sequence[ItemReport], command: Command) -> str:
     """Say how the command ended where the golden sets do not explain it; empty where they do."""
     status = command.exit_status
     if status == 1 and (command.unmeasured or any(fails(record, command) for record in records)):
@@ -113,7 +119,7 @@ def ending(records: Sequence[Record], command: Command) -> str:
     return _ENDINGS.get(status, f"The command ended with exit status {status}.")
 
 
-def verdict(record: Record, command: Command) -> str:
+def verdict(record: ItemReport, command: Command) -> str:
     """Say what came of a golden set: `FAILS 2 of 7 gates`."""
     outcome = command.outcomes.get(record.nodeid)
     failed = sum(gate.state == "failed" for gate in record.gates)
@@ -135,7 +141,7 @@ def verdict(record: Record, command: Command) -> str:
     return text if record.selftest is None else f"baseline {text}"
 
 
-def subject(record: Record) -> str:
+def subject(record: ItemReport) -> str:
     """Say what was measured: `40 queries, 10 results each, compared with the baseline`."""
     parts = [plural(record.queries, "query", "queries")]
     if record.depth is not None:
@@ -145,48 +151,48 @@ def subject(record: Record) -> str:
     return ", ".join(parts)
 
 
-def other_side(record: Record) -> str:
+def other_side(record: ItemReport) -> str:
     """Head what today stands beside: ``baseline``, or ``other`` where the test gave another retriever or run."""
     return "baseline" if record.against in (None, OWN_BASELINE) else "other"
 
 
-def row_name(row: Row) -> str:
+def row_name(row: ScoreRow) -> str:
     """Name a row of the table: the metric, and the tag of a slice."""
     return row.metric if row.tag is None else f"{row.metric} [{row.tag}]"
 
 
-def now_text(row: Row) -> str:
+def now_text(row: ScoreRow) -> str:
     """Give the mean, with as many digits as tell it from the baseline's and from its limits."""
     return score_text(row.now, row.baseline, *row.bounds)
 
 
-def baseline_text(row: Row) -> str:
+def baseline_text(row: ScoreRow) -> str:
     """Give the baseline's mean, with as many digits as tell it from today's."""
     return score_text(row.baseline, row.now)
 
 
-def delta_text(row: Row) -> str:
+def delta_text(row: ScoreRow) -> str:
     """Give how far the mean moved, with as many digits as tell it from how far it may fall."""
     return signed_text(row.delta, row.allowed)
 
 
-def gated_score(row: Row) -> str:
+def gated_score(row: ScoreRow) -> str:
     """Give a mean with its name, and how far it moved if it did."""
     moved = f" ({delta_text(row)})" if row.delta is not None and abs(row.delta) > TOLERANCE else ""
     return f"{row_name(row)} {score_text(row.now, *row.bounds)}{moved}"
 
 
-def is_compared(record: Record) -> bool:
+def is_compared(record: ItemReport) -> bool:
     """Whether any row has a baseline to stand beside."""
     return any(row.baseline is not None for row in record.rows)
 
 
-def interval(row: Row) -> str:
+def interval(row: ScoreRow) -> str:
     """Give the 95 % interval of a slice's delta; empty where there is none."""
     return "" if row.interval is None else " to ".join(signed_text(end, digits=3) for end in row.interval)
 
 
-def slice_moved(row: Row) -> str:
+def slice_moved(row: ScoreRow) -> str:
     """Say what a slice shows: `fell` or `rose` where other queries like these would too, `too few` for any word."""
     if row.n < 5:
         return "too few"
@@ -195,7 +201,7 @@ def slice_moved(row: Row) -> str:
     return "rose" if row.interval is not None and row.interval[0] > TOLERANCE else ""
 
 
-def costliest_slices(record: Record, most: int) -> list[Row]:
+def costliest_slices(record: ItemReport, most: int) -> list[ScoreRow]:
     """Return the slices of a record; of more than `most` those that cost the mean most, in the record's order."""
     by_cost = sorted(record.slices, key=lambda row: (row.delta or 0.0) * row.n)
     kept = {row.tag for row in by_cost[:most]}
@@ -215,7 +221,7 @@ def moved(degradation: Degradation) -> str:
     return ", ".join(told) or "no metric moves"
 
 
-def full_means(record: Record) -> list[str]:
+def full_means(record: ItemReport) -> list[str]:
     """Say the mean over all queries, as deep as they were asked, wherever it is not the one that is compared."""
     return [
         f"{row_name(row)} {_besides(row)}: {score_text(row.full, row.now, *row.bounds)}"
@@ -224,7 +230,7 @@ def full_means(record: Record) -> list[str]:
     ]
 
 
-def _besides(row: Row) -> str:
+def _besides(row: ScoreRow) -> str:
     """Say what a full mean has besides the one that is compared."""
     deeper = f"over today's results as deep as they are, not cut at {row.cut}"
     if row.cut is not None and not row.unpaired:
@@ -233,18 +239,18 @@ def _besides(row: Row) -> str:
     return over_all if row.cut is None else f"{over_all}, and {deeper}"
 
 
-def gated_scores(record: Record) -> str:
+def gated_scores(record: ItemReport) -> str:
     """Give the scores that are gated, or all of them where none is, with how far they moved."""
     rows = [row for row in record.rows if row.gate] or record.rows
     return ", ".join(map(gated_score, rows))
 
 
-def failed_gates(record: Record) -> list[Gate]:
+def failed_gates(record: ItemReport) -> list[VerdictReport]:
     """Return the gates that fail the test."""
     return [gate for gate in record.gates if gate.state == "failed"]
 
 
-def explaining(record: Record) -> dict[str, list[str]]:
+def explaining(record: ItemReport) -> dict[str, list[str]]:
     """Map the queries that explain the failed gates to the metrics of these, those that matter most first."""
     known = {view.query_id for view in record.views}
     order: dict[str, list[str]] = {}
@@ -257,7 +263,7 @@ def explaining(record: Record) -> dict[str, list[str]]:
     return order
 
 
-def explaining_views(record: Record) -> dict[str, QueryView]:
+def explaining_views(record: ItemReport) -> dict[str, QueryReport]:
     """Map each query to how it is shown where it explains a failure: what only the stored judgments show, by these."""
     today = {query_id for gate in failed_gates(record) if not gate.as_stored for query_id in gate.queries}
     return {
@@ -265,7 +271,7 @@ def explaining_views(record: Record) -> dict[str, QueryView]:
     }
 
 
-def _by_stored_judgments(view: QueryView) -> QueryView:
+def _by_stored_judgments(view: QueryReport) -> QueryReport:
     stored = view.as_stored
     if stored is None:
         return view
@@ -281,7 +287,7 @@ def _by_stored_judgments(view: QueryView) -> QueryView:
     )
 
 
-def as_stored(view: QueryView) -> str:
+def as_stored(view: QueryReport) -> str:
     """Say how the query fell by the judgments that were stored, where an edit made others of them; else nothing."""
     stored = _by_stored_judgments(view)
     fell = [metric for metric in view.scores if (delta(stored, metric) or 0.0) < 0] if view.as_stored else []
@@ -295,7 +301,7 @@ def as_stored(view: QueryView) -> str:
     return f"Judged as it was stored: {'; '.join(scores)}."
 
 
-def leading_metric(record: Record) -> str | None:
+def leading_metric(record: ItemReport) -> str | None:
     """Choose the metric by which queries are ordered: of the first failed gate, else of a gate, else the first."""
     scored = {metric for view in record.views for metric in view.scores}
     candidates = [
@@ -306,7 +312,7 @@ def leading_metric(record: Record) -> str | None:
     return next((metric for metric in candidates if metric in scored), None)
 
 
-def delta(view: QueryView, metric: str | None) -> float | None:
+def delta(view: QueryReport, metric: str | None) -> float | None:
     """Return how far a query's score moved; None without two scores."""
     now, before = view.scores.get(metric or ""), view.scores_before.get(metric or "")
     if now is None or before is None:
@@ -314,12 +320,12 @@ def delta(view: QueryView, metric: str | None) -> float | None:
     return 0.0 if abs(now - before) <= TOLERANCE else now - before
 
 
-def worst_first(record: Record) -> list[QueryView]:
+def worst_first(record: ItemReport) -> list[QueryReport]:
     """Order queries: those with an error, those that explain a failed gate, the largest falls, the lowest scores."""
     metric = leading_metric(record)
     explained = {query_id: place for place, query_id in enumerate(explaining(record))}
 
-    def key(view: QueryView) -> tuple[bool, int, float, bool, float]:
+    def key(view: QueryReport) -> tuple[bool, int, float, bool, float]:
         now = view.scores.get(metric or "")
         return (
             view.error is None,
@@ -357,7 +363,7 @@ class Place:
         return not self.forbidden and self.grade is not None and self.grade > 0
 
 
-def side_by_side(view: QueryView) -> list[tuple[int, Place | None, Place | None]]:
+def side_by_side(view: QueryReport) -> list[tuple[int, Place | None, Place | None]]:
     """Line up the ranking before with the one now, by rank; None where one is shorter."""
     was = {doc_id: rank for rank, doc_id in enumerate(view.before or (), 1)}
     now = {doc_id: rank for rank, doc_id in enumerate(view.now, 1)}
@@ -393,7 +399,7 @@ def _fate(rank: int, other: int | None, moved: str, absent: str) -> str:
     return "" if other == rank else f"{moved} {other}"
 
 
-def missing(view: QueryView) -> list[Place]:
+def missing(view: QueryReport) -> list[Place]:
     """Return the relevant documents that are not among today's results, the highest grade first."""
     absent = [
         Place(doc_id, grade, doc_id in view.forbidden, "")
@@ -403,6 +409,6 @@ def missing(view: QueryView) -> list[Place]:
     return sorted(absent, key=lambda place: -(place.grade or 0.0))
 
 
-def stale(records: Iterable[Record]) -> list[str]:
+def stale(records: Iterable[ItemReport]) -> list[str]:
     """Return the baselines whose test is gone, each once."""
     return sorted({path for record in records for path in record.stale})

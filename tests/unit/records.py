@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_irmetrics.reports.record import Degradation, Gate, QueryView, Record, Row
+from pytest_irmetrics.reports.item_report import Degradation, ItemReport, QueryReport, ScoreRow, VerdictReport
 from pytest_irmetrics.reports.view import Command, Unmeasured
 from pytest_irmetrics.run import Answer, Run
 
@@ -43,7 +43,7 @@ def view(query_id="refund", now=("d2", "d1"), before=("d1", "d2"), **changes):
         "scores": {"mrr": 0.5, "ndcg@10": 0.6},
         "scores_before": {"mrr": 1.0, "ndcg@10": 0.9} if compared else {},
     }
-    return QueryView(**{**values, **changes})
+    return QueryReport(**{**values, **changes})
 
 
 def row(metric="mrr", now=0.5, baseline=1.0, verdict="FAILS", **changes):
@@ -58,7 +58,7 @@ def row(metric="mrr", now=0.5, baseline=1.0, verdict="FAILS", **changes):
         "gate": "drop ≤ 0.01",
         "verdict": verdict,
     }
-    return Row(**{**values, **changes})
+    return ScoreRow(**{**values, **changes})
 
 
 def gate(state="failed", metric="mrr", queries=("refund",), **changes):
@@ -73,7 +73,7 @@ def gate(state="failed", metric="mrr", queries=("refund",), **changes):
         "details": ["1 query: 1 worse, 0 better, 0 same."],
         "shares": [1.0 for _ in queries],
     }
-    return Gate(**{**values, **changes})
+    return VerdictReport(**{**values, **changes})
 
 
 def sliced(**changes):
@@ -137,7 +137,7 @@ def failing(nodeid=NODE, views=None, **changes):
         "accept": f"pytest '{nodeid}' --ir-baseline-update",
         "depth": 10,
     }
-    return Record(**{**values, **changes})
+    return ItemReport(**{**values, **changes})
 
 
 def passing(nodeid="tests/test_search.py::test_quality[help]", **changes):
@@ -155,7 +155,7 @@ def passing(nodeid="tests/test_search.py::test_quality[help]", **changes):
         "run": run_of(views),
         "depth": 10,
     }
-    return Record(**{**values, **changes})
+    return ItemReport(**{**values, **changes})
 
 
 def broken():

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_irmetrics.reports import html, json, markdown, terminal
 from pytest_irmetrics.reports import view as digest
-from pytest_irmetrics.reports.record import AsStored, Record
+from pytest_irmetrics.reports.item_report import ItemReport, QueryAsStored
 from pytest_irmetrics.reports.terminal import Screen
 from pytest_irmetrics.reports.view import Command, Unmeasured
 from tests.unit.records import NODE, broken, failing, gate, passing, row, view
@@ -186,7 +186,7 @@ def test_a_forbidden_document_is_not_relevant_whatever_its_grade():
 
 def relabelled(**changes):
     """A query that lost nothing by today's judgments, and fell by those that were stored."""
-    then = AsStored({"d1": 1}, ["d2", "d1"], ["d1", "d2"], {"mrr": 0.5}, {"mrr": 1.0})
+    then = QueryAsStored({"d1": 1}, ["d2", "d1"], ["d1", "d2"], {"mrr": 0.5}, {"mrr": 1.0})
     return view("refund", scores={"mrr": 1.0}, scores_before={"mrr": 1.0}, as_stored=then, **changes)
 
 
@@ -205,7 +205,7 @@ def test_what_only_the_stored_judgments_show_is_shown_by_these():
 
 def test_every_report_shows_it_and_gives_it_back():
     record = failing(views=[relabelled()], gates=[gate(queries=["refund"], as_stored=True)])
-    assert Record.loads(record.dumps()) == record
+    assert ItemReport.loads(record.dumps()) == record
     assert json.loads(json.render([record], Command()))[0] == [record]
     assert "mrr 1.0000 → 0.5000" in html.render([record], Command())
     assert "judged as it was stored" in markdown.render([record], Command())

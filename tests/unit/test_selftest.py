@@ -13,7 +13,7 @@ from pytest_irmetrics.base.layout import display_width
 from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, read_metrics
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.reports import selftest as report
-from pytest_irmetrics.reports.record import Degradation, Record
+from pytest_irmetrics.reports.item_report import Degradation, ItemReport
 from pytest_irmetrics.reports.terminal import Screen
 from pytest_irmetrics.run import Answer, Run
 
@@ -306,7 +306,7 @@ def test_where_all_is_caught_no_advice_is_given():
 
 
 def record(degradations, advice=()):
-    return Record("t", "golden/faq.yaml", 3, "passed", selftest=list(degradations), advice=list(advice))
+    return ItemReport("t", "golden/faq.yaml", 3, "passed", selftest=list(degradations), advice=list(advice))
 
 
 def lost(name="broke 3 % of queries (3/110)", caught=("ndcg@10 max_drop",), tag=None, **deltas):
@@ -316,8 +316,8 @@ def lost(name="broke 3 % of queries (3/110)", caught=("ndcg@10 max_drop",), tag=
 
 def test_a_record_travels_with_its_table():
     sent = record([lost()], ["Do this."])
-    assert Record.loads(sent.dumps()) == sent
-    assert Record.loads(Record("t", "g", 0, "passed").dumps()).selftest is None
+    assert ItemReport.loads(sent.dumps()) == sent
+    assert ItemReport.loads(ItemReport("t", "g", 0, "passed").dumps()).selftest is None
 
 
 def test_the_table_has_a_line_for_each_and_a_conclusion():

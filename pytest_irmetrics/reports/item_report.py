@@ -14,7 +14,7 @@ OWN_BASELINE = "the baseline"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ScoreRow:
     """One metric over a golden set or over one of its slices, as a line of the summary's table."""
 
     metric: str
@@ -44,7 +44,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class AsStored:
+class QueryAsStored:
     """A query by the judgments that were stored with the baseline, where today's are others."""
 
     judgments: dict[str, float]
@@ -55,7 +55,7 @@ class AsStored:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryView:
+class QueryReport:
     """One query with its ranking before and now, for ``-vv``, ``--ir-query`` and the reports."""
 
     query_id: str
@@ -71,11 +71,11 @@ class QueryView:
     error: str | None = None
     status: str = ""
     """``xfail`` and its reason, or ``no_answer``; empty for any other query."""
-    as_stored: AsStored | None = None
+    as_stored: QueryAsStored | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class VerdictReport:
     """One verdict, in words."""
 
     state: str
@@ -142,7 +142,7 @@ class Degradation:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ItemReport:
     """Everything that the controller prints, reports and stores of one test item."""
 
     nodeid: str
@@ -152,18 +152,18 @@ class Record:
     outcome: str
     """``passed``, ``failed``, ``error`` (no mean could be computed), ``not evaluated`` (nothing was asked) or, of such a
     test, ``skipped`` (the body skipped, or was expected to fail)."""
-    rows: list[Row] = field(default_factory=list)
-    gates: list[Gate] = field(default_factory=list)
+    rows: list[ScoreRow] = field(default_factory=list)
+    gates: list[VerdictReport] = field(default_factory=list)
     explained_by: int = 0
     """How many queries explain the failed gates, of which these name those that matter most."""
-    slices: list[Row] = field(default_factory=list)
+    slices: list[ScoreRow] = field(default_factory=list)
     """One metric over the queries of each tag, compared with the baseline."""
     kind: list[str] = field(default_factory=list)
     """What kind of change it is, in a sentence or two."""
     notes: list[str] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
     """What the golden set can and cannot show; for who asks for more."""
-    views: list[QueryView] = field(default_factory=list)
+    views: list[QueryReport] = field(default_factory=list)
     lowered: list[str] = field(default_factory=list)
     """In an updating run: what the new baseline lowers, and by how much."""
     unbound: list[str] = field(default_factory=list)
@@ -194,24 +194,24 @@ class Record:
         return json.dumps(self, default=_fields, separators=(",", ":"))
 
     @classmethod
-    def loads(cls, text: str) -> Record:
+    def loads(cls, text: str) -> ItemReport:
         """Read what ``dumps`` wrote."""
         data: dict[str, Any] = json.loads(text)
         for name in ("rows", "slices"):
             for row in data[name]:
                 if row["interval"] is not None:
                     row["interval"] = tuple(row["interval"])
-            data[name] = [Row(**row) for row in data[name]]
-        data["gates"] = [Gate(**gate) for gate in data["gates"]]
+            data[name] = [ScoreRow(**row) for row in data[name]]
+        data["gates"] = [VerdictReport(**gate) for gate in data["gates"]]
         data["views"] = [_view(view) for view in data["views"]]
         if data["selftest"] is not None:
             data["selftest"] = [Degradation(**degradation) for degradation in data["selftest"]]
         return cls(**data)
 
 
-def _view(data: dict[str, Any]) -> QueryView:
+def _view(data: dict[str, Any]) -> QueryReport:
     stored = data["as_stored"]
-    return QueryView(**{**data, "as_stored": None if stored is None else AsStored(**stored)})
+    return QueryReport(**{**data, "as_stored": None if stored is None else QueryAsStored(**stored)})
 
 
 def _fields(part: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.kind_of_change import kind_of_change
@@ -11,11 +11,18 @@ from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates import allowed_drop
 from pytest_irmetrics.metrics import Scorer, mean
-from pytest_irmetrics.reports.record import AsStored, Gate, QueryView, Row, explaining
+from pytest_irmetrics.reports.item_report import (
+    QueryAsStored,
+    QueryReport,
+    ScoreRow,
+    VerdictReport,
+    explaining,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from pytest_irmetrics.analysis.selftest import Selftest
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Limits, Verdict
@@ -38,9 +45,9 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What was measured and decided in one test item."""
+@dataclass
+class ItemResult:
+    """What was measured and decided in one test item, and what a reader should know besides."""
 
     evaluation: Evaluation
     limits: Limits
@@ -48,6 +55,13 @@ class Outcome:
     comparison: Comparison | None = None
     checked: bool = True
     """False for ``evaluate``, which only measures."""
+    against: str | None = None
+    """What messages call the run that it was compared with."""
+    notes: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
+    """Notes that are printed with ``-v`` alone."""
+    selftest: Selftest | None = None
+    """The result of ``--ir-selftest``, where it was given."""
 
     @property
     def failed(self) -> bool:
@@ -61,7 +75,7 @@ class Outcome:
             return "error"
         return "failed" if self.failed else "passed"
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ScoreRow]:
         """Return the summary's table: every metric over the set, how much of it was judged, then slices with a gate."""
         if self.evaluation.errors:
             return []
@@ -71,14 +85,14 @@ class Outcome:
         gated = [row for metric, tag in slices if (row := self._row(metric, tag)) is not None]
         return [*scored, *self._judged(), *gated]
 
-    def _judged(self) -> list[Row]:
+    def _judged(self) -> list[ScoreRow]:
         """Return ``judged@k``, except where passages are judged, of which most chunks hold none."""
         if self.evaluation.by_passage:
             return []
         rows = (self._row(metric, None) for metric in self.evaluation.aside)
         return [row for row in rows if row is not None]
 
-    def _row(self, metric: Metric, tag: str | None) -> Row | None:
+    def _row(self, metric: Metric, tag: str | None) -> ScoreRow | None:
         try:
             full: float | None = self.evaluation.mean(metric, tag)
         except NoQueryError:
@@ -91,7 +105,7 @@ class Outcome:
             change = self.comparison.change(metric, tag)
         compared = change is not None and change.n > 0
         asked = len(self.evaluation.queries(metric, tag))
-        return Row(
+        return ScoreRow(
             metric=metric.name,
             tag=tag,
             n=change.n if change is not None and compared else asked,
@@ -132,7 +146,7 @@ class Outcome:
             None,
         )
 
-    def slices(self) -> list[Row]:
+    def slices(self) -> list[ScoreRow]:
         """Return the leading metric over the queries of each tag, where there is a baseline to compare with."""
         metric = self.leading_metric
         if self.comparison is None or metric is None or self.evaluation.errors:
@@ -188,14 +202,14 @@ class Outcome:
             return "passes"
         return "not checked" if states or (metric.name, tag) in self.limits else ""
 
-    def gates(self) -> list[Gate]:
+    def gates(self) -> list[VerdictReport]:
         """Return the verdicts in words, failed ones first."""
         gates = []
         for verdict in self.verdicts:
             # Every query that could not be retrieved is named; of the others those that matter most.
             named = verdict.queries if verdict.word == "errors" else verdict.queries[:_EXPLAINING]
             gates.append(
-                Gate(
+                VerdictReport(
                     state=verdict.state,
                     text=verdict.text,
                     word=verdict.word,
@@ -219,7 +233,7 @@ class Outcome:
         ]
         return len({query_id for verdict in scored for query_id in verdict.queries})
 
-    def views(self, *, everything: bool) -> list[QueryView]:
+    def views(self, *, everything: bool) -> list[QueryReport]:
         """Return the queries that explain the failed gates, or all of them."""
         if everything:
             only, known = self.evaluation.only, self.evaluation.golden.queries
@@ -229,13 +243,13 @@ class Outcome:
             queries = (self.evaluation.golden.queries[query_id] for query_id in ids)
         return [self._view(query) for query in queries]
 
-    def _as_stored(self, query: Query, metrics: Sequence[Metric]) -> AsStored | None:
+    def _as_stored(self, query: Query, metrics: Sequence[Metric]) -> QueryAsStored | None:
         """Show a paired query by the judgments that were stored; None where today's are the same."""
         then = None if self.comparison is None else self.comparison.as_labelled_then
         if then is None or then.now.golden.queries[query.id].judgments == query.judgments:
             return None
         before = then.now.golden.queries[query.id]
-        return AsStored(
+        return QueryAsStored(
             judgments=dict(before.judgments),
             now=list(_shown(then.now, before)),
             before=list(_shown(then.baseline, before)),
@@ -243,14 +257,14 @@ class Outcome:
             scores_before={m.name: then.baseline.score(m, query.id) for m in metrics},
         )
 
-    def _view(self, query: Query) -> QueryView:
+    def _view(self, query: Query) -> QueryReport:
         evaluation, comparison = self.evaluation, self.comparison
         paired = comparison is not None and query.id in (comparison.now.only or ())
         shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]
         failed = bool(evaluation.errors)
         # Both sides at one depth: what lies deeper than the baseline is no news.
         now = comparison.now if comparison is not None and paired and not failed else evaluation
-        return QueryView(
+        return QueryReport(
             query_id=query.id,
             text=query.text,
             where=evaluation.golden.where(query.id),

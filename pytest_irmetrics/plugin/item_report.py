@@ -1,71 +1,56 @@
-"""What was found for a test item, as the record that its report carries."""
+"""Build the ItemReport of a test item: all that is printed, reported and stored of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
 from pytest_irmetrics.plugin import paths as places
-from pytest_irmetrics.reports.record import OWN_BASELINE, Record
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
-    from pytest_irmetrics.analysis.result import Outcome
-    from pytest_irmetrics.analysis.selftest import Selftest
+    from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.plugin.item import Case
 
 
-@dataclass
-class Finding:
-    """What was measured for a test item, and what a reader should know besides."""
-
-    outcome: Outcome
-    against: str | None = None
-    """What messages call the run that it was compared with."""
-    notes: list[str] = field(default_factory=list)
-    hints: list[str] = field(default_factory=list)
-    """What is told with `-v` alone."""
-    selftest: Selftest | None = None
-
-
-def as_record(case: Case, finding: Finding) -> Record:
-    """Give a finding as the plain data that rides on the test's report."""
-    outcome, against = finding.outcome, finding.against
+def item_report(case: Case, result: ItemResult) -> ItemReport:
+    """Build the ItemReport that travels to the controller on the item's test report."""
+    against = result.against
     config, settings = case.item.config, case.settings
-    golden = outcome.evaluation.golden
+    golden = result.evaluation.golden
     wanted = bool(settings.only_queries) or case.verbosity >= 2 or bool(config.getoption("ir_report"))
-    updating = settings.update and outcome.checked and not outcome.failed and not settings.only_queries
-    reporting = bool(config.getoption("ir_report")) and not outcome.evaluation.errors
-    run = _run_to_store(case, outcome.evaluation).dumps() if updating or reporting else None
+    updating = settings.update and result.checked and not result.failed and not settings.only_queries
+    reporting = bool(config.getoption("ir_report")) and not result.evaluation.errors
+    run = _run_to_store(case, result.evaluation).dumps() if updating or reporting else None
     own = against == OWN_BASELINE
-    return Record(
+    return ItemReport(
         nodeid=case.item.nodeid,
         golden_set=case.golden_name(golden),
-        queries=len(outcome.evaluation.counted),
-        outcome=outcome.state,
-        rows=outcome.rows(),
-        gates=outcome.gates(),
-        explained_by=outcome.explained_by(),
-        slices=outcome.slices(),
-        kind=outcome.kind(),
-        notes=list(finding.notes),
-        hints=list(finding.hints),
-        views=outcome.views(everything=wanted),
-        lowered=list(outcome.lowered()) if settings.update else [],
-        unbound=case.session.unbound(golden) if outcome.checked else [],
+        queries=len(result.evaluation.counted),
+        outcome=result.state,
+        rows=result.rows(),
+        gates=result.gates(),
+        explained_by=result.explained_by(),
+        slices=result.slices(),
+        kind=result.kind(),
+        notes=list(result.notes),
+        hints=list(result.hints),
+        views=result.views(everything=wanted),
+        lowered=list(result.lowered()) if settings.update else [],
+        unbound=case.session.unbound(golden) if result.checked else [],
         stale=case.stale(),
         baseline_file=places.in_root(config, case.baseline_file) if updating else None,
         baseline_text=run if updating else None,
         run=run if reporting else None,
         against=against,
         look=case.command(*(["--ir-baseline"] if own else [])),
-        accept=case.command("--ir-baseline-update") if own and outcome.acceptable else None,
-        depth=outcome.evaluation.depth,
+        accept=case.command("--ir-baseline-update") if own and result.acceptable else None,
+        depth=result.evaluation.depth,
         only_queries=bool(settings.only_queries),
-        selftest=list(finding.selftest.degradations) if finding.selftest is not None else None,
-        advice=list(finding.selftest.advice) if finding.selftest is not None else [],
+        selftest=list(result.selftest.degradations) if result.selftest is not None else None,
+        advice=list(result.selftest.advice) if result.selftest is not None else [],
     )
 
 
