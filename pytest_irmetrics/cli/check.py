@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.health import doubts
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli.screen import (
     FAILED,
@@ -19,6 +18,7 @@ from pytest_irmetrics.cli.screen import (
 )
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.as_data import as_record
+from pytest_irmetrics.golden.lint import lint
 
 if TYPE_CHECKING:
     import argparse
@@ -71,8 +71,8 @@ def _check(options: argparse.Namespace) -> int:
             good.append((file, golden))
             if not options.json:
                 tell(_summary(file, golden))
-                for doubt in doubts(golden):
-                    tell(str(doubt))
+                for warning in lint(golden):
+                    tell(str(warning))
     if options.json and status == OK:
         lines = [_json_line(file, query) for file, golden in good for query in golden.queries.values()]
         show("\n".join(["[", ",\n".join(lines), "]"]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.analysis import health, notes
+from pytest_irmetrics.analysis import notes
+from pytest_irmetrics.analysis.run_lint import lint_run, lint_run_verbose
 
 if TYPE_CHECKING:
     from pytest_irmetrics.analysis.item_result import ItemResult
@@ -18,10 +19,10 @@ def remark(case: Case, result: ItemResult, corpus: Any) -> None:
     if not now.errors:
         result.notes += notes.on_evaluation(now, limits, corpus)
         stored = comparison.baseline if comparison is not None else None
-        result.notes += health.on_run(now, limits, corpus, stored)
+        result.notes += lint_run(now, limits, corpus, stored)
         result.hints += notes.on_known_bad(now, limits)
         if case.verbosity >= 1:  # it reads each query's words
-            result.hints += health.on_run_in_detail(now, limits, corpus)
+            result.hints += lint_run_verbose(now, limits, corpus)
     if comparison is not None and against is not None:
         result.notes += notes.on_comparison(comparison, against, limits)
         leading = result.leading_metric

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_irmetrics.analysis import by_run
-from pytest_irmetrics.analysis.health import doubts, on_run, on_run_in_detail
+from pytest_irmetrics.analysis import run_lint
+from pytest_irmetrics.analysis.run_lint import lint_run, lint_run_verbose
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden.lint import lint
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import build, resolve
 
@@ -21,7 +22,7 @@ def golden_set(tmp_path):
 
 
 def told(golden):
-    return [str(doubt) for doubt in doubts(golden)]
+    return [str(warning) for warning in lint(golden)]
 
 
 def pair(one, other, first="d1", second="d1", more="", also=""):
@@ -152,9 +153,9 @@ def noted(golden, run, *marks, corpus=None, detail=False, stored=None):
     metrics = list(dict.fromkeys(["recall@10", "ndcg@10", "hit@2", *(metric for metric, *_ in marks)]))
     evaluation = evaluate_run(golden, Run(run), metrics, depth=10)
     if detail:
-        return list(on_run_in_detail(evaluation, limits(*marks), corpus))
+        return list(lint_run_verbose(evaluation, limits(*marks), corpus))
     before = None if stored is None else evaluate_run(golden, Run(stored), metrics, depth=10)
-    return list(on_run(evaluation, limits(*marks), corpus, before))
+    return list(lint_run(evaluation, limits(*marks), corpus, before))
 
 
 class TestRuns:
@@ -182,10 +183,10 @@ class TestRuns:
             "- {query: q, relevant: [DOC, x]}\n- {query: r, relevant: [E, x]}\n- {query: s, relevant: [F, x]}\n"
         )
         answers = {"q": ["doc", "x"], "r": ["e", "x"], "s": ["f", "E"]}
-        monkeypatch.setattr(by_run, "_LOOKED_AT", 3)
+        monkeypatch.setattr(run_lint, "_MAX_RESULTS", 3)
         (text,) = noted(golden, answers)
         assert "seems to misspell 1 id that no query returned: 'DOC'" in text  # not E, which s returns, nor F
-        monkeypatch.setattr(by_run, "_LOOKED_AT", 2)
+        monkeypatch.setattr(run_lint, "_MAX_RESULTS", 2)
         assert noted(golden, {**answers, "s": ["DOC"]}) == []
 
     def test_what_is_only_like_it_is_not(self, golden_set):

@@ -1,4 +1,4 @@
-"""What a run shows of a golden set: ids that are misspelt or never returned, gates that say nothing."""
+"""Find what a run shows to be doubtful in its golden set: misspelt or never returned ids, ineffective gates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import listed, plural, quote
-from pytest_irmetrics.golden.by_itself import doubts
+from pytest_irmetrics.golden.lint import lint
 from pytest_irmetrics.golden.passage import document_of
 
 if TYPE_CHECKING:
@@ -17,35 +17,39 @@ if TYPE_CHECKING:
     from pytest_irmetrics.gates import Limits
     from pytest_irmetrics.golden import Query
 
-_NAMED = 5
-"""How many documents a sentence names."""
-_LOOKED_AT = 20_000
+_MAX_NAMED = 5
+"""Documents or queries that a sentence names."""
+_MAX_RESULTS = 20_000
 """Results among which misspelt ids are looked for."""
 
 _SEPARATORS = re.compile(r"[\s_./:-]+")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
-_OF_SETS = ("precision", "recall", "f1", "hit")
+_SET_METRICS = ("precision", "recall", "f1", "hit")
+"""Families that ignore the order of the documents above the cut-off."""
 
 
-def on_run(
+def lint_run(
     evaluation: Evaluation, limits: Limits, corpus: Container[str] | None, stored: Evaluation | None = None
 ) -> Iterator[str]:
-    """Say what a run shows to be wrong with the golden set, almost surely; `stored` is the baseline's."""
+    """Yield a sentence for each thing that a run shows to be wrong with its golden set, almost surely.
+
+    `corpus` holds the ids of the index, None if they are unknown; `stored` is the baseline's evaluation.
+    """
     yield from _misspelt(evaluation, corpus, stored)
     yield from _whole_corpus(evaluation, limits, corpus)
 
 
-def on_run_in_detail(evaluation: Evaluation, limits: Limits, corpus: Container[str] | None) -> Iterator[str]:
-    """Say what a run gives reason to doubt, and what the golden set by itself does."""
+def lint_run_verbose(evaluation: Evaluation, limits: Limits, corpus: Container[str] | None) -> Iterator[str]:
+    """Yield a sentence for each thing that may be wrong with the golden set: judged by the run, then by itself."""
     yield from _ungated(evaluation, limits)
     if corpus is None:
         yield from _never_returned(evaluation)
-    yield from (f"{doubt.where}: {doubt.message}" for doubt in doubts(evaluation.golden))
+    yield from (f"{warning.where}: {warning.message}" for warning in lint(evaluation.golden))
 
 
-def _unreturned(evaluation: Evaluation, queries: Sequence[Query]) -> dict[str, Query]:
+def _find_unreturned(evaluation: Evaluation, queries: Sequence[Query]) -> dict[str, Query]:
     """Return the documents judged relevant that none of the queries returned, each with the first that judges it."""
-    returned = _returned(evaluation, queries)
+    returned = _returned_documents(evaluation, queries)
     found: dict[str, Query] = {}
     for query in queries:
         for doc_id, grade in query.documents.items():
@@ -54,7 +58,8 @@ def _unreturned(evaluation: Evaluation, queries: Sequence[Query]) -> dict[str, Q
     return found
 
 
-def _returned(evaluation: Evaluation, queries: Sequence[Query]) -> set[str]:
+def _returned_documents(evaluation: Evaluation, queries: Sequence[Query]) -> set[str]:
+    """Return the ids of all documents that were returned for these queries, also of those returned as chunks."""
     returned: set[str] = set()
     for query in queries:
         entries = {entry for ranking in evaluation.rankings(query.id) for entry in ranking}
@@ -65,8 +70,8 @@ def _returned(evaluation: Evaluation, queries: Sequence[Query]) -> set[str]:
     return returned
 
 
-def _first_results(evaluation: Evaluation, most: int) -> Sequence[Query]:
-    """Return the first queries that together have about as many results."""
+def _first_queries(evaluation: Evaluation, most: int) -> Sequence[Query]:
+    """Return the first queries, up to the one with which they have `most` results."""
     left = most
     for place, query in enumerate(evaluation.counted):
         left -= sum(map(len, evaluation.rankings(query.id)))
@@ -78,37 +83,37 @@ def _first_results(evaluation: Evaluation, most: int) -> Sequence[Query]:
 def _misspelt(
     evaluation: Evaluation, corpus: Container[str] | None, stored: Evaluation | None
 ) -> Iterator[str]:
-    """Tell ids that are returned in another spelling alone: case, separators, leading zeros, Unicode forms.
+    """Report judged ids that are returned only in another spelling: case, separators, leading zeros, Unicode form.
 
-    Of a large run its first queries show that: ids that are misspelt are so by habit. Where the baseline returned both
-    spellings they are two documents.
+    Of a large run only the first queries are looked at, as misspelt ids follow a pattern. Where the baseline returned both
+    spellings, they are two documents.
     """
-    queries = _first_results(evaluation, _LOOKED_AT)
-    unreturned = _unreturned(evaluation, queries)
+    queries = _first_queries(evaluation, _MAX_RESULTS)
+    unreturned = _find_unreturned(evaluation, queries)
     if not unreturned or evaluation.only is not None:
         return
-    spelt = {_spelling(doc_id): doc_id for doc_id in _returned(evaluation, queries)}
+    by_spelling = {_normalised(doc_id): doc_id for doc_id in _returned_documents(evaluation, queries)}
     pairs = [
-        (doc_id, spelt[_spelling(doc_id)], query)
+        (doc_id, by_spelling[_normalised(doc_id)], query)
         for doc_id, query in unreturned.items()
-        if _spelling(doc_id) in spelt
+        if _normalised(doc_id) in by_spelling
     ]
     pairs = [pair for pair in pairs if corpus is None or pair[0] not in corpus]
     if pairs and len(queries) < len(evaluation.counted):
-        returned = _returned(evaluation, evaluation.counted)
+        returned = _returned_documents(evaluation, evaluation.counted)
         pairs = [pair for pair in pairs if pair[0] not in returned]
-    before = _returned(stored, stored.counted) if pairs and stored is not None else set()
+    before = _returned_documents(stored, stored.counted) if pairs and stored is not None else set()
     pairs = [pair for pair in pairs if not before.issuperset(pair[:2])]
     respelt = [pair for pair in pairs if pair[0] in before]
     misspelt = [pair for pair in pairs if pair[0] not in before]
 
-    def told(pair: tuple[str, str, Query], between: str = "for") -> str:
+    def shown_pair(pair: tuple[str, str, Query], between: str = "for") -> str:
         judged, returned, query = pair
         where = evaluation.golden.where_judged(query.id, judged)
         return f"{quote(judged)} ({where}) {between} {quote(returned)}"
 
     if respelt:
-        shown = listed(respelt, _NAMED, lambda pair: told(pair, "is now"), "; ")
+        shown = listed(respelt, _MAX_NAMED, lambda pair: shown_pair(pair, "is now"), "; ")
         yield (
             f"{plural(len(respelt), 'id')} came back in another spelling than before, which is the golden set's: {shown}. "
             "Return ids as before; or, where the new spelling is meant, write it in the golden set."
@@ -116,34 +121,35 @@ def _misspelt(
     if misspelt:
         yield (
             f"The golden set seems to misspell {plural(len(misspelt), 'id')} that no query returned: "
-            f"{listed(misspelt, _NAMED, told, '; ')}. Write them as the index does."
+            f"{listed(misspelt, _MAX_NAMED, shown_pair, '; ')}. Write them as the index does."
         )
 
 
-def _spelling(doc_id: str) -> str:
+def _normalised(doc_id: str) -> str:
     folded = unicodedata.normalize("NFKC", doc_id).casefold().strip()
     return _ZEROS.sub("", _SEPARATORS.sub("-", folded))
 
 
 def _never_returned(evaluation: Evaluation) -> Iterator[str]:
+    """Report relevant documents that were returned for no query at all."""
     if evaluation.only is not None:
         return
-    unreturned = _unreturned(evaluation, evaluation.counted)
+    unreturned = _find_unreturned(evaluation, evaluation.counted)
     relevant = {d for query in evaluation.counted for d, grade in query.documents.items() if grade > 0}
     if unreturned and len(unreturned) < len(relevant):
 
-        def told(judged: tuple[str, Query]) -> str:
+        def with_place(judged: tuple[str, Query]) -> str:
             doc_id, query = judged
             return f"{doc_id} ({evaluation.golden.where_judged(query.id, doc_id)})"
 
         yield (
             f"{len(unreturned)} of {plural(len(relevant), 'document')} judged relevant were returned for no query at all: "
-            f"{listed([*unreturned.items()], _NAMED, told)}. Hard to find, or not in the index: a fixture ir_corpus tells which."
+            f"{listed([*unreturned.items()], _MAX_NAMED, with_place)}. Hard to find, or not in the index: a fixture ir_corpus tells which."
         )
 
 
 def _whole_corpus(evaluation: Evaluation, limits: Limits, corpus: Container[str] | None) -> Iterator[str]:
-    """Tell the gates on metrics of sets of documents where every answer can hold the whole index."""
+    """Report gates on metrics that ignore order, where an answer can hold the whole index and so always scores the same."""
     try:
         size = len(corpus)  # type: ignore[arg-type]  # it need not have one
     except TypeError:
@@ -151,7 +157,7 @@ def _whole_corpus(evaluation: Evaluation, limits: Limits, corpus: Container[str]
     gated = {
         metric.name: None
         for metric in map(evaluation.metric, dict.fromkeys(name for name, _ in limits))
-        if metric.family in _OF_SETS and size <= (metric.cutoff or evaluation.depth or 0)
+        if metric.family in _SET_METRICS and size <= (metric.cutoff or evaluation.depth or 0)
     }
     if gated:
         yield (
@@ -162,7 +168,7 @@ def _whole_corpus(evaluation: Evaluation, limits: Limits, corpus: Container[str]
 
 
 def _ungated(evaluation: Evaluation, limits: Limits) -> Iterator[str]:
-    """Name the queries that no gate looks at: without a gated tag, where nothing is gated as a whole."""
+    """Report queries that no gate covers: all gates are on tags, and the query has none of these."""
     kinds = {(evaluation.metric(name).kind, tag) for name, tag in limits}
     if (
         not kinds
@@ -171,7 +177,7 @@ def _ungated(evaluation: Evaluation, limits: Limits) -> Iterator[str]:
     ):
         return
     tags = {tag for kind, tag in kinds if kind != "no_answer"}
-    free = [
+    uncovered = [
         query.id
         for query in evaluation.counted
         if not query.no_answer
@@ -179,9 +185,9 @@ def _ungated(evaluation: Evaluation, limits: Limits) -> Iterator[str]:
         and not query.thresholds
         and tags.isdisjoint(query.tags)
     ]
-    if free:
-        shown = listed(free, _NAMED, quote)
+    if uncovered:
+        shown = listed(uncovered, _MAX_NAMED, quote)
         yield (
-            f"{plural(len(free), 'query', 'queries')} can fail nothing: there are gates on tags alone, and these carry none of "
+            f"{plural(len(uncovered), 'query', 'queries')} can fail nothing: there are gates on tags alone, and these carry none of "
             f"them: {shown}. Add a threshold for all."
         )
