@@ -14,13 +14,15 @@ from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.metrics import MetricError, parse_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from pytest_irmetrics.metrics import Metric
 
 __all__ = [
     "QUERY_WORDS",
     "WORDS",
+    "Gate",
+    "Gates",
     "Limit",
     "Threshold",
     "ThresholdError",
@@ -76,6 +78,62 @@ class Threshold:
     """Which queries: those with this tag; None is all of them."""
     origin: str = ""
     """Where it was written: ``golden/faq.yaml:12:3``, or what else helps to find it."""
+    by_default: bool = False
+    """Whether nobody wrote it: it applies because of a setting's default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One limit that one test is held to: on a metric's mean over all queries, or over those with a tag."""
+
+    metric: Metric
+    tag: str | None
+    """Which queries: those with this tag; None is all of them."""
+    word: str
+    """What the limit says of the metric, one of `WORDS`: ``min``, ``max_drop``, …"""
+    limit: Limit
+    origin: str = ""
+    """Where the limit was written: ``golden/faq.yaml:12:3``, or what else helps to find it."""
+    by_default: bool = False
+    """Whether nobody wrote it: it applies because of a setting's default."""
+
+
+class Gates:
+    """All gates of one test, grouped by metric and tag in the order in which thresholds name them."""
+
+    __slots__ = ("_by_slice",)
+
+    def __init__(self, gates: Iterable[Gate] = ()) -> None:
+        self._by_slice: dict[tuple[Metric, str | None], dict[str, Gate]] = {}
+        for gate in gates:
+            self._by_slice.setdefault((gate.metric, gate.tag), {})[gate.word] = gate
+
+    def __iter__(self) -> Iterator[Gate]:
+        for words in self._by_slice.values():
+            yield from words.values()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._by_slice.values()))
+
+    @property
+    def slices(self) -> Collection[tuple[Metric, str | None]]:
+        """The metrics and tags that have a gate, in order."""
+        return self._by_slice.keys()
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics that have a gate, each once, in order."""
+        return tuple(dict.fromkeys(metric for metric, _ in self._by_slice))
+
+    def of(self, metric: Metric, tag: str | None = None) -> Mapping[str, Gate]:
+        """Return the gates on a metric over the queries with `tag` (None: over all queries), by word."""
+        return self._by_slice.get((metric, tag), {})
+
+    def with_word(self, word: str, *, without: str | None = None) -> Iterator[Gate]:
+        """Yield the gates of one word, except where the same metric and tag also have a gate of the word `without`."""
+        for words in self._by_slice.values():
+            if word in words and without not in words:
+                yield words[word]
 
 
 def read_number(text: str) -> int | float | None:
@@ -215,40 +273,36 @@ def parse_line(line: str, *, origin: str = "", custom: Collection[str] = ()) -> 
     return build(tokens[0], words, tag=tag, origin=origin, custom=custom)
 
 
-def resolve(
-    levels: Iterable[Iterable[Threshold]],
-) -> dict[tuple[str, str | None], dict[str, tuple[Limit, str]]]:
-    """Merge the thresholds of several places, nearest first, into the limits that hold.
+def resolve(levels: Iterable[Iterable[Threshold]]) -> Gates:
+    """Merge the thresholds of several places, nearest first, into the gates that hold.
 
-    The nearest wins, word by word, for each metric and tag; `off` removes what places further away say. The
-    result maps metric name and tag to word to the limit and its origin. Raises ThresholdError where one place
-    sets a word of a metric and tag twice.
+    The nearest wins, word by word, for each metric and tag; `off` removes what places further away say. Raises
+    ThresholdError where one place sets a word of a metric and tag twice.
     """
-    settled: dict[tuple[str, str | None], dict[str, tuple[Limit | None, str]]] = {}
+    # Metric and tag → word → the nearest threshold that sets it. A place keeps its order even where it says `off`.
+    nearest: dict[tuple[Metric, str | None], dict[str, Threshold]] = {}
     for level in levels:
-        here: dict[tuple[str, str | None, str], str] = {}
+        here: dict[tuple[Metric, str | None, str], str] = {}
         for threshold in level:
-            name = threshold.metric.name
-            limits = settled.setdefault((name, threshold.tag), {})
-            for word, limit in threshold.limits.items():
-                key = (name, threshold.tag, word)
-                if key in here:
-                    raise ThresholdError(_twice(key, here[key], threshold.origin))
-                here[key] = threshold.origin
-                limits.setdefault(word, (limit, threshold.origin))
-    resolved = {}
-    for about, words in settled.items():
-        held = {word: (limit, origin) for word, (limit, origin) in words.items() if limit is not None}
-        if held:
-            resolved[about] = held
-    return resolved
+            metric, tag = threshold.metric, threshold.tag
+            words = nearest.setdefault((metric, tag), {})
+            for word in threshold.limits:
+                if (metric, tag, word) in here:
+                    raise ThresholdError(_twice(metric, tag, word, here[metric, tag, word], threshold.origin))
+                here[metric, tag, word] = threshold.origin
+                words.setdefault(word, threshold)
+    return Gates(
+        Gate(metric, tag, word, limit, threshold.origin, threshold.by_default)
+        for (metric, tag), words in nearest.items()
+        for word, threshold in words.items()
+        if (limit := threshold.limits[word]) is not None
+    )
 
 
-def _twice(key: tuple[str, str | None, str], first: str, second: str) -> str:
-    name, tag, word = key
+def _twice(metric: Metric, tag: str | None, word: str, first: str, second: str) -> str:
     slice_ = "" if tag is None else f" for the tag {quote(tag)}"
     places = f" ({first} and {second})" if first != second else f" ({first})" if first else ""
-    return f"`{word}` of {name}{slice_} is set twice in one place{places}. Keep one."
+    return f"`{word}` of {metric.name}{slice_} is set twice in one place{places}. Keep one."
 
 
 def _number(value: object) -> int | float | None:

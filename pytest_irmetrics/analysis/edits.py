@@ -12,14 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_irmetrics.comparison import Comparison, LabelChange
-    from pytest_irmetrics.gates import Limits
-
+    from pytest_irmetrics.thresholds import Gates
 
 _LABELS = 5
 """How many changed judgments a note lists."""
 
 
-def on_comparison(comparison: Comparison, against: str, limits: Limits) -> Iterator[str]:
+def on_comparison(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
     """Say what does not pair with the baseline, and what an edited golden set did."""
     alone = "With nothing to compare, only `min` and its kind gate"
     renamed = _renamed(comparison)
@@ -52,9 +51,9 @@ def on_comparison(comparison: Comparison, against: str, limits: Limits) -> Itera
             "Nobody looked whether today's chunks hold the old ones, so that a fall there could hide behind the edit: edit "
             "passages apart from the retriever."
         )
-    yield from _on_tags(comparison, against, limits)
-    yield from _on_excused(comparison, against, limits)
-    yield from _on_left_out(comparison, limits)
+    yield from _on_tags(comparison, against, gates)
+    yield from _on_excused(comparison, against, gates)
+    yield from _on_left_out(comparison, gates)
 
 
 def _renamed(comparison: Comparison) -> dict[str, str]:
@@ -127,13 +126,11 @@ def _weight_change(comparison: Comparison, query_id: str) -> str:
     return f"{golden.where(query_id)} {query_id}: weight {before:g} → {golden.queries[query_id].weight:g}"
 
 
-def _on_tags(comparison: Comparison, against: str, limits: Limits) -> Iterator[str]:
+def _on_tags(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
     """Say where other queries than before make up a slice that is gated against the baseline."""
     answers, queries = comparison.baseline.run.answers, comparison.now.golden.queries
     gated = dict.fromkeys(
-        tag
-        for (_, tag), words in limits.items()
-        if tag is not None and words.keys() & {"max_drop", "max_lost"}
+        gate.tag for gate in gates if gate.tag is not None and gate.word in ("max_drop", "max_lost")
     )
     for tag in gated if comparison.tag_changes else ():
         gone = [i for i in comparison.tag_changes if tag in answers[i].tags and tag not in queries[i].tags]
@@ -150,10 +147,9 @@ def _on_tags(comparison: Comparison, against: str, limits: Limits) -> Iterator[s
             )
 
 
-def _on_excused(comparison: Comparison, against: str, limits: Limits) -> Iterator[str]:
+def _on_excused(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
     """Name the queries that were better in the baseline and are in no gate, because they are marked xfail."""
-    gated = [comparison.now.metric(name) for name, _ in limits]
-    metrics = [m for m in dict.fromkeys([*gated, *comparison.now.metrics]) if m.kind == "ranking"]
+    metrics = [m for m in dict.fromkeys([*gates.metrics, *comparison.now.metrics]) if m.kind == "ranking"]
     queries = comparison.now.golden.queries
     for query_id in comparison.paired:
         if queries[query_id].xfail is None:
@@ -168,16 +164,13 @@ def _on_excused(comparison: Comparison, against: str, limits: Limits) -> Iterato
                 break
 
 
-def _on_left_out(comparison: Comparison, limits: Limits) -> Iterator[str]:
+def _on_left_out(comparison: Comparison, gates: Gates) -> Iterator[str]:
     """Say where a mean that is gated has lost queries, because its metric leaves out what finds nothing."""
-    for (name, tag), words in limits.items():
-        if "max_drop" not in words or "max_lost" in words:
-            continue
-        change = comparison.change(name, tag)
-        out = change.left_out
+    for gate in gates.with_word("max_drop", without="max_lost"):
+        out = comparison.change(gate.metric, gate.tag).left_out
         if out:
             yield (
-                f"{name} leaves out what finds nothing, and {plural(len(out), 'query', 'queries')} that it counted before "
+                f"{gate.metric.name} leaves out what finds nothing, and {plural(len(out), 'query', 'queries')} that it counted before "
                 f"{'is' if len(out) == 1 else 'are'} not in today's mean: {listed(out)}. max_lost gates that."
             )
 

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from pytest_irmetrics.analysis.selftest import Selftest
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates import Limits, Verdict
+    from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.thresholds import Gates
 
 _EXPLAINING = 20
 """How many of a verdict's queries a record carries; its text says how many there are."""
@@ -50,7 +51,7 @@ class ItemResult:
     """What was measured and decided in one test item, and what a reader should know besides."""
 
     evaluation: Evaluation
-    limits: Limits
+    gates: Gates
     verdicts: tuple[Verdict, ...] = ()
     comparison: Comparison | None = None
     checked: bool = True
@@ -79,7 +80,7 @@ class ItemResult:
         """Return the summary's table: every metric over the set, how much of it was judged, then slices with a gate."""
         if self.evaluation.errors:
             return []
-        slices = [(self.evaluation.metric(name), tag) for name, tag in self.limits if tag is not None]
+        slices = [(metric, tag) for metric, tag in self.gates.slices if tag is not None]
         whole = [(metric, None) for metric in self.evaluation.metrics]
         scored = [row for metric, tag in whole if (row := self._row(metric, tag)) is not None]
         gated = [row for metric, tag in slices if (row := self._row(metric, tag)) is not None]
@@ -97,7 +98,7 @@ class ItemResult:
             full: float | None = self.evaluation.mean(metric, tag)
         except NoQueryError:
             full = None
-        words = self.limits.get((metric.name, tag), {})
+        words = self.gates.of(metric, tag)
         if full is None and not words:
             return None
         change = None
@@ -113,11 +114,11 @@ class ItemResult:
             now=change.now if change is not None and compared else full,
             baseline=change.baseline if change is not None and compared else None,
             delta=change.delta if change is not None and compared else None,
-            gate=" ".join(_WORDS[word].format(limit) for word, (limit, _) in words.items()),
+            gate=" ".join(_WORDS[word].format(gate.limit) for word, gate in words.items()),
             verdict=self._verdict(metric, tag),
             interval=change.interval if change is not None and compared else None,
-            bounds=[limit.value for word, (limit, _) in words.items() if word in ("min", "max")],
-            allowed=allowed_drop(words["max_drop"][0], change)
+            bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
+            allowed=allowed_drop(words["max_drop"].limit, change)
             if change is not None and compared and "max_drop" in words
             else None,
             unpaired=asked - change.n if change is not None and compared else 0,
@@ -134,14 +135,13 @@ class ItemResult:
     @property
     def leading_metric(self) -> Metric | None:
         """The metric to tell slices by: the first that failed against the baseline, else the first gated, else the first."""
-        names = [verdict.metric for verdict in self.verdicts if verdict.failed and verdict.word == "max_drop"]
-        names += [name for name, tag in self.limits if tag is None]
-        metrics = [self.evaluation.metric(name) for name in names if name is not None]
+        fell = [verdict.metric for verdict in self.verdicts if verdict.failed and verdict.word == "max_drop"]
+        gated = [metric for metric, tag in self.gates.slices if tag is None]
         return next(
             (
                 metric
-                for metric in (*metrics, *self.evaluation.metrics)
-                if metric.kind in ("ranking", "custom")
+                for metric in (*fell, *gated, *self.evaluation.metrics)
+                if metric is not None and metric.kind in ("ranking", "custom")
             ),
             None,
         )
@@ -194,15 +194,15 @@ class ItemResult:
         states = {
             verdict.state
             for verdict in self.verdicts
-            if verdict.metric == metric.name and verdict.tag == tag and verdict.word in _WORDS
+            if verdict.metric == metric and verdict.tag == tag and verdict.word in _WORDS
         }
         if "failed" in states:
             return "FAILS"
         if "passed" in states:
             return "passes"
-        return "not checked" if states or (metric.name, tag) in self.limits else ""
+        return "not checked" if states or self.gates.of(metric, tag) else ""
 
-    def gates(self) -> list[VerdictReport]:
+    def verdict_reports(self) -> list[VerdictReport]:
         """Return the verdicts in words, failed ones first."""
         gates = []
         for verdict in self.verdicts:
@@ -213,7 +213,7 @@ class ItemResult:
                     state=verdict.state,
                     text=verdict.text,
                     word=verdict.word,
-                    metric=verdict.metric,
+                    metric=verdict.metric.name if verdict.metric is not None else None,
                     tag=verdict.tag,
                     origin=verdict.origin,
                     queries=list(named),
@@ -239,7 +239,9 @@ class ItemResult:
             only, known = self.evaluation.only, self.evaluation.golden.queries
             queries: Iterable[Query] = [query for query in known.values() if only is None or query.id in only]
         else:
-            ids = dict.fromkeys(i for gate in self.gates() if gate.state == "failed" for i in gate.queries)
+            ids = dict.fromkeys(
+                i for gate in self.verdict_reports() if gate.state == "failed" for i in gate.queries
+            )
             queries = (self.evaluation.golden.queries[query_id] for query_id in ids)
         return [self._view(query) for query in queries]
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
     from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates import Limits
     from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.thresholds import Gates
 
 _MAX_NAMED = 5
 """Documents or queries that a sentence names."""
@@ -29,19 +29,19 @@ _SET_METRICS = ("precision", "recall", "f1", "hit")
 
 
 def lint_run(
-    evaluation: Evaluation, limits: Limits, corpus: Container[str] | None, stored: Evaluation | None = None
+    evaluation: Evaluation, gates: Gates, corpus: Container[str] | None, stored: Evaluation | None = None
 ) -> Iterator[str]:
     """Yield a sentence for each thing that a run shows to be wrong with its golden set, almost surely.
 
     `corpus` holds the ids of the index, None if they are unknown; `stored` is the baseline's evaluation.
     """
     yield from _misspelt(evaluation, corpus, stored)
-    yield from _whole_corpus(evaluation, limits, corpus)
+    yield from _whole_corpus(evaluation, gates, corpus)
 
 
-def lint_run_verbose(evaluation: Evaluation, limits: Limits, corpus: Container[str] | None) -> Iterator[str]:
+def lint_run_verbose(evaluation: Evaluation, gates: Gates, corpus: Container[str] | None) -> Iterator[str]:
     """Yield a sentence for each thing that may be wrong with the golden set: judged by the run, then by itself."""
-    yield from _ungated(evaluation, limits)
+    yield from _ungated(evaluation, gates)
     if corpus is None:
         yield from _never_returned(evaluation)
     yield from (f"{warning.where}: {warning.message}" for warning in lint(evaluation.golden))
@@ -148,7 +148,7 @@ def _never_returned(evaluation: Evaluation) -> Iterator[str]:
         )
 
 
-def _whole_corpus(evaluation: Evaluation, limits: Limits, corpus: Container[str] | None) -> Iterator[str]:
+def _whole_corpus(evaluation: Evaluation, gates: Gates, corpus: Container[str] | None) -> Iterator[str]:
     """Report gates on metrics that ignore order, where an answer can hold the whole index and so always scores the same."""
     try:
         size = len(corpus)  # type: ignore[arg-type]  # it need not have one
@@ -156,7 +156,7 @@ def _whole_corpus(evaluation: Evaluation, limits: Limits, corpus: Container[str]
         return
     gated = {
         metric.name: None
-        for metric in map(evaluation.metric, dict.fromkeys(name for name, _ in limits))
+        for metric in gates.metrics
         if metric.family in _SET_METRICS and size <= (metric.cutoff or evaluation.depth or 0)
     }
     if gated:
@@ -167,9 +167,9 @@ def _whole_corpus(evaluation: Evaluation, limits: Limits, corpus: Container[str]
         )
 
 
-def _ungated(evaluation: Evaluation, limits: Limits) -> Iterator[str]:
+def _ungated(evaluation: Evaluation, gates: Gates) -> Iterator[str]:
     """Report queries that no gate covers: all gates are on tags, and the query has none of these."""
-    kinds = {(evaluation.metric(name).kind, tag) for name, tag in limits}
+    kinds = {(metric.kind, tag) for metric, tag in gates.slices}
     if (
         not kinds
         or evaluation.only is not None

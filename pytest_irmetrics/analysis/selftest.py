@@ -15,11 +15,12 @@ from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates import Regression, decide
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation
 from pytest_irmetrics.run import Run
+from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_irmetrics.gates import Limits, Verdict
+    from pytest_irmetrics.gates import Verdict
 
 
 class Selftest(NamedTuple):
@@ -27,8 +28,8 @@ class Selftest(NamedTuple):
 
     intact: Evaluation
     """The run as it is stored, over the queries that are still asked in the same words."""
-    limits: Limits
-    """The limits without those on latency, which a stored run does not have."""
+    gates: Gates
+    """The gates without those on latency, which a stored run does not have."""
     verdicts: tuple[Verdict, ...]
     """How the intact run does; what fails here catches nothing."""
     comparison: Comparison
@@ -37,37 +38,37 @@ class Selftest(NamedTuple):
     advice: tuple[str, ...]
 
 
-def run_selftest(baseline: Evaluation, limits: Limits, *, against: str, update: str) -> Selftest:
+def run_selftest(baseline: Evaluation, gates: Gates, *, against: str, update: str) -> Selftest:
     """Degrade a stored run in every way that applies to it, and decide each time as a gating run would.
 
     ``baseline`` is the stored run under today's golden set; ``against`` and ``update`` word the verdicts on the
     intact run. A degradation that does this run no harm is left out. Raises EvaluationError where a metric of
     the user's own cannot cope with a degraded ranking.
     """
-    limits = {key: words for key, words in limits.items() if baseline.metric(key[0]).kind != "latency"}
+    gates = Gates(gate for gate in gates if gate.metric.kind != "latency")
     itself = Comparison(baseline, baseline)
     intact = itself.now
-    verdicts = decide(intact, limits, regression=Regression(itself, against, update))
+    verdicts = decide(intact, gates, regression=Regression(itself, against, update))
     failing = {_key(verdict) for verdict in verdicts if verdict.failed}
     judged = []
     for plan in plans(intact):
         try:
-            result = _judge(plan, intact, limits, failing)
+            result = _judge(plan, intact, gates, failing)
         except EvaluationError as error:
             raise EvaluationError(f"--ir-selftest, {plan.name}: {error}") from error
         if result is not None:
             judged.append(result)
     return Selftest(
         intact,
-        limits,
+        gates,
         verdicts,
         itself,
         tuple(result.degradation for result in judged),
-        tuple(advice([result for result in judged if not result.degradation.caught_by], limits)),
+        tuple(advice([result for result in judged if not result.degradation.caught_by], gates)),
     )
 
 
-def _judge(plan: Plan, intact: Evaluation, limits: Limits, failing: set[tuple[object, ...]]) -> Judged | None:
+def _judge(plan: Plan, intact: Evaluation, gates: Gates, failing: set[tuple[object, ...]]) -> Judged | None:
     """Hold a degraded run against the intact one; None where nothing is lost by it."""
     answers = dict(intact.run.answers)
     for query_id, rankings in plan.rankings.items():
@@ -75,7 +76,7 @@ def _judge(plan: Plan, intact: Evaluation, limits: Limits, failing: set[tuple[ob
     run = Run.of(answers, depth=intact.run.depth)
     degraded = replace(intact, retrieved=replace(intact.retrieved, run=run))
     comparison = Comparison(degraded, intact)
-    verdicts = decide(degraded, limits, regression=Regression(comparison, OWN_BASELINE, ""))
+    verdicts = decide(degraded, gates, regression=Regression(comparison, OWN_BASELINE, ""))
     caught = [verdict for verdict in verdicts if verdict.failed and _key(verdict) not in failing]
     deltas = _deltas(comparison)
     if not caught and plan.kind != "no_answer":
@@ -87,7 +88,7 @@ def _judge(plan: Plan, intact: Evaluation, limits: Limits, failing: set[tuple[ob
         what=plan.what,
         queries=len(plan.rankings),
         deltas=deltas,
-        gated=[name for name, tag in limits if tag is None and name in deltas],
+        gated=[metric.name for metric, tag in gates.slices if tag is None and metric.name in deltas],
         caught_by=_labels(caught),
         tag=plan.tag,
     )
@@ -117,8 +118,8 @@ def _labels(verdicts: Sequence[Verdict]) -> list[str]:
     own: dict[str, int] = {}
     for verdict in verdicts:
         label = verdict.word
-        if verdict.metric not in (None, verdict.word):
-            label = f"{verdict.metric} {verdict.word}"
+        if verdict.metric is not None and verdict.metric.name != verdict.word:
+            label = f"{verdict.metric.name} {verdict.word}"
         if verdict.single:
             own[label] = own.get(label, 0) + 1
         else:

@@ -14,14 +14,14 @@ from pytest_irmetrics.gates import allowed_drop
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.gates import Limits
+    from pytest_irmetrics.thresholds import Gate, Gates
 
 
-def advice(missed: Sequence[Judged], limits: Limits) -> Iterator[str]:
+def advice(missed: Sequence[Judged], gates: Gates) -> Iterator[str]:
     """Say what would catch the missed ones, where that is clear."""
-    yield from _on_broken([result for result in missed if result.plan.kind == "broken"], limits)
-    yield from _on_slices([result for result in missed if result.plan.kind == "slice"], limits)
-    yield from _on_rankings([result for result in missed if result.plan.kind == "rankings"], limits)
+    yield from _on_broken([result for result in missed if result.plan.kind == "broken"], gates)
+    yield from _on_slices([result for result in missed if result.plan.kind == "slice"], gates)
+    yield from _on_rankings([result for result in missed if result.plan.kind == "rankings"], gates)
     if any(result.plan.kind == "no_answer" for result in missed):
         yield 'Answers where none is right: ir_threshold("no_answer", min=1.0), or no threshold on it at all.'
 
@@ -30,14 +30,14 @@ def _mark(metric: str, words: str) -> str:
     return f'ir_threshold("{metric}", {words})'
 
 
-def _on_broken(missed: Sequence[Judged], limits: Limits) -> Iterator[str]:
+def _on_broken(missed: Sequence[Judged], gates: Gates) -> Iterator[str]:
     """Advise max_lost: of all gates the one that counts queries."""
     if not missed:
         return
     fewest = missed[0]
     lost = {
         name: len(fewest.comparison.change(name).lost)
-        for name in _gated_first(fewest, limits)
+        for name in _gated_first(fewest, gates)
         if fewest.comparison.now.metric(name).kind == "ranking"
     }
     metric = max(lost, key=lambda name: lost[name], default=None)
@@ -52,11 +52,11 @@ def _on_broken(missed: Sequence[Judged], limits: Limits) -> Iterator[str]:
     yield f"A mean hides a few broken queries: {_mark(metric, f'max_lost={allowed}')} fails {when}."
 
 
-def _on_slices(missed: Sequence[Judged], limits: Limits) -> Iterator[str]:
+def _on_slices(missed: Sequence[Judged], gates: Gates) -> Iterator[str]:
     found = []
     for result in missed:
         tag = result.plan.tag
-        for name in _gated_first(result, limits):
+        for name in _gated_first(result, gates):
             change = result.comparison.change(name, tag)
             if tag is not None and change.n and -change.delta > abs(change.baseline or 0.0) / 10 + TOLERANCE:
                 words = f'max_drop="10%", tag={json.dumps(tag, ensure_ascii=False)}'
@@ -72,20 +72,21 @@ def _on_slices(missed: Sequence[Judged], limits: Limits) -> Iterator[str]:
     yield f"A mean hides a lost slice: give {named} thresholds of their own, such as {mark}."
 
 
-def _on_rankings(missed: Sequence[Judged], limits: Limits) -> Iterator[str]:
+def _on_rankings(missed: Sequence[Judged], gates: Gates) -> Iterator[str]:
     """Advise a metric that sees what the gated ones do not, or say which limit is too wide for what."""
     unseen: dict[str, dict[str, float]] = {}
     within: dict[str, list[str]] = {}
     insignificant: dict[str, list[str]] = {}
+    max_drops = _whole_set_max_drops(gates)
     for result in missed:
         name = result.plan.name
         deltas = {**whole_deltas(result.comparison), **result.degradation.deltas}
-        gated = [metric for metric in deltas if "max_drop" in limits.get((metric, None), {})]
+        gated = [metric for metric in deltas if metric in max_drops]
         fell = [metric for metric in gated if deltas[metric] < -TOLERANCE]
         if fell:
             metric = min(fell, key=lambda metric: deltas[metric])
             change = result.comparison.change(metric)
-            allowed = allowed_drop(limits[metric, None]["max_drop"][0], change)
+            allowed = allowed_drop(max_drops[metric].limit, change)
             reason = within if -change.delta <= allowed + TOLERANCE else insignificant
             reason.setdefault(metric, []).append(f"{name} ({score_text(-change.delta, allowed)})")
             continue
@@ -112,7 +113,13 @@ def _fewest_metrics(unseen: Mapping[str, Mapping[str, float]]) -> dict[str, list
     return chosen
 
 
-def _gated_first(result: Judged, limits: Limits) -> list[str]:
+def _gated_first(result: Judged, gates: Gates) -> list[str]:
     """Return the metrics that have a mean over the whole set: those with a max_drop, other gated ones, the rest."""
     names = dict.fromkeys([*result.degradation.gated, *result.degradation.deltas])
-    return sorted(names, key=lambda name: "max_drop" not in limits.get((name, None), {}))
+    max_drops = _whole_set_max_drops(gates)
+    return sorted(names, key=lambda name: name not in max_drops)
+
+
+def _whole_set_max_drops(gates: Gates) -> dict[str, Gate]:
+    """Map the names of the metrics that have a ``max_drop`` over all queries to that gate."""
+    return {gate.metric.name: gate for gate in gates.with_word("max_drop") if gate.tag is None}

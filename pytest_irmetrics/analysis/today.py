@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates import Limits
     from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.thresholds import Gates
 
 _PASSAGES = 5
 """How many passages that were in no chunk a note lists."""
 
 
 def on_evaluation(
-    evaluation: Evaluation, limits: Limits, corpus: Container[str] | None = None
+    evaluation: Evaluation, gates: Gates, corpus: Container[str] | None = None
 ) -> Iterator[str]:
     """Say what today's run and golden set show by themselves."""
     golden = evaluation.golden
     if golden.left_out:
         yield f"Left out, because without any judgment: {listed(golden.left_out)}."
     for query in _known_bad(evaluation):
-        if would_pass(evaluation, query, limits):
+        if would_pass(evaluation, query, gates):
             yield f"The query {query.id} is marked xfail ({why(query)}) and would pass now: take the mark away."
     longest = _longest(evaluation)
     if evaluation.depth is not None and 0 < longest < evaluation.depth:
@@ -58,10 +58,10 @@ def _longest(evaluation: Evaluation) -> int:
     return longest
 
 
-def on_known_bad(evaluation: Evaluation, limits: Limits) -> Iterator[str]:
+def on_known_bad(evaluation: Evaluation, gates: Gates) -> Iterator[str]:
     """Say which queries are in no mean because they are known to be bad, and still are."""
     for query in _known_bad(evaluation):
-        if not would_pass(evaluation, query, limits):
+        if not would_pass(evaluation, query, gates):
             yield f"The query {query.id} is marked xfail ({why(query)}) and still fails."
 
 

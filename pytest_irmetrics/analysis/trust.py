@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pytest_irmetrics.comparison import Comparison, RunNoise
     from pytest_irmetrics.comparison.change import Change
     from pytest_irmetrics.evaluation import CustomMetrics, Evaluation
-    from pytest_irmetrics.gates import Limits, Verdict
+    from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.metrics import Metric
-
+    from pytest_irmetrics.thresholds import Gates
 
 _FEW = 3
 
@@ -150,13 +150,11 @@ def _hidden(comparison: Comparison, metric: Metric, gated: Collection[str]) -> I
             yield tag, change
 
 
-def on_tolerance(comparison: Comparison, limits: Limits) -> Iterator[str]:
+def on_tolerance(comparison: Comparison, gates: Gates) -> Iterator[str]:
     """Say what a ``max_drop`` means on this many queries, where it is nearly nothing or a great deal."""
-    for (name, tag), words in limits.items():
-        if "max_drop" not in words or "significance" in words:
-            continue
-        limit = words["max_drop"][0]
-        change = comparison.change(name, tag)
+    for gate in gates.with_word("max_drop", without="significance"):
+        name, tag, limit = gate.metric.name, gate.tag, gate.limit
+        change = comparison.change(gate.metric, tag)
         allowed = allowed_drop(limit, change)
         of_one = allowed * change.n
         if not change.n or not allowed:
@@ -170,25 +168,26 @@ def on_tolerance(comparison: Comparison, limits: Limits) -> Iterator[str]:
                     f"and more reliably; for {limit} about {needed:,} would be needed."
                 )
             yield text
-        elif of_one >= 10 and "max_lost" not in words and math.isfinite(change.metric.upper):
+        elif (
+            of_one >= 10
+            and "max_lost" not in gates.of(gate.metric, tag)
+            and math.isfinite(change.metric.upper)
+        ):
             yield (
                 f"max_drop {limit} of {name} on {change.n:,} queries lets {math.floor(of_one + TOLERANCE)} be lost altogether; "
                 "consider max_lost."
             )
 
 
-def before_asking(golden: GoldenSet, limits: Limits, custom_metrics: CustomMetrics) -> str | None:
+def before_asking(golden: GoldenSet, gates: Gates, custom_metrics: CustomMetrics) -> str | None:
     """Say which ``max_drop`` allows next to nothing, of several the least, when only the number of queries is known.
 
     A percentage is one of a mean that is not known yet, and taken for one of the best that there is.
     """
-    named = dict.fromkeys(name for name, _ in limits)
-    unasked = evaluate_run(golden, Run({}), named, custom_metrics=custom_metrics)
+    unasked = evaluate_run(golden, Run({}), gates.metrics, custom_metrics=custom_metrics)
     least: tuple[float, str] | None = None
-    for (name, tag), words in limits.items():
-        if "max_drop" not in words or "significance" in words:
-            continue
-        limit, metric = words["max_drop"][0], unasked.metric(name)
+    for gate in gates.with_word("max_drop", without="significance"):
+        limit, metric, tag = gate.limit, gate.metric, gate.tag
         allowed = limit.value / 100 * metric.upper if limit.percent else limit.value
         n = len(unasked.queries(metric, tag))
         of_one = allowed * n
@@ -240,7 +239,7 @@ def on_passed_drops(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iter
         noise = comparison.run_noise(verdict.metric, verdict.tag)
         surely = SURELY * noise.deviation if noise is not None else 0.0
         if noise is not None and verdict.limit < surely:
-            what = verdict.metric if verdict.tag is None else f"{verdict.metric} [{verdict.tag}]"
+            what = verdict.metric.name if verdict.tag is None else f"{verdict.metric.name} [{verdict.tag}]"
             yield (
                 f"max_drop {score_text(verdict.limit)} of {what} is less than what differs from run to run: a fall "
                 f"fails from {score_text(verdict.limit + surely)} on. Ask more often (--ir-repeat), or allow "

@@ -29,6 +29,7 @@ from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.item_report import ItemReport
 from pytest_irmetrics.reports.terminal import details
+from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
     import argparse
@@ -167,7 +168,9 @@ def _answer(
     if pairing.new:
         yield on.cut(f"{name}: has no answer to this query")
         return
-    view = replace(ItemResult(evaluation, {}).views(everything=True)[0], where=name, text=None, status="")
+    view = replace(
+        ItemResult(evaluation, Gates()).views(everything=True)[0], where=name, text=None, status=""
+    )
     yield from details(ItemReport("", "", 1, "passed", views=[view]), on)[
         :-1
     ]  # without the empty line at its end

@@ -14,26 +14,30 @@ from pytest_irmetrics.gates.regression import (
     too_few_paired,
 )
 from pytest_irmetrics.gates.single_queries import query_gates
-from pytest_irmetrics.gates.verdict import Gate, Regression, Verdict, at_least
+from pytest_irmetrics.gates.verdict import Regression, Verdict, at_least, named, verdict_on
 from pytest_irmetrics.golden.passage import document_of
+from pytest_irmetrics.metrics import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates.verdict import Limits, State
+    from pytest_irmetrics.gates.verdict import State
     from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.thresholds import Gate, Gates
+
+NO_ANSWER = Metric("no_answer")
+"""The share of the `no_answer` queries that got an empty answer."""
 
 
 def decide(
     evaluation: Evaluation,
-    limits: Limits,
+    gates: Gates,
     *,
     regression: Regression | None = None,
     single_queries_only: bool = False,
 ) -> tuple[Verdict, ...]:
-    """Hold an evaluation against its limits, failed gates first.
+    """Hold an evaluation against the gates of its test, and return the verdicts, failed ones first.
 
     Where a query could not be retrieved nothing else is judged: there is no mean to judge. With
     ``single_queries_only`` the gates that speak of a whole set or slice are left out.
@@ -42,21 +46,19 @@ def decide(
         return (_errors(evaluation),)
     if not single_queries_only and (foreign := _foreign_ids(evaluation)):
         return (foreign,)  # of single queries that may be just what is wrong with them
-    verdicts = [*_forbidden(evaluation), *_wrongly_answered(evaluation, limits)]
+    verdicts = [*_forbidden(evaluation), *_wrongly_answered(evaluation, gates)]
     if regression is not None and not single_queries_only:
         verdicts += too_few_paired(regression)
-    for (name, tag), words in limits.items():
-        metric = evaluation.metric(name)
-        for word, (limit, origin) in words.items():
-            gate = Gate(evaluation, metric, tag, word, limit, origin, words)
-            if word == "min_each":
-                if not single_queries_only or _without_own(gate):
-                    verdicts.append(_min_each(gate))
-            elif word == "significance" and "max_drop" not in words:
+    for gate in gates:
+        if gate.word == "min_each":
+            if not single_queries_only or _without_own(evaluation, gate):
+                verdicts.append(_min_each(evaluation, gate))
+        elif gate.word == "significance":
+            if "max_drop" not in gates.of(gate.metric, gate.tag):
                 verdicts.append(lone_significance(gate, regression))
-            elif word != "significance" and not single_queries_only:
-                verdicts.append(_set_gate(gate, regression))
-    verdicts = narrow_by_significance(verdicts, limits, regression)
+        elif not single_queries_only:
+            verdicts.append(_set_gate(evaluation, gate, gates, regression))
+    verdicts = narrow_by_significance(verdicts, gates, regression)
     verdicts += query_gates(evaluation, regression)
     order: dict[State, int] = {"failed": 0, "not checked": 1, "passed": 2}
     return tuple(sorted(verdicts, key=lambda verdict: order[verdict.state]))
@@ -114,9 +116,9 @@ def _forbidden(evaluation: Evaluation) -> Iterator[Verdict]:
         yield Verdict("passed", "No forbidden document is returned.", "forbidden")
 
 
-def _wrongly_answered(evaluation: Evaluation, limits: Limits) -> Iterator[Verdict]:
+def _wrongly_answered(evaluation: Evaluation, gates: Gates) -> Iterator[Verdict]:
     unanswerable = [query for query in evaluation.counted if query.no_answer]
-    if not unanswerable or any(evaluation.metric(name).kind == "no_answer" for name, _ in limits):
+    if not unanswerable or any(metric.kind == "no_answer" for metric in gates.metrics):
         return
     answered = tuple(query.id for query in unanswerable if any(map(len, evaluation.rankings(query.id))))
     if answered:
@@ -124,22 +126,22 @@ def _wrongly_answered(evaluation: Evaluation, limits: Limits) -> Iterator[Verdic
             f"{plural(len(answered), 'query', 'queries')} marked `no_answer` got an answer; "
             "set a threshold on the metric no_answer to allow some."
         )
-        yield Verdict("failed", text, "no_answer", "no_answer", queries=answered)
+        yield Verdict("failed", text, "no_answer", NO_ANSWER, queries=answered)
     else:
-        yield Verdict("passed", "Every `no_answer` query came back empty.", "no_answer", "no_answer")
+        yield Verdict("passed", "Every `no_answer` query came back empty.", "no_answer", NO_ANSWER)
 
 
-def _set_gate(gate: Gate, regression: Regression | None) -> Verdict:
+def _set_gate(evaluation: Evaluation, gate: Gate, gates: Gates, regression: Regression | None) -> Verdict:
     if gate.word in ("max_drop", "max_lost"):
-        return regression_gate(gate, regression)
+        return regression_gate(evaluation, gate, gates, regression)
     try:
-        value = gate.evaluation.mean(gate.metric, gate.tag)
+        value = evaluation.mean(gate.metric, gate.tag)
     except NoQueryError as error:
-        return gate.verdict("failed", f"A gate over no query: {error}")
-    return _bound(gate, value)
+        return verdict_on(gate, "failed", f"A gate over no query: {error}")
+    return _bound(evaluation, gate, value)
 
 
-def _bound(gate: Gate, value: float) -> Verdict:
+def _bound(evaluation: Evaluation, gate: Gate, value: float) -> Verdict:
     limit = gate.limit.value
     unit = " ms" if gate.metric.kind == "latency" else ""
     shown, wanted = score_text(value, limit), score_text(limit, value)
@@ -148,32 +150,31 @@ def _bound(gate: Gate, value: float) -> Verdict:
     else:
         holds, rule, side = at_least(-value, -limit), f"at most {wanted}{unit} is allowed", "above"
     if holds:
-        return gate.verdict("passed", f"{gate.what} is {shown}{unit}; {rule}.", limit=limit)
+        return verdict_on(gate, "passed", f"{named(gate)} is {shown}{unit}; {rule}.", limit=limit)
     gap = score_text(abs(value - limit), 0.0)
-    slow = _slow(gate) if gate.metric.kind == "latency" else {}
+    slow = _slow(evaluation, gate) if gate.metric.kind == "latency" else {}
     slowest = ", ".join(f"{query_id} {time:.1f} ms" for query_id, time in [*slow.items()][:3])
-    return gate.verdict(
+    return verdict_on(
+        gate,
         "failed",
-        f"{gate.what} is {shown}{unit}, {gap}{unit} {side} the threshold: {rule}.",
-        queries=[*slow] if gate.metric.kind == "latency" else _weightiest(gate),
+        f"{named(gate)} is {shown}{unit}, {gap}{unit} {side} the threshold: {rule}.",
+        queries=[*slow] if gate.metric.kind == "latency" else _weightiest(evaluation, gate),
         details=[f"Slowest: {slowest}."] if slow else [],
         limit=limit,
     )
 
 
-def _slow(gate: Gate) -> dict[str, float]:
+def _slow(evaluation: Evaluation, gate: Gate) -> dict[str, float]:
     """Map the queries that took longer than a latency may be to how long, the slowest first."""
-    times = gate.evaluation.retrieved.latencies
-    took = {
-        query.id: max(times.get(query.id, (0.0,))) for query in gate.evaluation.queries(gate.metric, gate.tag)
-    }
+    times = evaluation.retrieved.latencies
+    took = {query.id: max(times.get(query.id, (0.0,))) for query in evaluation.queries(gate.metric, gate.tag)}
     over = [query_id for query_id, time in took.items() if time > gate.limit.value]
     return {query_id: took[query_id] for query_id in sorted(over, key=lambda i: (-took[i], i))}
 
 
-def _weightiest(gate: Gate) -> tuple[str, ...]:
+def _weightiest(evaluation: Evaluation, gate: Gate) -> tuple[str, ...]:
     """Order the queries by what keeps the mean from its limit: weight times the score, or what is missing to the best."""
-    scored = gate.evaluation.scored(gate.metric, gate.tag)
+    scored = evaluation.scored(gate.metric, gate.tag)
     if gate.word == "max":
         parts = {query.id: query.weight * score for query, score in scored}
     else:
@@ -184,33 +185,37 @@ def _weightiest(gate: Gate) -> tuple[str, ...]:
     return tuple(sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i)))
 
 
-def _min_each(gate: Gate) -> Verdict:
+def _min_each(evaluation: Evaluation, gate: Gate) -> Verdict:
     limit = gate.limit.value
-    judged = _without_own(gate)
+    judged = _without_own(evaluation, gate)
     if not judged:
-        return gate.verdict("failed", f"A gate over no query: nothing is left for min_each on {gate.what}.")
+        return verdict_on(
+            gate, "failed", f"A gate over no query: nothing is left for min_each on {named(gate)}."
+        )
     below = sorted((score, query.id) for query, score in judged if not at_least(score, limit))
     if not below:
-        return gate.verdict(
+        return verdict_on(
+            gate,
             "passed",
-            f"{gate.what} is at least {score_text(limit)} for each of {plural(len(judged), 'query', 'queries')}.",
+            f"{named(gate)} is at least {score_text(limit)} for each of {plural(len(judged), 'query', 'queries')}.",
             limit=limit,
         )
     lowest = below[0][0]
-    return gate.verdict(
+    return verdict_on(
+        gate,
         "failed",
-        f"{gate.what} is below {score_text(limit, lowest)} for {len(below)} of {plural(len(judged), 'query', 'queries')}; "
+        f"{named(gate)} is below {score_text(limit, lowest)} for {len(below)} of {plural(len(judged), 'query', 'queries')}; "
         f"the lowest is {score_text(lowest, limit)}, and each must reach it.",
         queries=[query_id for _, query_id in below],
         limit=limit,
     )
 
 
-def _without_own(gate: Gate) -> list[tuple[Query, float]]:
+def _without_own(evaluation: Evaluation, gate: Gate) -> list[tuple[Query, float]]:
     """Give the scored queries that have no threshold of their own in the place of this one."""
-    scored = gate.evaluation.scored(gate.metric, gate.tag)
+    scored = evaluation.scored(gate.metric, gate.tag)
     return [(query, score) for query, score in scored if not _has_own(query, gate.metric)]
 
 
 def _has_own(query: Query, metric: Metric) -> bool:
-    return any(own.metric.name == metric.name and "min" in own.limits for own in query.thresholds)
+    return any(own.metric == metric and "min" in own.limits for own in query.thresholds)

@@ -10,17 +10,17 @@ from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import significance
 from pytest_irmetrics.evaluation import NoQueryError
-from pytest_irmetrics.gates.verdict import Gate, Regression, Verdict, at_least
-from pytest_irmetrics.thresholds import BY_DEFAULT
+from pytest_irmetrics.gates.verdict import Regression, Verdict, at_least, named, verdict_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pytest_irmetrics.comparison import Comparison, RunNoise
     from pytest_irmetrics.comparison.change import Change
-    from pytest_irmetrics.gates.verdict import Limits, State
+    from pytest_irmetrics.evaluation import Evaluation
+    from pytest_irmetrics.gates.verdict import State
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Limit
+    from pytest_irmetrics.thresholds import Gate, Gates, Limit
 
 
 SURELY = 1.645
@@ -46,18 +46,22 @@ def too_few_paired(regression: Regression) -> Iterator[Verdict]:
     yield Verdict("failed", text, "baseline", queries=queries, details=details)
 
 
-def regression_gate(gate: Gate, regression: Regression | None) -> Verdict:
+def regression_gate(
+    evaluation: Evaluation, gate: Gate, gates: Gates, regression: Regression | None
+) -> Verdict:
     """Judge a ``max_drop`` or ``max_lost``; ``not checked`` where there is no baseline, or it is being stored."""
     if regression is None:
         limit = f"{gate.word} {gate.limit}"
-        return gate.verdict("not checked", f"{gate.what}: {limit} is not checked without --ir-baseline.")
-    shallow = too_shallow(gate.metric, gate.what, regression)
+        return verdict_on(
+            gate, "not checked", f"{named(gate)}: {limit} is not checked without --ir-baseline."
+        )
+    shallow = too_shallow(gate.metric, named(gate), regression)
     if shallow is not None:
         text, deeper = shallow
-        return gate.verdict("failed" if regression.gated else "not checked", text, details=(deeper,))
-    verdict = _unpaired_slice(gate, regression) or _judged_both_ways(gate, regression)
+        return verdict_on(gate, "failed" if regression.gated else "not checked", text, details=(deeper,))
+    verdict = _unpaired_slice(gate, regression) or _judged_both_ways(evaluation, gate, gates, regression)
     if verdict.failed and not regression.gated:
-        return gate.verdict("not checked", verdict.text, queries=verdict.queries, limit=verdict.limit)
+        return verdict_on(gate, "not checked", verdict.text, queries=verdict.queries, limit=verdict.limit)
     return verdict
 
 
@@ -75,9 +79,10 @@ def _unpaired_slice(gate: Gate, regression: Regression) -> Verdict | None:
     share = 1.0 if gate.tag is None else regression.comparison.paired_share(gate.tag)
     if share >= _ENOUGH:
         return None
-    return gate.verdict(
+    return verdict_on(
+        gate,
         "failed",
-        f"{gate.what}: only {_per_cent(share)} of those that {regression.against} has (by weight) are still asked in the same "
+        f"{named(gate)}: only {_per_cent(share)} of those that {regression.against} has (by weight) are still asked in the same "
         "words. That is too few to say that nothing regressed.",
         details=(_as_before(regression),),
     )
@@ -95,43 +100,45 @@ def _as_before(regression: Regression) -> str:
     return f"Restore the ids and texts, or store a new baseline: {regression.update}"
 
 
-def _judged_both_ways(gate: Gate, regression: Regression) -> Verdict:
+def _judged_both_ways(evaluation: Evaluation, gate: Gate, gates: Gates, regression: Regression) -> Verdict:
     """Judge a fall by the golden set as it is, and as it was stored: an edit alone turns no failure into a pass."""
     change = regression.comparison.change(gate.metric, gate.tag)
     then = regression.comparison.as_labelled_then
-    verdict = _fallen(gate, regression)
+    verdict = _fallen(gate, gates, regression)
     if then is not None and then.change(gate.metric, gate.tag).n:
-        before = _fallen(gate, replace(regression, comparison=then))
+        before = _fallen(gate, gates, replace(regression, comparison=then))
         # Of two falls that significance may let pass, the surer one.
         if before.failed and (not verdict.failed or (before.p_value or 0.0) < (verdict.p_value or 0.0)):
             return _relabelled(before, then.change(gate.metric, gate.tag), change, regression)
     if change.n or (gate.word == "max_lost" and change.before):
         return verdict
-    return _over_nothing(gate, change, regression)
+    return _over_nothing(evaluation, gate, change, regression)
 
 
-def _over_nothing(gate: Gate, change: Change, regression: Regression) -> Verdict:
+def _over_nothing(evaluation: Evaluation, gate: Gate, change: Change, regression: Regression) -> Verdict:
     """Tell what has no counterpart yet, and gates from the next baseline on, from what has nothing to gate any more."""
     if change.before:
-        text = (
-            f"A gate over no query: {gate.what} leaves out today whatever it counted in {regression.against}."
-        )
-        return gate.verdict("failed", text, queries=change.left_out)
-    unchecked = f"{gate.what}: {gate.word} is not checked, because"
+        text = f"A gate over no query: {named(gate)} leaves out today whatever it counted in {regression.against}."
+        return verdict_on(gate, "failed", text, queries=change.left_out)
+    unchecked = f"{named(gate)}: {gate.word} is not checked, because"
     try:
-        gate.evaluation.mean(gate.metric, gate.tag)
+        evaluation.mean(gate.metric, gate.tag)
     except NoQueryError as error:
-        if gate.origin == BY_DEFAULT:  # nobody asked for a gate on this metric of this set
-            return gate.verdict("not checked", f"{unchecked} {error}")
-        return gate.verdict("failed", f"A gate over no query: {error}")
-    return gate.verdict("not checked", f"{unchecked} {regression.against} has none of its queries.")
+        if gate.by_default:  # nobody asked for a gate on this metric of this set
+            return verdict_on(gate, "not checked", f"{unchecked} {error}")
+        return verdict_on(gate, "failed", f"A gate over no query: {error}")
+    return verdict_on(gate, "not checked", f"{unchecked} {regression.against} has none of its queries.")
 
 
-def _fallen(gate: Gate, regression: Regression) -> Verdict:
+def _fallen(gate: Gate, gates: Gates, regression: Regression) -> Verdict:
     change = regression.comparison.change(gate.metric, gate.tag)
     if gate.word == "max_drop":
         verdict = _max_drop(gate, change, regression)
-        return replace(verdict, p_value=change.p_value) if "significance" in gate.limits else verdict
+        return (
+            replace(verdict, p_value=change.p_value)
+            if "significance" in gates.of(gate.metric, gate.tag)
+            else verdict
+        )
     return _max_lost(gate, change, regression)
 
 
@@ -210,25 +217,27 @@ def _max_drop(gate: Gate, change: Change, regression: Regression) -> Verdict:
         details.append(_noise_text(noise, allowed))
         if not at_least(allowed, drop) and (drop - allowed) / noise.deviation <= SURELY:
             text = (
-                f"{gate.what} moved by {signed_text(change.delta)} from {regression.against}; {rule}, and this much "
+                f"{named(gate)} moved by {signed_text(change.delta)} from {regression.against}; {rule}, and this much "
                 "more is within what differs from run to run."
             )
-            return gate.verdict("passed", text, details=details, limit=allowed)
+            return verdict_on(gate, "passed", text, details=details, limit=allowed)
     if at_least(allowed, drop):
         moved = f"moved by {signed_text(change.delta)}" if abs(change.delta) > TOLERANCE else "did not move"
-        return gate.verdict(
+        return verdict_on(
+            gate,
             "passed",
-            f"{gate.what} {moved} from {regression.against}; {rule}.",
+            f"{named(gate)} {moved} from {regression.against}; {rule}.",
             details=details,
             limit=allowed,
         )
     text = (
-        f"{gate.what} fell by {score_text(drop, allowed)} from {regression.against} "
+        f"{named(gate)} fell by {score_text(drop, allowed)} from {regression.against} "
         f"to {score_text(change.now, change.baseline)}; {rule}."
     )
     lost = [-change.weighted_differences[query_id] for query_id in change.worse]
     total = math.fsum(lost)
-    return gate.verdict(
+    return verdict_on(
+        gate,
         "failed",
         text,
         queries=change.worse,
@@ -289,32 +298,36 @@ def _max_lost(gate: Gate, change: Change, regression: Regression) -> Verdict:
     lost, allowed = len(change.lost), gate.limit.value
     scored = len(change.before)
     rule = f"at most {gate.limit} may be"
-    text = f"{plural(lost, 'query', 'queries')} of {scored} lost every point of {gate.what} against {regression.against}; {rule}."
+    text = f"{plural(lost, 'query', 'queries')} of {scored} lost every point of {named(gate)} against {regression.against}; {rule}."
     state: State = "passed" if lost <= allowed else "failed"
-    return gate.verdict(state, text, queries=change.lost, limit=allowed)
+    return verdict_on(gate, state, text, queries=change.lost, limit=allowed)
 
 
 def lone_significance(gate: Gate, regression: Regression | None) -> Verdict:
     """Never let a limit gate nothing unseen: a significance level only narrows a ``max_drop``."""
     if regression is None:
-        return gate.verdict(
-            "not checked", f"{gate.what}: significance {gate.limit} is not checked without --ir-baseline."
+        return verdict_on(
+            gate,
+            "not checked",
+            f"{named(gate)}: significance {gate.limit} is not checked without --ir-baseline.",
         )
-    text = f"{gate.what}: significance {gate.limit} has no max_drop to narrow. Give it one, or take it away."
-    return gate.verdict("failed", text)
+    text = (
+        f"{named(gate)}: significance {gate.limit} has no max_drop to narrow. Give it one, or take it away."
+    )
+    return verdict_on(gate, "failed", text)
 
 
 def narrow_by_significance(
-    verdicts: list[Verdict], limits: Limits, regression: Regression | None
+    verdicts: list[Verdict], gates: Gates, regression: Regression | None
 ) -> list[Verdict]:
     """Let a failed ``max_drop`` that has ``significance`` pass where the fall is not significant (Holm)."""
     if regression is None:
         return verdicts
-    levels = {key: words["significance"][0].value for key, words in limits.items() if "significance" in words}
+    levels = {(gate.metric, gate.tag): gate.limit.value for gate in gates.with_word("significance")}
     p_values = {
-        (verdict.metric or "", verdict.tag): verdict.p_value
+        (verdict.metric, verdict.tag): verdict.p_value
         for verdict in verdicts
-        if verdict.p_value is not None
+        if verdict.metric is not None and verdict.p_value is not None
     }
     adjusted = dict(zip(p_values, significance.holm(list(p_values.values())), strict=True))
     return [_narrowed(verdict, levels, adjusted) for verdict in verdicts]
@@ -322,14 +335,15 @@ def narrow_by_significance(
 
 def _narrowed(
     verdict: Verdict,
-    levels: Mapping[tuple[str, str | None], float],
-    adjusted: Mapping[tuple[str, str | None], float],
+    levels: Mapping[tuple[Metric, str | None], float],
+    adjusted: Mapping[tuple[Metric, str | None], float],
 ) -> Verdict:
-    key = verdict.metric or "", verdict.tag
-    p = adjusted.get(key) if verdict.word == "max_drop" and verdict.failed else None
+    if verdict.metric is None or verdict.word != "max_drop" or not verdict.failed:
+        return verdict
+    p = adjusted.get((verdict.metric, verdict.tag))
     if p is None:
         return verdict
-    level = levels[key]
+    level = levels[verdict.metric, verdict.tag]
     significant = p < level
     several = f", adjusted for {len(adjusted)} gates (Holm)," if len(adjusted) > 1 else ""
     text = f"{verdict.text} {_p_text(p, level)}{several} {'is' if significant else 'is not'} below the significance {level:g}."

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates.verdict import Limits, State
+    from pytest_irmetrics.gates.verdict import State
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Limit
+    from pytest_irmetrics.thresholds import Gates, Limit
 
 
 def query_gates(evaluation: Evaluation, regression: Regression | None) -> Iterator[Verdict]:
@@ -46,7 +46,7 @@ def _query_gate(
             state,
             text,
             word,
-            metric.name,
+            metric,
             None,
             (query.id,),
             details,
@@ -97,7 +97,7 @@ def _query_gate(
     return verdict("passed", f"{what} did not fall beyond its limit; {rule}.")
 
 
-def would_pass(evaluation: Evaluation, query: Query, limits: Limits) -> bool:
+def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:
     """Tell whether an ``xfail`` query has mended: nothing that gates single queries would fail for it now.
 
     Without a gate of its own, an answerable query must at least find a relevant document.
@@ -107,14 +107,14 @@ def would_pass(evaluation: Evaluation, query: Query, limits: Limits) -> bool:
         return False
     if query.no_answer:
         return not any(map(len, rankings))
-    own = {gate.metric.name: gate.limits.get("min") for gate in query.thresholds}
+    own = {threshold.metric: threshold.limits.get("min") for threshold in query.thresholds}
     inherited = {
-        name: words["min_each"][0]
-        for (name, tag), words in limits.items()
-        if "min_each" in words and (tag is None or tag in query.tags)
+        gate.metric: gate.limit
+        for gate in gates.with_word("min_each")
+        if gate.tag is None or gate.tag in query.tags
     }
-    for name, limit in {**inherited, **own}.items():
-        score = evaluation.score(name, query.id)
+    for metric, limit in {**inherited, **own}.items():
+        score = evaluation.score(metric, query.id)
         if limit is not None and score is not None and not at_least(score, limit.value):
             return False
     relevant = {

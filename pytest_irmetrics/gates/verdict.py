@@ -1,22 +1,18 @@
-"""What a gate says, and what it is asked with: the limit, today's scores, the baseline's side."""
+"""The verdict of one gate, and the baseline's side of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Limit
-
-    Limits = Mapping[tuple[str, str | None], Mapping[str, tuple[Limit, str]]]
-    """(metric, tag) → word → the limit and where it was set."""
+    from pytest_irmetrics.thresholds import Gate
 
 
 State = Literal["passed", "failed", "not checked"]
@@ -31,7 +27,7 @@ class Verdict:
     """One line: the metric, its value, its limit, and by how much it is off."""
     word: str
     """The marker's word (``min``, ``max_drop``, …), or ``forbidden``, ``no_answer``, ``errors``, ``baseline``."""
-    metric: str | None = None
+    metric: Metric | None = None
     tag: str | None = None
     queries: tuple[str, ...] = ()
     """Ids of the queries that explain it, those that matter most first."""
@@ -71,47 +67,34 @@ class Regression:
     """False in a run that stores a new baseline: drops are then told, not gated."""
 
 
-class Gate(NamedTuple):
-    """One limit on one metric; ``limits`` are all words on it."""
+def named(gate: Gate) -> str:
+    """Name a gate's metric, and its queries where they are those with a tag."""
+    return gate.metric.name if gate.tag is None else f"{gate.metric.name} of the queries tagged {gate.tag}"
 
-    evaluation: Evaluation
-    metric: Metric
-    tag: str | None
-    word: str
-    limit: Limit
-    origin: str
-    limits: Mapping[str, tuple[Limit, str]]
 
-    @property
-    def what(self) -> str:
-        """Name the metric, and the slice."""
-        return (
-            self.metric.name if self.tag is None else f"{self.metric.name} of the queries tagged {self.tag}"
-        )
-
-    def verdict(
-        self,
-        state: State,
-        text: str,
-        *,
-        queries: Sequence[str] = (),
-        details: Sequence[str] = (),
-        limit: float | None = None,
-        shares: Sequence[float] = (),
-    ) -> Verdict:
-        """Make this gate's verdict."""
-        return Verdict(
-            state,
-            text,
-            self.word,
-            self.metric.name,
-            self.tag,
-            tuple(queries),
-            tuple(details),
-            self.origin,
-            limit,
-            shares=tuple(shares),
-        )
+def verdict_on(
+    gate: Gate,
+    state: State,
+    text: str,
+    *,
+    queries: Sequence[str] = (),
+    details: Sequence[str] = (),
+    limit: float | None = None,
+    shares: Sequence[float] = (),
+) -> Verdict:
+    """Make the verdict on a gate."""
+    return Verdict(
+        state,
+        text,
+        gate.word,
+        gate.metric,
+        gate.tag,
+        tuple(queries),
+        tuple(details),
+        gate.origin,
+        limit,
+        shares=tuple(shares),
+    )
 
 
 def at_least(value: float, limit: float) -> bool:

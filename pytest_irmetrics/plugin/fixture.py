@@ -23,6 +23,7 @@ from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
 from pytest_irmetrics.reports.terminal import failure
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run
+from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -163,13 +164,13 @@ class IRMetrics:
         __tracebackhide__ = True
         if evaluation.errors:
             self._record = item_report(
-                self._case, ItemResult(evaluation, {}, decide(evaluation, {}), checked=False)
+                self._case, ItemResult(evaluation, Gates(), decide(evaluation, Gates()), checked=False)
             )
             fail(self._told(self._record))
         item = self._case.item
         item.ihook.pytest_irmetrics_evaluated(item=item, evaluation=evaluation)
         if self._record is None:
-            self._record = item_report(self._case, ItemResult(evaluation, {}, checked=False))
+            self._record = item_report(self._case, ItemResult(evaluation, Gates(), checked=False))
         return evaluation
 
     def _finish(self, now: Evaluation, other: tuple[Evaluation, str] | None) -> Evaluation:
@@ -185,13 +186,13 @@ class IRMetrics:
                 case.command("--ir-baseline-update") if own else "",
                 gated=not settings.update or not own,
             )
-        limits = case.limits(now.golden, regression=regression is not None)
-        verdicts = decide(now, limits, regression=regression, single_queries_only=bool(settings.only_queries))
+        gates = case.gates(now.golden, regression=regression is not None)
+        verdicts = decide(now, gates, regression=regression, single_queries_only=bool(settings.only_queries))
         if settings.update and regression is None:
             # The first baseline: that nothing was there to compare with is no news.
             verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
         comparison = regression.comparison if regression is not None else None
-        result = ItemResult(now, limits, verdicts, comparison, against=against, notes=self._notes)
+        result = ItemResult(now, gates, verdicts, comparison, against=against, notes=self._notes)
         if not now.errors:
             case.item.ihook.pytest_irmetrics_evaluated(item=case.item, evaluation=now)
         remark(case, result, self._corpus)
@@ -214,13 +215,13 @@ class IRMetrics:
         run, name = cast("Stored", self._stored(plan.golden, against))
         tested = run_selftest(
             evaluate_stored(unasked, run),
-            case.limits(plan.golden, regression=True),
+            case.gates(plan.golden, regression=True),
             against=name,
             update=case.command("--ir-baseline-update"),
         )
         result = ItemResult(
             tested.intact,
-            tested.limits,
+            tested.gates,
             tested.verdicts,
             against=name,
             notes=[*self._notes, *notes.on_selftest(tested.comparison, name)],

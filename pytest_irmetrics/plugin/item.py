@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import NoReturn
 
-    from pytest_irmetrics.gates import Limits
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.plugin.session import GatingSession
     from pytest_irmetrics.plugin.settings import Settings
-    from pytest_irmetrics.thresholds import Threshold
+    from pytest_irmetrics.thresholds import Gates, Threshold
 
 
 class Case:
@@ -130,9 +129,9 @@ class Case:
         """Return the thresholds that bind here, nearest first. Raises as `GatingSession.levels` does."""
         return self.session.levels(self.item, golden, self.parameter)
 
-    def limits(self, golden: GoldenSet, *, regression: bool) -> Limits:
+    def gates(self, golden: GoldenSet, *, regression: bool) -> Gates:
         """Return what gates here; with `regression` the default `max_drop` too. Raises as `levels` does."""
-        return self.session.limits(self.item, golden, self.parameter, regression=regression)
+        return self.session.gates(self.item, golden, self.parameter, regression=regression)
 
     @property
     def baseline_file(self) -> Path:

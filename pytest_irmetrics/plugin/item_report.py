@@ -31,7 +31,7 @@ def item_report(case: Case, result: ItemResult) -> ItemReport:
         queries=len(result.evaluation.counted),
         outcome=result.state,
         rows=result.rows(),
-        gates=result.gates(),
+        gates=result.verdict_reports(),
         explained_by=result.explained_by(),
         slices=result.slices(),
         kind=result.kind(),

@@ -14,34 +14,30 @@ if TYPE_CHECKING:
 
 def remark(case: Case, result: ItemResult, corpus: Any) -> None:
     """Add to a result the notes that every run prints, and the hints that `-v` does."""
-    now, limits, comparison, against = result.evaluation, result.limits, result.comparison, result.against
+    now, gates, comparison, against = result.evaluation, result.gates, result.comparison, result.against
     result.notes += case.unknown_queries(now.golden)
     if not now.errors:
-        result.notes += notes.on_evaluation(now, limits, corpus)
+        result.notes += notes.on_evaluation(now, gates, corpus)
         stored = comparison.baseline if comparison is not None else None
-        result.notes += lint_run(now, limits, corpus, stored)
-        result.hints += notes.on_known_bad(now, limits)
+        result.notes += lint_run(now, gates, corpus, stored)
+        result.hints += notes.on_known_bad(now, gates)
         if case.verbosity >= 1:  # it reads each query's words
-            result.hints += lint_run_verbose(now, limits, corpus)
+            result.hints += lint_run_verbose(now, gates, corpus)
     if comparison is not None and against is not None:
-        result.notes += notes.on_comparison(comparison, against, limits)
+        result.notes += notes.on_comparison(comparison, against, gates)
         leading = result.leading_metric
         if leading is not None and _to_be_judged(result, comparison.change(leading).delta):
             result.notes += notes.on_unjudged(comparison, leading)
         if leading is not None and not result.mean_fell:
-            gated = [
-                tag
-                for (name, tag), words in limits.items()
-                if tag and name == leading.name and "max_drop" in words
-            ]
+            gated = [gate.tag for gate in gates.with_word("max_drop") if gate.tag and gate.metric == leading]
             result.notes += notes.hidden_slices(comparison, leading, gated)
         result.notes += notes.on_passed_drops(comparison, result.verdicts)
         if result.failed:
             result.notes += notes.on_averages(comparison)
         result.hints += notes.on_run_noise(comparison, result.verdicts)
         if not case.settings.only_queries:  # no mean is judged
-            result.hints += notes.on_tolerance(comparison, limits)
-    if not limits and not result.verdicts and not case.settings.update:
+            result.hints += notes.on_tolerance(comparison, gates)
+    if not gates and not result.verdicts and not case.settings.update:
         result.notes.append(
             "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
         )

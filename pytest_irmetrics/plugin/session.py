@@ -21,8 +21,7 @@ from pytest_irmetrics.run import baseline
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_irmetrics.gates import Limits
-    from pytest_irmetrics.thresholds import Threshold
+    from pytest_irmetrics.thresholds import Gates, Threshold
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -103,14 +102,14 @@ class GatingSession:
                 )
         return [marked[0], list(golden.thresholds), *marked[1:], list(self.settings.thresholds)]
 
-    def limits(
+    def gates(
         self,
         item: pytest.Item,
         golden: GoldenSet,
         parameter: collection.GoldenParameter | None,
         *,
         regression: bool,
-    ) -> Limits:
+    ) -> Gates:
         """Return what gates a test item; with `regression` the default `max_drop` too. Raises as `levels` does."""
         levels = self.levels(item, golden, parameter)
         settings = self.settings
@@ -122,16 +121,16 @@ class GatingSession:
                     limits={"max_drop": settings.max_drop},
                     tag=None,
                     origin=thresholds.BY_DEFAULT,
+                    by_default=True,
                 )
                 for metric in (gated or settings.reported(self.depth(parameter)))
                 if metric.kind in ("ranking", "no_answer", "custom")
             ]
             levels = [*levels, default]
-        limits = thresholds.resolve(levels)
         # A mark can name a slice that only some of the test's sets have.
-        return {
-            (name, tag): words for (name, tag), words in limits.items() if tag is None or tag in golden.tags
-        }
+        return thresholds.Gates(
+            gate for gate in thresholds.resolve(levels) if gate.tag is None or gate.tag in golden.tags
+        )
 
     def unbound(self, golden: GoldenSet) -> list[str]:
         """Name the limits of the setting ir_thresholds whose tag no query of a golden set carries."""
@@ -162,8 +161,8 @@ class GatingSession:
                 continue
             try:
                 golden = self.golden_set(parameter.path)
-                limits = self.limits(item, golden, parameter, regression=True)
-                note = notes.before_asking(golden, limits, self.settings.custom_metrics)
+                gates = self.gates(item, golden, parameter, regression=True)
+                note = notes.before_asking(golden, gates, self.settings.custom_metrics)
             except Exception:  # noqa: BLE001, S112 - a hook of the user's may raise anything, and each test tells it
                 continue
             if note is not None:

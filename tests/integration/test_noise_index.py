@@ -19,7 +19,7 @@ import pytest
 
 from pytest_irmetrics import GoldenSet, batched, compare, evaluate
 from pytest_irmetrics.gates import Regression, decide
-from pytest_irmetrics.thresholds import Limit
+from pytest_irmetrics.thresholds import Gate, Gates, Limit
 from tests.integration.packages import need
 
 usearch = need("usearch.index")
@@ -120,9 +120,9 @@ def answers(corpus, golden):
 
 
 def judged(now, baseline):
-    limits = {(metric, None): {"max_drop": (Limit(MAX_DROP), "here")} for metric in METRICS}
+    gates = Gates(Gate(metric, None, "max_drop", Limit(MAX_DROP)) for metric in now.metrics)
     comparison = compare(now, baseline)
-    return comparison, decide(now, limits, regression=Regression(comparison, "the baseline", "update"))
+    return comparison, decide(now, gates, regression=Regression(comparison, "the baseline", "update"))
 
 
 def test_no_false_alarm_in_200_runs_and_lost_documents_are_caught(golden, answers):

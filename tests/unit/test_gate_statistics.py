@@ -13,7 +13,7 @@ from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import Regression, decide
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run import Answer
-from pytest_irmetrics.thresholds import Limit
+from pytest_irmetrics.thresholds import Gate, Gates, Limit
 
 HIT, SECOND, MISS = ["d"], ["x", "d"], ["x"]
 
@@ -30,16 +30,16 @@ def evaluated(golden, answer, metric="mrr"):
 
 def verdict(now, before, **words):
     (metric,) = now.metrics
-    limits = {(metric.name, None): {word: (Limit(value), "here") for word, value in words.items()}}
+    gates = Gates(Gate(metric, None, word, Limit(value)) for word, value in words.items())
     comparison = compare(now, before)
-    return comparison, decide(now, limits, regression=Regression(comparison, "the baseline", "update"))[0]
+    return comparison, decide(now, gates, regression=Regression(comparison, "the baseline", "update"))[0]
 
 
 def test_a_latency_names_the_queries_that_took_too_long_and_how_long():
     now = evaluated(golden_set(4), lambda _: HIT, "latency_p95")
     times = {"q0000": (12.0,), "q0001": (250.04, 80.0), "q0002": (900.0,), "q0003": (100.0,)}
     now = replace(now, retrieved=replace(now.retrieved, latencies=times))
-    (slow,) = decide(now, {("latency_p95", None): {"max": (Limit(100), "here")}})
+    (slow,) = decide(now, Gates([Gate(*now.metrics, None, "max", Limit(100))]))
     assert slow.text.endswith("above the threshold: at most 100.0000 ms is allowed.")
     assert slow.details == ("Slowest: q0002 900.0 ms, q0001 250.0 ms.",)
     assert slow.queries == ("q0002", "q0001")
@@ -111,12 +111,10 @@ def test_where_each_side_leaves_out_other_queries_the_means_differ_and_there_is_
 def test_a_percentage_is_one_of_the_baselines_mean():
     golden = golden_set(100)
     before = evaluated(golden, lambda n: HIT if n < 50 else MISS)
-    limits = {("mrr", None): {"max_drop": (Limit(5, percent=True), "here")}}
+    gates = Gates([Gate(*before.metrics, None, "max_drop", Limit(5, percent=True))])
     for kept, state in ((48, "passed"), (47, "failed")):
         now = evaluated(golden, lambda n, kept=kept: HIT if n < kept else MISS)
-        (decided,) = decide(
-            now, limits, regression=Regression(compare(now, before), "the baseline", "update")
-        )
+        (decided,) = decide(now, gates, regression=Regression(compare(now, before), "the baseline", "update"))
         assert decided.state == state
         assert decided.limit == pytest.approx(0.025)
 
@@ -124,7 +122,7 @@ def test_a_percentage_is_one_of_the_baselines_mean():
 def test_a_tolerance_of_many_queries_is_said_to_lose_them():
     golden = golden_set(7_000)
     run = evaluated(golden, lambda _: HIT)
-    (note,) = on_tolerance(compare(run, run), {("mrr", None): {"max_drop": (Limit(0.01), "here")}})
+    (note,) = on_tolerance(compare(run, run), Gates([Gate(*run.metrics, None, "max_drop", Limit(0.01))]))
     assert note == "max_drop 0.01 of mrr on 7,000 queries lets 70 be lost altogether; consider max_lost."
 
 
@@ -159,9 +157,9 @@ def test_p_is_said_with_what_it_was_adjusted_for_and_never_prints_like_the_level
     now = evaluate_run(
         golden, Run({i: MISS if i < "q0005" else HIT for i in golden.queries}), ["mrr", "hit@1", "recall"]
     )
-    words = {"max_drop": (Limit(0.01), "here"), "significance": (Limit(0.094), "here")}
-    limits = {(metric.name, None): words for metric in now.metrics}
-    decided = decide(now, limits, regression=Regression(compare(now, before), "the baseline", "update"))
+    words = {"max_drop": Limit(0.01), "significance": Limit(0.094)}
+    gates = Gates(Gate(metric, None, word, limit) for metric in now.metrics for word, limit in words.items())
+    decided = decide(now, gates, regression=Regression(compare(now, before), "the baseline", "update"))
     assert [verdict.state for verdict in decided] == ["failed"] * 3
     assert decided[0].text.endswith(
         "p = 0.0938, adjusted for 3 gates (Holm), is below the significance 0.094."

@@ -12,7 +12,7 @@ from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import Regression, decide
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run import Answer
-from pytest_irmetrics.thresholds import Limit
+from pytest_irmetrics.thresholds import Gate, Gates, Limit
 
 GOLDEN = GoldenSet.from_judgments({f"q{n}": {"d": 1} for n in range(10)})
 HIT, MISS = ("d", "x"), ("x", "d")
@@ -31,7 +31,9 @@ def comparison(before, now):
 def verdict(compared, max_drop=0.01):
     regression = Regression(compared, "the baseline", "pytest --ir-baseline-update")
     (decided,) = decide(
-        compared.full, {("mrr", None): {"max_drop": (Limit(max_drop), "here")}}, regression=regression
+        compared.full,
+        Gates([Gate(*compared.now.metrics, None, "max_drop", Limit(max_drop))]),
+        regression=regression,
     )
     return decided
 

@@ -12,6 +12,7 @@ from pytest_irmetrics.analysis.selftest import run_selftest
 from pytest_irmetrics.base.layout import display_width
 from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, read_metrics
 from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports import selftest as report
 from pytest_irmetrics.reports.item_report import Degradation, ItemReport
 from pytest_irmetrics.reports.terminal import Screen
@@ -193,7 +194,7 @@ def test_queries_own_thresholds_are_counted():
 
 def test_a_gate_that_the_intact_run_fails_catches_nothing():
     result = tried(MANY, "recall@10 max_drop=0.01", "mrr 1.0", "ndcg@10 0.999")
-    assert [verdict.metric for verdict in result.verdicts if verdict.failed] == ["ndcg@10"]
+    assert [verdict.metric.name for verdict in result.verdicts if verdict.failed] == ["ndcg@10"]
     assert by_name(result)["rankings shifted by one"].caught_by == ["mrr min"]
 
 
@@ -230,7 +231,7 @@ def test_latency_is_not_gated_and_xfail_queries_stay_as_they_are():
     queries = [*MANY[:5], query(5, xfail="TICKET-7")]
     result = tried(queries, "latency_p50 max=5", "mrr max_drop=0.01", metrics=(*METRICS, "latency_p50"))
     assert not any(verdict.failed for verdict in result.verdicts)
-    assert list(result.limits) == [("mrr", None)]
+    assert list(result.gates.metrics) == [Metric("mrr")]
     assert all("q5" not in plan.rankings for plan in plans(result.intact))
 
 

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_irmetrics.metrics import parse_metric
+from pytest_irmetrics.metrics import Metric, parse_metric
 from pytest_irmetrics.thresholds import (
     QUERY_WORDS,
     WORDS,
+    Gate,
     Limit,
     Threshold,
     ThresholdError,
@@ -255,32 +256,38 @@ class TestParseLine:
             parse_line(line)
 
 
+def gates(*levels):
+    return list(resolve(levels))
+
+
 class TestResolve:
     def test_the_nearest_wins_word_by_word(self):
         near = [build("P@5", {"min": 0.9}, origin="function")]
         far = [build("precision@5", {"min": 0.5, "max_drop": 0.1}, origin="settings")]
-        assert resolve([near, far]) == {
-            ("precision@5", None): {"min": (Limit(0.9), "function"), "max_drop": (Limit(0.1), "settings")}
-        }
+        assert gates(near, far) == [
+            Gate(Metric("precision", 5), None, "min", Limit(0.9), "function"),
+            Gate(Metric("precision", 5), None, "max_drop", Limit(0.1), "settings"),
+        ]
 
     def test_a_tag_is_another_gate(self):
         near = [build("mrr", {"min": 0.9}, tag="a", origin="near")]
         far = [build("mrr", {"min": 0.5}, origin="far")]
-        assert resolve([near, far]) == {
-            ("mrr", "a"): {"min": (Limit(0.9), "near")},
-            ("mrr", None): {"min": (Limit(0.5), "far")},
-        }
+        assert gates(near, far) == [
+            Gate(Metric("mrr"), "a", "min", Limit(0.9), "near"),
+            Gate(Metric("mrr"), None, "min", Limit(0.5), "far"),
+        ]
 
     def test_off_cancels_what_is_further_away_and_no_more(self):
         near = [build("mrr", {"min": 0.9, "max_drop": "off"}, origin="near")]
         far = [build("mrr", {"min": 0.5, "max_drop": 0.1, "max_lost": 0}, origin="far")]
-        assert resolve([near, far]) == {
-            ("mrr", None): {"min": (Limit(0.9), "near"), "max_lost": (Limit(0), "far")}
-        }
-        assert resolve([[build("mrr", {"min": "off"})], [build("mrr", {"min": 0.5})]]) == {}
-        assert resolve([[build("mrr", {"min": 0.5})], [build("mrr", {"min": "off"})]]) == {
-            ("mrr", None): {"min": (Limit(0.5), "")}
-        }
+        assert gates(near, far) == [
+            Gate(Metric("mrr"), None, "min", Limit(0.9), "near"),
+            Gate(Metric("mrr"), None, "max_lost", Limit(0), "far"),
+        ]
+        assert not gates([build("mrr", {"min": "off"})], [build("mrr", {"min": 0.5})])
+        assert gates([build("mrr", {"min": 0.5})], [build("mrr", {"min": "off"})]) == [
+            Gate(Metric("mrr"), None, "min", Limit(0.5))
+        ]
 
     def test_one_place_may_say_a_word_once(self):
         one, two = (
@@ -299,4 +306,18 @@ class TestResolve:
 
     def test_one_place_may_say_different_words_of_one_metric(self):
         level = [build("mrr", {"min": 0.9}), build("mrr", {"max_drop": 0.1})]
-        assert resolve([level]) == {("mrr", None): {"min": (Limit(0.9), ""), "max_drop": (Limit(0.1), "")}}
+        assert gates(level) == [
+            Gate(Metric("mrr"), None, "min", Limit(0.9)),
+            Gate(Metric("mrr"), None, "max_drop", Limit(0.1)),
+        ]
+
+    def test_gates_are_found_by_metric_tag_and_word(self):
+        level = [build("mrr", {"min": 0.9, "max_drop": 0.1}), build("mrr", {"max_drop": 0}, tag="a")]
+        resolved = resolve([level])
+        assert len(resolved) == 3
+        assert list(resolved.of(Metric("mrr"))) == ["min", "max_drop"]
+        assert not resolved.of(Metric("map"))
+        assert resolved.metrics == (Metric("mrr"),)
+        assert list(resolved.slices) == [(Metric("mrr"), None), (Metric("mrr"), "a")]
+        assert [gate.tag for gate in resolved.with_word("max_drop")] == [None, "a"]
+        assert [gate.tag for gate in resolved.with_word("max_drop", without="min")] == ["a"]
