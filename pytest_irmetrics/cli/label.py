@@ -29,7 +29,7 @@ from pytest_irmetrics.cli.screen import (
     tell,
 )
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.golden.model import MAX_GRADE
+from pytest_irmetrics.golden.query import MAX_GRADE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.cli.screen import OK, add_command, show
-from pytest_irmetrics.golden.model import MAX_GRADE, MAX_WEIGHT
+from pytest_irmetrics.golden.query import MAX_GRADE, MAX_WEIGHT
 from pytest_irmetrics.metrics import FAMILIES
 from pytest_irmetrics.thresholds import QUERY_WORDS, WORDS
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.model import Query
-from pytest_irmetrics.golden.problems import GoldenSetError, Problem
+from pytest_irmetrics.golden.query import Query
 
 __all__ = ["GoldenSet", "GoldenSetError", "Problem", "Query"]

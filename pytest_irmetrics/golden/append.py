@@ -27,10 +27,10 @@ from yaml.events import (
 )
 
 from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 from pytest_irmetrics.golden.files import UTF8_BOM
 from pytest_irmetrics.golden.golden_set import GoldenSet, made_of
-from pytest_irmetrics.golden.model import Query
-from pytest_irmetrics.golden.problems import GoldenSetError, Problem
+from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.write_yaml import double_quoted, is_ambiguous
 from pytest_irmetrics.golden.yaml import parse_yaml
 from pytest_irmetrics.golden.yaml_nodes import PARSER
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_irmetrics.golden.model import Contents
+    from pytest_irmetrics.golden.query import Contents
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["append_judgments"]

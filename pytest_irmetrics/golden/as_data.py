@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pytest_irmetrics.golden.model import Query
+    from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.thresholds import Threshold
 
 __all__ = ["as_record", "limits_of", "short_limits", "whole"]

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.beir_folder import split_of, splits_of
+from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, strict_json
-from pytest_irmetrics.golden.problems import GoldenSetError, Problem, Problems, Stop, raise_any
 from pytest_irmetrics.golden.rows import MAX_BYTES, blocks, contents_of, grouped, read_grade
 from pytest_irmetrics.golden.table_rows import read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from pytest_irmetrics.golden.model import Contents
+    from pytest_irmetrics.golden.query import Contents
     from pytest_irmetrics.golden.rows import Judged
 
 __all__ = ["is_split", "read_folder", "read_split"]

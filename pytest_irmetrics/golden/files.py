@@ -6,7 +6,7 @@ import re
 import stat
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.golden.problems import GoldenSetError, Problem
+from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.keys import QUERY_KEYS
+from pytest_irmetrics.golden.values import QUERY_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pytest_irmetrics.golden.model import Query
+    from pytest_irmetrics.golden.query import Query
 
 __all__ = ["FORMATS", "Format", "UnfitError", "fit", "own_name", "refuse"]
 

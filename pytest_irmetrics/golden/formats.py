@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.beir_folder import is_golden_folder
-from pytest_irmetrics.golden.problems import GoldenSetError, Problem
+from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
-    from pytest_irmetrics.golden.model import Contents
+    from pytest_irmetrics.golden.query import Contents
 
     Reader = Callable[[Path, str, Collection[str]], Contents]
 

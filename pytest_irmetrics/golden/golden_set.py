@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import printed_as
 from pytest_irmetrics.base.wording import plural, quote
+from pytest_irmetrics.golden.errors import GoldenSetError, Problem, place
 from pytest_irmetrics.golden.formats import format_of, read
 from pytest_irmetrics.golden.judgments import read_judgments
-from pytest_irmetrics.golden.problems import GoldenSetError, Problem, place
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from pytest_irmetrics.golden.model import Contents, Query
+    from pytest_irmetrics.golden.query import Contents, Query
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.thresholds import Threshold
 

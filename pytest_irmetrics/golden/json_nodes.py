@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.node import (
+from pytest_irmetrics.golden.nodes import (
     CONSTANTS,
     JSON_NUMBER,
     MAX_DEPTH,
@@ -19,7 +19,7 @@ from pytest_irmetrics.golden.node import (
 )
 
 if TYPE_CHECKING:
-    from pytest_irmetrics.golden.node import Node
+    from pytest_irmetrics.golden.nodes import Node
 
 __all__ = ["JsonError", "compose", "is_plain", "strict_json"]
 

@@ -6,22 +6,22 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.gc_pause import pause_gc
+from pytest_irmetrics.golden.cross_checks import check_texts
+from pytest_irmetrics.golden.errors import Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_plain, strict_json
-from pytest_irmetrics.golden.keys import USUAL_KEYS
-from pytest_irmetrics.golden.limits import ThresholdReader
-from pytest_irmetrics.golden.model import MAX_GRADE, Contents, make_query
-from pytest_irmetrics.golden.node import NodeProblems, is_mapping, is_sequence
-from pytest_irmetrics.golden.problems import Stop, raise_any
+from pytest_irmetrics.golden.nodes import NodeProblems, is_mapping, is_sequence
 from pytest_irmetrics.golden.queries import QueryReader
-from pytest_irmetrics.golden.whole import check_texts
+from pytest_irmetrics.golden.query import MAX_GRADE, Contents, make_query
+from pytest_irmetrics.golden.read_thresholds import ThresholdReader
+from pytest_irmetrics.golden.values import USUAL_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from pytest_irmetrics.golden.model import Query
-    from pytest_irmetrics.golden.node import Node
+    from pytest_irmetrics.golden.nodes import Node
+    from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["read_jsonl"]

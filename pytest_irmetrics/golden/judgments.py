@@ -7,8 +7,8 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.model import MAX_GRADE, Contents, Query, make_query
-from pytest_irmetrics.golden.problems import GoldenSetError, Problem
+from pytest_irmetrics.golden.errors import GoldenSetError, Problem
+from pytest_irmetrics.golden.query import MAX_GRADE, Contents, Query, make_query
 from pytest_irmetrics.thresholds import finite
 
 if TYPE_CHECKING:

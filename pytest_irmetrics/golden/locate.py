@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden import files
 from pytest_irmetrics.golden.beir_folder import split_of
+from pytest_irmetrics.golden.errors import Stop
 from pytest_irmetrics.golden.formats import SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_irmetrics.golden.model import Query
+    from pytest_irmetrics.golden.query import Query
 
 __all__ = ["lines_of", "place_in"]
 
@@ -34,9 +35,7 @@ def place_in(path: Path, lines: Sequence[str], query: Query, doc_id: str, last: 
         return None
     form = SUFFIXES.get(path.suffix.lower(), "beir")
     if form == "yaml":
-        from pytest_irmetrics.golden.keyed_places import line_of  # noqa: PLC0415 - loads yaml
-
-        return line_of(doc_id, query, lines[query.line - 1 : last])
+        return _line_in_yaml(doc_id, query, lines[query.line - 1 : last])
     if form == "jsonl":
         return query.line if query.line <= len(lines) and doc_id in lines[query.line - 1] else None
     if form == "quepid":
@@ -47,6 +46,39 @@ def place_in(path: Path, lines: Sequence[str], query: Query, doc_id: str, last: 
             cells = line.split() if form == "trec" else _cells(line)
             if doc_id in cells and (query.id in cells or query.text in cells):
                 return number
+    return None
+
+
+def _line_in_yaml(doc_id: str, query: Query, lines: Sequence[str]) -> int | None:
+    """Find the line that judges or forbids a document in a query, of which `lines` begin with the first; or None."""
+    import yaml  # noqa: PLC0415 - not needed for other formats
+
+    from pytest_irmetrics.golden.nodes import (  # noqa: PLC0415 - as above
+        MappingStartEvent,
+        NodeProblems,
+        ScalarEvent,
+        place_of,
+    )
+    from pytest_irmetrics.golden.queries import find_name  # noqa: PLC0415 - as above
+    from pytest_irmetrics.golden.yaml_nodes import NodeReader  # noqa: PLC0415 - as above
+
+    if not lines or query.line is None or query.column is None:
+        return None
+    before = query.column - 1
+    first = " " * before + lines[0][before:]  # so that the columns of what follows still fit
+    try:
+        nodes = NodeReader("\n".join([first, *lines[1:]]).encode(), NodeProblems(""))
+        event = nodes.begin()
+        if event.__class__ is not MappingStartEvent:
+            return None
+        root = nodes.compose(event)
+    except (yaml.YAMLError, Stop):
+        return None
+    for key, value in zip(root[1::2], root[2::2], strict=True):
+        if key.__class__ is ScalarEvent and key.value in ("relevant", "forbidden"):
+            found = find_name(value, doc_id)
+            if found is not value or (found.__class__ is ScalarEvent and found.value == doc_id):
+                return place_of(found)[0] + query.line - 1
     return None
 
 

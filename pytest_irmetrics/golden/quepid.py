@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.errors import Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_plain
-from pytest_irmetrics.golden.model import Contents, Query
-from pytest_irmetrics.golden.node import NodeProblems, ScalarEvent, is_mapping, is_sequence, place_of
-from pytest_irmetrics.golden.problems import Stop, raise_any
+from pytest_irmetrics.golden.nodes import NodeProblems, ScalarEvent, is_mapping, is_sequence, place_of
+from pytest_irmetrics.golden.query import Contents, Query
 from pytest_irmetrics.golden.rows import bad_grade, judged_twice, read_grade
 from pytest_irmetrics.golden.tables import read_table
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from pytest_irmetrics.golden.node import Node
+    from pytest_irmetrics.golden.nodes import Node
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["read_quepid"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.model import MAX_GRADE, Contents, Query, make_query
+from pytest_irmetrics.golden.query import MAX_GRADE, Contents, Query, make_query
 from pytest_irmetrics.thresholds import read_number
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
 
-    from pytest_irmetrics.golden.problems import Problems
+    from pytest_irmetrics.golden.errors import Problems
     from pytest_irmetrics.metrics import Grade
 
 __all__ = [

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.cells import read_param, read_tags, unguarded
-from pytest_irmetrics.golden.model import MAX_WEIGHT
-from pytest_irmetrics.golden.problems import Stop
+from pytest_irmetrics.golden.errors import Stop
+from pytest_irmetrics.golden.query import MAX_WEIGHT
 from pytest_irmetrics.golden.rows import bad_grade, judged_twice, read_grade
 from pytest_irmetrics.thresholds import read_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.golden.problems import Problems
+    from pytest_irmetrics.golden.errors import Problems
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["Draft", "read_rows"]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.beir import is_split, read_split
+from pytest_irmetrics.golden.errors import Problems, Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
-from pytest_irmetrics.golden.model import Contents, Query
-from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
+from pytest_irmetrics.golden.query import Contents, Query
 from pytest_irmetrics.golden.rows import MAX_BYTES
 from pytest_irmetrics.golden.table_rows import read_rows
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.errors import Problems, Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
-from pytest_irmetrics.golden.problems import Problems, Stop, raise_any
 from pytest_irmetrics.golden.rows import (
     MAX_BYTES,
     bad_grade,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_irmetrics.golden.model import Contents
+    from pytest_irmetrics.golden.query import Contents
     from pytest_irmetrics.golden.rows import Judged
     from pytest_irmetrics.metrics import Grade
 

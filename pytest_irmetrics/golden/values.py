@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.mappings import pairs_of
-from pytest_irmetrics.golden.model import MAX_GRADE, MAX_WEIGHT
-from pytest_irmetrics.golden.node import (
+from pytest_irmetrics.golden.nodes import (
     CONSTANTS,
     JSON_NUMBER,
     MappingStartEvent,
@@ -20,14 +19,26 @@ from pytest_irmetrics.golden.node import (
     place_of,
     shown_node,
 )
+from pytest_irmetrics.golden.query import MAX_GRADE, MAX_WEIGHT
 from pytest_irmetrics.thresholds import read_number
 
 if TYPE_CHECKING:
-    from pytest_irmetrics.golden.node import Node, NodeProblems
+    from collections.abc import Iterable, Iterator
+
+    from pytest_irmetrics.golden.nodes import Node, NodeProblems
     from pytest_irmetrics.metrics import Grade
 
 __all__ = [
     "PASSAGE",
+    "PASSAGE_KEYS",
+    "QUERY_KEYS",
+    "SET_KEYS",
+    "USUAL_KEYS",
+    "all_known",
+    "check_keys",
+    "fields_of",
+    "is_key",
+    "pairs_of",
     "read_boolean",
     "read_level",
     "read_names",
@@ -35,6 +46,7 @@ __all__ = [
     "read_reason",
     "read_text",
     "read_weight",
+    "unknown_key",
 ]
 
 PASSAGE = "{doc: handbook, text: thirty days after purchase, grade: 2}"
@@ -163,3 +175,101 @@ def _param(node: Node, problems: NodeProblems) -> object:
             f"The number {cut(text)} is too large. Write a smaller one, or quote it to make it text.",
         )
     return number
+
+
+SET_KEYS = frozenset(("version", "name", "relevance_level", "thresholds", "slices", "queries"))
+QUERY_KEYS = frozenset(
+    (
+        "id",
+        "query",
+        "relevant",
+        "forbidden",
+        "tags",
+        "weight",
+        "params",
+        "thresholds",
+        "no_answer",
+        "xfail",
+        "note",
+    )
+)
+USUAL_KEYS = frozenset(("id", "query", "relevant", "tags"))
+"""Those that nearly all queries do with."""
+PASSAGE_KEYS = frozenset(("doc", "text", "grade"))
+_OTHER_NAMES = {
+    "text": "query",
+    "question": "query",
+    "documents": "relevant",
+    "docs": "relevant",
+    "expected": "relevant",
+    "judgments": "relevant",
+    "qrels": "relevant",
+    "label": "tags",
+    "labels": "tags",
+    "comment": "note",
+}
+
+
+def is_key(name: str, known: frozenset[str]) -> bool:
+    """Say whether a key is one of those that are known, or one for people."""
+    return name in known or name.startswith("x-")
+
+
+def all_known(names: Iterable[str | None], known: frozenset[str] = QUERY_KEYS) -> bool:
+    """Say whether no key is misspelt, so that what seems to be missing is not there under another name."""
+    return all(name is not None and is_key(name, known) for name in names)
+
+
+def unknown_key(name: str, known: frozenset[str], what: str) -> str:
+    """Say that a key is none of `what`, and which may be meant."""
+    close = get_close_matches(name.lower(), known, n=1) if len(name) <= 40 else []
+    other = _OTHER_NAMES.get(name.lower())
+    if close:
+        advice = f"Did you mean `{close[0]}`?"
+    elif other in known:
+        advice = f"Did you mean `{other}`?"
+    else:
+        advice = f"Its keys are {', '.join(sorted(known))}; one for people begins with x-."
+    return f"{quote(name)} is no key of {what}. {advice}"
+
+
+def fields_of(node: Node, known: frozenset[str], what: str, problems: NodeProblems) -> dict[str | None, Node]:
+    """Return the values of a mapping by key, and report the keys that are not `known`."""
+    keys = node[1::2]
+    check_keys(keys, known, what, problems)
+    return {
+        key.value: value for key, value in zip(keys, node[2::2], strict=True) if key.__class__ is ScalarEvent
+    }
+
+
+def check_keys(keys: Iterable[Node], known: frozenset[str], what: str, problems: NodeProblems) -> None:
+    """Report the keys of a mapping that are not `known`, are there twice, or are no text."""
+    first: dict[str, Node] = {}
+    for key in keys:
+        if _is_new(key, first, problems) and not is_key(key.value, known):
+            problems.at(key, unknown_key(key.value, known, what))
+
+
+def pairs_of(node: Node, problems: NodeProblems) -> Iterator[tuple[Node, Node]]:
+    """Yield the keys and values of a mapping, each key once and all of them text; what is not, is reported."""
+    first: dict[str, Node] = {}
+    for key, value in zip(node[1::2], node[2::2], strict=True):
+        if _is_new(key, first, problems):
+            yield key, value
+
+
+def _is_new(key: Node, first: dict[str, Node], problems: NodeProblems) -> bool:
+    """Report a key that is no text, or among those before; else add it to them."""
+    if key.__class__ is not ScalarEvent:
+        problems.at(key, f"A key is text, and this is {kind_of(key)}. Write `key: value`.")
+    elif key.value == "<<" and not key.style:
+        problems.at(key, "Merge keys (`<<`) are not read. Write the keys out, or quote a text that is `<<`.")
+    elif key.value in first:
+        line, _ = place_of(first[key.value])
+        problems.at(key, f"{quote(key.value)} is here twice, first on line {line}. Keep one.")
+    elif not key.value:
+        problems.at(key, "A key is missing before the `:`. Write it.")
+    else:
+        first[key.value] = key
+        return True
+    return False

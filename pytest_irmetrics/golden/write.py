@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
-    from pytest_irmetrics.golden.model import Query
+    from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["files_of"]

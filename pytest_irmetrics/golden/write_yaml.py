@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from pytest_irmetrics.golden.as_data import as_record, limits_of, short_limits, whole
-from pytest_irmetrics.golden.node import CONSTANTS, JSON_NUMBER
+from pytest_irmetrics.golden.nodes import CONSTANTS, JSON_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
-    from pytest_irmetrics.golden.model import Query
+    from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.thresholds import Threshold
 
 __all__ = ["double_quoted", "is_ambiguous", "scalar", "write_yaml"]

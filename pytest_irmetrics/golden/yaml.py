@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, cast
 import yaml
 
 from pytest_irmetrics.base.gc_pause import pause_gc
+from pytest_irmetrics.golden.cross_checks import check_gates, check_level, check_slices, check_texts
+from pytest_irmetrics.golden.errors import Stop, raise_any
 from pytest_irmetrics.golden.files import read_text_bytes
-from pytest_irmetrics.golden.keys import QUERY_KEYS, SET_KEYS, USUAL_KEYS
-from pytest_irmetrics.golden.limits import ThresholdReader
-from pytest_irmetrics.golden.mappings import check_keys, fields_of, pairs_of
-from pytest_irmetrics.golden.model import Contents
-from pytest_irmetrics.golden.node import (
+from pytest_irmetrics.golden.nodes import (
     MappingEndEvent,
     MappingStartEvent,
     NodeProblems,
@@ -25,17 +23,26 @@ from pytest_irmetrics.golden.node import (
     is_sequence,
     shown_node,
 )
-from pytest_irmetrics.golden.problems import Stop, raise_any
 from pytest_irmetrics.golden.queries import QueryReader
-from pytest_irmetrics.golden.values import read_level, read_text
-from pytest_irmetrics.golden.whole import check_gates, check_level, check_slices, check_texts
+from pytest_irmetrics.golden.query import Contents
+from pytest_irmetrics.golden.read_thresholds import ThresholdReader
+from pytest_irmetrics.golden.values import (
+    QUERY_KEYS,
+    SET_KEYS,
+    USUAL_KEYS,
+    check_keys,
+    fields_of,
+    pairs_of,
+    read_level,
+    read_text,
+)
 from pytest_irmetrics.golden.yaml_nodes import NodeReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
-    from pytest_irmetrics.golden.node import Node
+    from pytest_irmetrics.golden.nodes import Node
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.thresholds import Threshold
 

@@ -12,7 +12,7 @@ import yaml
 from pytest_irmetrics import cli
 from pytest_irmetrics.cli.schema import schema
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.golden.keys import QUERY_KEYS, SET_KEYS
+from pytest_irmetrics.golden.values import QUERY_KEYS, SET_KEYS
 from pytest_irmetrics.thresholds import QUERY_WORDS, WORDS
 
 EXAMPLE = Path(__file__).parents[2] / "example_project" / "golden" / "rules.yaml"

@@ -18,10 +18,20 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Problem, Query, files, node, yaml_nodes
-from pytest_irmetrics.golden.model import make_query
+from pytest_irmetrics.golden import (
+    GoldenSet,
+    GoldenSetError,
+    Problem,
+    Query,
+    files,
+    yaml_nodes,
+)
+from pytest_irmetrics.golden import (
+    nodes as node,
+)
+from pytest_irmetrics.golden.errors import MAX_PROBLEMS
 from pytest_irmetrics.golden.passage import Passage
-from pytest_irmetrics.golden.problems import MAX_PROBLEMS
+from pytest_irmetrics.golden.query import make_query
 from pytest_irmetrics.thresholds import Limit
 
 PARSERS = {"libyaml": getattr(yaml, "CBaseLoader", None), "python": yaml.BaseLoader}

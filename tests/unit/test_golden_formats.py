@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Query
 from pytest_irmetrics.golden.cells import guarded, param_text, read_param, unguarded
-from pytest_irmetrics.golden.problems import MAX_PROBLEMS
+from pytest_irmetrics.golden.errors import MAX_PROBLEMS
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 FUZZ = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -373,7 +373,7 @@ class TestJsonl:
     )
     def test_nodes_are_what_the_standard_reader_reads(self, value, style):
         from pytest_irmetrics.golden.json_nodes import JsonError, compose
-        from pytest_irmetrics.golden.node import MappingStartEvent
+        from pytest_irmetrics.golden.nodes import MappingStartEvent
 
         def plain(node):
             if node.__class__ is list:

@@ -14,7 +14,7 @@ from yaml.events import (
 )
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.problems import Problems
+from pytest_irmetrics.golden.errors import Problems
 
 __all__ = [
     "CONSTANTS",

@@ -10,9 +10,9 @@ from pytest_irmetrics.base.wording import quote
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_irmetrics.golden.model import Contents
-    from pytest_irmetrics.golden.node import Node, NodeProblems
+    from pytest_irmetrics.golden.nodes import Node, NodeProblems
     from pytest_irmetrics.golden.queries import QueryReader
+    from pytest_irmetrics.golden.query import Contents
     from pytest_irmetrics.thresholds import Threshold
 
 __all__ = ["check_gates", "check_level", "check_slices", "check_texts"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.mappings import pairs_of
-from pytest_irmetrics.golden.node import (
+from pytest_irmetrics.golden.errors import place
+from pytest_irmetrics.golden.nodes import (
     MappingStartEvent,
     ScalarEvent,
     is_mapping,
@@ -14,7 +14,7 @@ from pytest_irmetrics.golden.node import (
     place_of,
     shown_node,
 )
-from pytest_irmetrics.golden.problems import place
+from pytest_irmetrics.golden.values import pairs_of
 from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.thresholds import (
     Limit,
@@ -27,7 +27,7 @@ from pytest_irmetrics.thresholds import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from pytest_irmetrics.golden.node import Node, NodeProblems
+    from pytest_irmetrics.golden.nodes import Node, NodeProblems
     from pytest_irmetrics.metrics import Metric
 
 __all__ = ["ThresholdReader"]
