@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
-    from pytest_irmetrics.golden.model import Query
+    from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Threshold
 
