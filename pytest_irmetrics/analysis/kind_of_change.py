@@ -13,8 +13,7 @@ from pytest_irmetrics.metrics import mean
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.comparison.change import Change
+    from pytest_irmetrics.comparison import Comparison, MetricChange
     from pytest_irmetrics.metrics import Grade
 
 _MOST = 2 / 3
@@ -130,7 +129,7 @@ def _fewer_results(comparison: Comparison) -> Iterator[str]:
         yield f"Fewer results come back: {now:.1f} a query {whose}on average, and {before:.1f} before."
 
 
-def _cause(parts: Causes, change: Change, comparison: Comparison) -> str:
+def _cause(parts: Causes, change: MetricChange, comparison: Comparison) -> str:
     drop, depth = -change.delta, comparison.depth
     found, ranked = -parts.found / drop, -parts.ranked / drop
     # NDCG counts every grade above 0, also those below the relevance level.
@@ -185,7 +184,7 @@ def _sharper_head(measured: Comparison) -> Iterator[str]:
         )
 
 
-def _one_slice(measured: Comparison, change: Change) -> Iterator[str]:
+def _one_slice(measured: Comparison, change: MetricChange) -> Iterator[str]:
     """Name the slice that takes nearly all of a drop, while the queries outside it hardly moved."""
     best: tuple[float, str, float, float, int] | None = None
     weights = change.weights

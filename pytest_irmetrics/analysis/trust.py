@@ -19,8 +19,7 @@ from pytest_irmetrics.run import Run
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from pytest_irmetrics.comparison import Comparison, RunNoise
-    from pytest_irmetrics.comparison.change import Change
+    from pytest_irmetrics.comparison import Comparison, MetricChange, RunNoise
     from pytest_irmetrics.evaluation import CustomMetrics, Evaluation
     from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.metrics import Metric
@@ -130,7 +129,9 @@ def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str]
         )
 
 
-def _hidden(comparison: Comparison, metric: Metric, gated: Collection[str]) -> Iterator[tuple[str, Change]]:
+def _hidden(
+    comparison: Comparison, metric: Metric, gated: Collection[str]
+) -> Iterator[tuple[str, MetricChange]]:
     whole = comparison.change(metric)
     for tag in comparison.now.tags:
         change = comparison.change(metric, tag)

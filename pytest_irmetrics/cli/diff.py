@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_irmetrics.cli.screen import Commands
-    from pytest_irmetrics.comparison.change import Change
+    from pytest_irmetrics.comparison import MetricChange
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.reports.terminal import Screen
     from pytest_irmetrics.run import Run
@@ -171,7 +171,7 @@ def _lines(
     yield from _moved(comparison, changes, _leading(changes, options.metrics), options, on)
 
 
-def _table(changes: Sequence[Change], on: Screen) -> list[str]:
+def _table(changes: Sequence[MetricChange], on: Screen) -> list[str]:
     rows = [["metric", "baseline", "now", "delta", "n", "worse", "better", "same"]]
     for change in changes:
         counts = (change.n, len(change.worse), len(change.better), len(change.same))
@@ -187,7 +187,7 @@ def _table(changes: Sequence[Change], on: Screen) -> list[str]:
     return table(rows, "<>>>>>>>", on.width, ascii_only=on.ascii_only, whole=(0,))
 
 
-def _leading(changes: Sequence[Change], asked: Sequence[Metric] | None) -> Change | None:
+def _leading(changes: Sequence[MetricChange], asked: Sequence[Metric] | None) -> MetricChange | None:
     """Choose the metric by which queries are ordered: the first one asked for that any query moved."""
     order = sorted(changes, key=lambda change: asked is None and change.metric.name != _LEADING)
     return next((change for change in order if change.worse or change.better), None)
@@ -248,8 +248,8 @@ def _notes(
 
 def _moved(
     comparison: Comparison,
-    changes: Sequence[Change],
-    leading: Change | None,
+    changes: Sequence[MetricChange],
+    leading: MetricChange | None,
     options: argparse.Namespace,
     on: Screen,
 ) -> Iterator[str]:
@@ -274,7 +274,9 @@ def _moved(
         yield from _query(comparison, changes, query_id, on)
 
 
-def _query(comparison: Comparison, changes: Sequence[Change], query_id: str, on: Screen) -> Iterator[str]:
+def _query(
+    comparison: Comparison, changes: Sequence[MetricChange], query_id: str, on: Screen
+) -> Iterator[str]:
     golden = comparison.now.golden
     query = golden.queries[query_id]
     yield on.cut(f"{golden.where(query_id)}: {query_id}" if golden.path is not None else query_id)

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from pytest_irmetrics.comparison.change import Change, by_id
+from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.moves import moves
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError, NoQueryError
 from pytest_irmetrics.golden import GoldenSet
@@ -51,7 +51,7 @@ class RunNoise:
 class Comparison:
     """Today's evaluation against a baseline's.
 
-    Queries pair by id, text and params. ``comparison["ndcg@10"]`` is the Change of that metric over the paired
+    Queries pair by id, text and params. ``comparison["ndcg@10"]`` is the MetricChange of that metric over the paired
     queries; both sides are cut at the shallower of the two depths.
     """
 
@@ -84,12 +84,12 @@ class Comparison:
         only = frozenset(self.paired)
         self.now = now.narrowed(only=only, depth=self.depth)
         self.baseline = baseline.narrowed(only=only, depth=self.depth).beside(self.now)
-        self._changes: dict[tuple[str, str | None], Change] = {}
+        self._changes: dict[tuple[str, str | None], MetricChange] = {}
 
-    def __getitem__(self, metric: str | Metric) -> Change:
+    def __getitem__(self, metric: str | Metric) -> MetricChange:
         return self.change(metric)
 
-    def change(self, metric: str | Metric, tag: str | None = None) -> Change:
+    def change(self, metric: str | Metric, tag: str | None = None) -> MetricChange:
         """Return how a metric moved over the paired queries, or over those with ``tag``."""
         metric = self.now.metric(metric)
         if metric.kind == "latency":
@@ -99,7 +99,7 @@ class Comparison:
             self._changes[key] = self._compute(metric, tag)
         return self._changes[key]
 
-    def _compute(self, metric: Metric, tag: str | None) -> Change:
+    def _compute(self, metric: Metric, tag: str | None) -> MetricChange:
         queries, places = self.now.queries(metric, tag), self.now.places(metric, tag)
         weights = _taken(self.now.weights(metric), places)
         after = _taken(self.now.column(metric), places)
@@ -108,7 +108,7 @@ class Comparison:
         else:
             stored = by_id(self.baseline.queries(metric), self.baseline.column(metric))
             before = [stored.get(query.id) for query in queries]
-        return Change(
+        return MetricChange(
             metric=metric,
             tag=tag,
             baseline=_weighted_mean(before, weights),

@@ -15,8 +15,7 @@ from pytest_irmetrics.gates.verdict import Regression, Verdict, at_least, named,
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pytest_irmetrics.comparison import Comparison, RunNoise
-    from pytest_irmetrics.comparison.change import Change
+    from pytest_irmetrics.comparison import Comparison, MetricChange, RunNoise
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates.verdict import State
     from pytest_irmetrics.metrics import Metric
@@ -115,7 +114,9 @@ def _judged_both_ways(evaluation: Evaluation, gate: Gate, gates: Gates, regressi
     return _over_nothing(evaluation, gate, change, regression)
 
 
-def _over_nothing(evaluation: Evaluation, gate: Gate, change: Change, regression: Regression) -> Verdict:
+def _over_nothing(
+    evaluation: Evaluation, gate: Gate, change: MetricChange, regression: Regression
+) -> Verdict:
     """Tell what has no counterpart yet, and gates from the next baseline on, from what has nothing to gate any more."""
     if change.before:
         text = f"A gate over no query: {named(gate)} leaves out today whatever it counted in {regression.against}."
@@ -142,7 +143,7 @@ def _fallen(gate: Gate, gates: Gates, regression: Regression) -> Verdict:
     return _max_lost(gate, change, regression)
 
 
-def _relabelled(before: Verdict, fell: Change, today: Change, regression: Regression) -> Verdict:
+def _relabelled(before: Verdict, fell: MetricChange, today: MetricChange, regression: Regression) -> Verdict:
     """Let no gate pass through an edited golden set alone: the baseline knew nothing of what it says now."""
     what = regression.comparison.relabelled(today.tag)
     parts = [_parts(fell.baseline, today.now, fell.delta, what)] if before.word == "max_drop" else []
@@ -154,7 +155,7 @@ def _relabelled(before: Verdict, fell: Change, today: Change, regression: Regres
     )
 
 
-def _under_todays(word: str, today: Change, what: str) -> str:
+def _under_todays(word: str, today: MetricChange, what: str) -> str:
     """Say how the same fall looks by the golden set as it is, and why that does not count."""
     if today.n and word == "max_lost":
         seen = f"By today's {what}, which the table goes by, {len(today.lost) or 'none'} did."
@@ -185,7 +186,7 @@ def under_stored(what: str, against: str) -> str:
     return f"Under the {what} that {'was' if what == 'relevance level' else 'were'} stored with {against}, "
 
 
-def _labels_part(change: Change, comparison: Comparison) -> Iterator[str]:
+def _labels_part(change: MetricChange, comparison: Comparison) -> Iterator[str]:
     """Tell the retriever's part of a fall from the labels', where these changed and the mean moves by it."""
     labels = comparison.labels_delta(change.metric, change.tag)
     if labels is not None and abs(labels) > TOLERANCE:
@@ -201,12 +202,12 @@ def _parts(then: float | None, now: float | None, retriever: float, what: str) -
     )
 
 
-def allowed_drop(limit: Limit, change: Change) -> float:
+def allowed_drop(limit: Limit, change: MetricChange) -> float:
     """Return a ``max_drop`` as an absolute number: a percentage is one of the baseline's mean."""
     return limit.value / 100 * abs(change.baseline or 0.0) if limit.percent else limit.value
 
 
-def _max_drop(gate: Gate, change: Change, regression: Regression) -> Verdict:
+def _max_drop(gate: Gate, change: MetricChange, regression: Regression) -> Verdict:
     allowed = allowed_drop(gate.limit, change)
     drop = -change.delta
     per_cent = f" ({gate.limit} of {score_text(change.baseline)})" if gate.limit.percent else ""
@@ -256,13 +257,13 @@ def _noise_text(noise: RunNoise, allowed: float) -> str:
     return f"{text}."
 
 
-def _counts(change: Change) -> str:
+def _counts(change: MetricChange) -> str:
     worse, better = len(change.worse), len(change.better)
     same = change.n - worse - better
     return f"{plural(change.n, 'query', 'queries')}: {worse:,} worse, {better:,} better, {same:,} same."
 
 
-def _what_it_shows(change: Change, *, noisy: bool) -> Iterator[str]:
+def _what_it_shows(change: MetricChange, *, noisy: bool) -> Iterator[str]:
     """Say whether other queries would drop too; the drop itself is a fact about this golden set."""
     if change.p_value is None or change.interval is None:
         return
@@ -294,7 +295,7 @@ def _p_text(p: float, *against: float) -> str:
     return f"p = {score_text(p, *against, digits=3 if p < 0.01 else 2)}"
 
 
-def _max_lost(gate: Gate, change: Change, regression: Regression) -> Verdict:
+def _max_lost(gate: Gate, change: MetricChange, regression: Regression) -> Verdict:
     lost, allowed = len(change.lost), gate.limit.value
     scored = len(change.before)
     rule = f"at most {gate.limit} may be"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.comparison.moves import moves
+from pytest_irmetrics.comparison import moves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.comparison.moves import Move
+    from pytest_irmetrics.comparison import Move
     from pytest_irmetrics.reports.item_report import QueryReport
 
 _NAMED = 3

@@ -29,7 +29,7 @@ class _Paired(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Change:
+class MetricChange:
     """How one metric moved from the baseline, over the queries that both sides have.
 
     Kept as columns, one place a query; the mappings are made when they are looked at.
