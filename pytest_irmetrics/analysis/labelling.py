@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
-from pytest_irmetrics.golden.passage import document_of
 from pytest_irmetrics.metrics import Scorer
+from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.golden.lint import lint
-from pytest_irmetrics.golden.passage import document_of
+from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence

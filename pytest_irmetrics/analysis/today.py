@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.evaluation import EvaluationError
 from pytest_irmetrics.gates import would_pass
-from pytest_irmetrics.golden.passage import document_of
+from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator

@@ -15,7 +15,7 @@ from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_m
 from pytest_irmetrics.comparison import Comparison, compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.golden.passage import judged_then
+from pytest_irmetrics.retrieval.passages import judged_then
 from pytest_irmetrics.run import Answer
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.moves import moves
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError, NoQueryError
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.golden.passage import judged_then
 from pytest_irmetrics.metrics import Scorer, mean
+from pytest_irmetrics.retrieval.passages import judged_then
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.golden.passage import reread
+from pytest_irmetrics.retrieval.passages import reread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -15,8 +15,8 @@ from pytest_irmetrics.gates.regression import (
 )
 from pytest_irmetrics.gates.single_queries import query_gates
 from pytest_irmetrics.gates.verdict import Regression, Verdict, at_least, named, verdict_on
-from pytest_irmetrics.golden.passage import document_of
 from pytest_irmetrics.metrics import Metric
+from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import printable, quote
-from pytest_irmetrics.golden.passage import Known, Passage
 from pytest_irmetrics.retrieval.frameworks import DEPTH_NAMES, hint, method_of
+from pytest_irmetrics.retrieval.passages import Known
 from pytest_irmetrics.retrieval.showing import show, type_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_irmetrics.golden.passage import Passage
 
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours

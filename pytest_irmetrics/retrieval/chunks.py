@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.passage import Chunk, fold, rank
+from pytest_irmetrics.golden.passage import fold
 from pytest_irmetrics.retrieval.items import AnswerError, part, read_ids, read_item
+from pytest_irmetrics.retrieval.passages import Chunk, rank
 from pytest_irmetrics.retrieval.showing import show
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from pytest_irmetrics.golden.passage import Known
+    from pytest_irmetrics.retrieval.passages import Known
 
 _TEXTS = ("text", "page_content", "content")
 _SOURCES = ("doc_id", "document_id", "ref_doc_id", "source_id", "source")

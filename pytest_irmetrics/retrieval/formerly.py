@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.golden.passage import Known, judged_then
 from pytest_irmetrics.retrieval.call import passages_of
+from pytest_irmetrics.retrieval.passages import Known, judged_then
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -18,7 +18,7 @@ from pytest_irmetrics.retrieval.showing import show
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pytest_irmetrics.golden.passage import Known
+    from pytest_irmetrics.retrieval.passages import Known
     from pytest_irmetrics.run import Answer
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours

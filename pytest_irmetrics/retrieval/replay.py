@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.passage import reread
 from pytest_irmetrics.retrieval.call import RetrievalError, passages_of
 from pytest_irmetrics.retrieval.formerly import formerly_judged
 from pytest_irmetrics.retrieval.ledger import Retrieved, answer_to
+from pytest_irmetrics.retrieval.passages import reread
 from pytest_irmetrics.retrieval.showing import show
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from pytest_irmetrics.golden.passage import Known, Passage
+    from pytest_irmetrics.golden.passage import Passage
     from pytest_irmetrics.retrieval.call import Question
     from pytest_irmetrics.retrieval.options import RetrievalOptions
+    from pytest_irmetrics.retrieval.passages import Known
 
 _NOTHING = Answer(((),))
 

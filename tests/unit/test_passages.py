@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_irmetrics.golden.passage import Chunk, Passage, document_of, fold, rank, reread
+from pytest_irmetrics.golden.passage import Passage, fold
 from pytest_irmetrics.metrics import FAMILIES, Scorer, parse_metric
+from pytest_irmetrics.retrieval.passages import Chunk, document_of, rank, reread
 
 THIRTY = Passage("handbook", "thirty days", 2)
 EU = Passage("handbook", "within the EU")
