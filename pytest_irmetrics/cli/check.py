@@ -17,8 +17,8 @@ from pytest_irmetrics.cli.screen import (
     tell,
 )
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.golden.as_data import as_record
 from pytest_irmetrics.golden.lint import lint
+from pytest_irmetrics.golden.query_data import as_record
 
 if TYPE_CHECKING:
     import argparse

@@ -15,12 +15,11 @@ from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.cli.named import add_test, load
 from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, tell
 from pytest_irmetrics.golden import GoldenSetError
-from pytest_irmetrics.golden.beir_folder import is_golden_folder
-from pytest_irmetrics.golden.fitting import FORMATS, UnfitError, fit
+from pytest_irmetrics.golden.beir import is_golden_folder
 from pytest_irmetrics.golden.formats import SUFFIXES
 from pytest_irmetrics.golden.golden_set import read_as
 from pytest_irmetrics.golden.trec import topics_beside
-from pytest_irmetrics.golden.write import files_of
+from pytest_irmetrics.golden.write import FORMATS, UnfitError, files_of, fit
 from pytest_irmetrics.run import RunError
 
 if TYPE_CHECKING:

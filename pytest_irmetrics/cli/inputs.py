@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.cli.named import load
 from pytest_irmetrics.cli.screen import RefusedError, tell
-from pytest_irmetrics.golden.beir_folder import is_golden_folder
+from pytest_irmetrics.golden.beir import is_golden_folder
 from pytest_irmetrics.golden.formats import SUFFIXES
 from pytest_irmetrics.run.baseline import BaselineError, folders_below, list_baselines, read_baseline
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.cli.screen import RefusedError
-from pytest_irmetrics.golden.cells import guarded, unguarded
 from pytest_irmetrics.golden.query import MAX_GRADE
+from pytest_irmetrics.golden.table_cells import guarded, unguarded
 from pytest_irmetrics.thresholds import read_number
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A BEIR folder: ``queries.jsonl``, and ``qrels/test.tsv`` or another split; ``corpus.jsonl`` is not needed."""
+"""Read a BEIR folder: ``queries.jsonl``, and ``qrels/test.tsv`` or another split; ``corpus.jsonl`` is not needed."""
 
 from __future__ import annotations
 
@@ -10,29 +10,61 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.beir_folder import split_of, splits_of
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, strict_json
-from pytest_irmetrics.golden.rows import MAX_BYTES, blocks, contents_of, grouped, read_grade
+from pytest_irmetrics.golden.judgment_rows import MAX_BYTES, contents_of, read_grade
 from pytest_irmetrics.golden.table_rows import read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection
 
+    from pytest_irmetrics.golden.judgment_rows import Judged
     from pytest_irmetrics.golden.query import Contents
-    from pytest_irmetrics.golden.rows import Judged
 
-__all__ = ["is_split", "read_folder", "read_split"]
+__all__ = ["is_golden_folder", "is_split", "read_folder", "read_split", "split_of"]
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
-_COLUMNS = (b"query-id", b"corpus-id", b"score")
+_HEADER = (b"query-id", b"corpus-id", b"score")
+_COLUMNS = ("id", "docid", "rating")
+"""What the columns of a split hold where its header has other names."""
+
+
+def is_golden_folder(path: Path) -> bool:
+    """Say whether a folder is a BEIR data set, with ``queries.jsonl`` and ``qrels``.
+
+    Also one without ``queries.jsonl`` if a split has BEIR's header, so that its reader can say what is missing.
+    """
+    if os.path.isfile(path / "queries.jsonl"):  # noqa: PTH113 - Path.is_file raises where it may not look
+        return os.path.isdir(path / "qrels")  # noqa: PTH112 - as above
+    return any(_starts_like_split(split) for split in _splits_of(path) if os.path.isfile(split))  # noqa: PTH113 - reading a pipe would wait
+
+
+def _starts_like_split(path: Path) -> bool:
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(_HEADER[0])).lower() == _HEADER[0]
+    return False
+
+
+def split_of(folder: Path) -> Path | None:
+    """Return the split that is read of a folder: ``test.tsv``, or else its only one; None if there are several or none."""
+    splits = _splits_of(folder)
+    tests = [split for split in splits if split.stem == "test"]
+    return tests[0] if tests else splits[0] if len(splits) == 1 else None
+
+
+def _splits_of(folder: Path) -> list[Path]:
+    """Return the files ``qrels/*.tsv`` of a folder, by name."""
+    try:
+        return sorted((folder / "qrels").glob("*.tsv"))
+    except OSError:
+        return []
 
 
 def read_folder(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
     """Read the split `test` of a BEIR folder, or its only one. Raises GoldenSetError."""
-    splits = splits_of(path)
+    splits = _splits_of(path)
     chosen = split_of(path)
     if chosen is None:
         base = shown.rstrip("/\\")
@@ -58,14 +90,12 @@ def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
         data = read_plain_bytes(path, shown, MAX_BYTES)
         judged: Judged | None = None
         with suppress(Stop):
-            judged = _quick(data)
-            if judged is None:
-                _check_header(data, problems)
-                drafts = read_rows(data, problems, tabs=True, for_spreadsheets=False)
-                judged = (
-                    {query_id: draft.judgments for query_id, draft in drafts.items() if draft.judgments},
-                    {query_id: draft.line for query_id, draft in drafts.items()},
-                )
+            _check_header(data, problems)
+            queries_read = read_rows(data, problems, tabs=True, for_spreadsheets=False, unnamed=_COLUMNS)
+            judged = (
+                {query_id: query.judgments for query_id, query in queries_read.items() if query.judgments},
+                {query_id: query.line for query_id, query in queries_read.items()},
+            )
         del data
         texts: dict[str, str] = {}
         queries = folder / "queries.jsonl"
@@ -91,22 +121,19 @@ def _no_texts(texts_in: str) -> str:
 
 
 def is_split(data: bytes) -> bool:
-    """Say whether a table is the qrels of a BEIR folder, by its header."""
-    return _header(data) == list(_COLUMNS)
+    """Say whether a table has the header of a BEIR split: query-id, corpus-id and score."""
+    return _first_cells(data) == list(_HEADER)
 
 
-def _header(data: bytes) -> list[bytes]:
+def _first_cells(data: bytes) -> list[bytes]:
     first = data[:1000].splitlines()[:1]
     return first[0].lower().split(b"\t") if first else []
 
 
-def _is_judgment(cells: Sequence[bytes]) -> bool:
-    return len(cells) == len(_COLUMNS) and read_grade(cells[-1].decode("utf-8", "replace")) is not None
-
-
 def _check_header(data: bytes, problems: Problems) -> None:
-    """Report a first line that is a judgment, which must not go as the header. Raises Stop."""
-    if _is_judgment(_header(data)):
+    """Report a first line that is a judgment, which must not be skipped as the header. Raises Stop."""
+    cells = _first_cells(data)
+    if len(cells) == len(_HEADER) and read_grade(cells[-1].decode("utf-8", "replace")) is not None:
         problems.report(
             1,
             1,
@@ -115,34 +142,14 @@ def _check_header(data: bytes, problems: Problems) -> None:
         raise Stop
 
 
-def _quick(data: bytes) -> Judged | None:
-    """Read rows without quotes, their columns in the usual order under whatever names; None for others."""
-    names = _header(data)
-    header, end, rest = data.partition(b"\n")
-    if b'"' in data or b"\r" in header.rstrip(b"\r") or _is_judgment(names):
-        return None
-    if set(names) == set(_COLUMNS) and not is_split(data):  # in another order
-        return None
-    return grouped(_rows(rest), 2) if end else None
-
-
-def _rows(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    for block in blocks(data):
-        for line in block.splitlines():
-            query, document, grade = line.split(b"\t")  # ValueError: not three
-            if not query or not document:
-                raise ValueError
-            yield query, document, grade
-
-
 def _read_texts(path: Path, problems: Problems, wanted: set[str]) -> dict[str, str]:
-    """Read the texts of the queries that are judged in this split; the others belong to another."""
+    """Read the texts of the queries in `wanted`, those that the split judges; what is wrong is reported."""
     texts: dict[str, str] = {}
     lines: dict[str, int] = {}
     for number, line in enumerate(read_plain_bytes(path, problems.shown, MAX_BYTES).splitlines(), 1):
         if not line or line.isspace():
             continue
-        query_id, text = _text(line.decode(), number, problems)
+        query_id, text = _read_query(line.decode(), number, problems)
         if query_id is None or query_id not in wanted:
             continue
         if query_id in texts:
@@ -156,7 +163,8 @@ def _read_texts(path: Path, problems: Problems, wanted: set[str]) -> dict[str, s
     return texts
 
 
-def _text(line: str, number: int, problems: Problems) -> tuple[str | None, str | None]:
+def _read_query(line: str, number: int, problems: Problems) -> tuple[str | None, str | None]:
+    """Read the id and text of a line of ``queries.jsonl``; None where there is none."""
     record: Any
     try:
         record = strict_json(line)

@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.beir_folder import is_golden_folder
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 
 if TYPE_CHECKING:
@@ -48,8 +47,11 @@ _READERS = {
 def format_of(path: Path, shown: str) -> str:
     """Say which format a file is in, by its suffix, or a folder. Raises GoldenSetError where it is none."""
     is_folder = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
-    if is_folder and is_golden_folder(path):
-        return "beir"
+    if is_folder:
+        from pytest_irmetrics.golden.beir import is_golden_folder  # noqa: PLC0415 - few golden sets are folders
+
+        if is_golden_folder(path):
+            return "beir"
     form = SUFFIXES.get(path.suffix.lower())
     if form is not None and not is_folder:
         return form

@@ -6,7 +6,7 @@ import csv
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden import files
-from pytest_irmetrics.golden.beir_folder import split_of
+from pytest_irmetrics.golden.beir import split_of
 from pytest_irmetrics.golden.errors import Stop
 from pytest_irmetrics.golden.formats import SUFFIXES
 

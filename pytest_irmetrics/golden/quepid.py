@@ -10,9 +10,9 @@ from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_plain
+from pytest_irmetrics.golden.judgment_rows import bad_grade, judged_twice, read_grade
 from pytest_irmetrics.golden.nodes import NodeProblems, ScalarEvent, is_mapping, is_sequence, place_of
 from pytest_irmetrics.golden.query import Contents, Query
-from pytest_irmetrics.golden.rows import bad_grade, judged_twice, read_grade
 from pytest_irmetrics.golden.tables import read_table
 
 if TYPE_CHECKING:

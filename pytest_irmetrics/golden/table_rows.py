@@ -1,4 +1,4 @@
-"""A table with a header, one judgment a row → what it says of each query; Quepid's and BEIR's tables are such, too."""
+"""Read tables with a header and one judgment a row: CSV and TSV golden sets, BEIR splits, Quepid's CSV exports."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.cells import read_param, read_tags, unguarded
 from pytest_irmetrics.golden.errors import Stop
+from pytest_irmetrics.golden.judgment_rows import bad_grade, judged_twice, read_grade
 from pytest_irmetrics.golden.query import MAX_WEIGHT
-from pytest_irmetrics.golden.rows import bad_grade, judged_twice, read_grade
+from pytest_irmetrics.golden.table_cells import read_param, read_tags, unguarded
 from pytest_irmetrics.thresholds import read_number
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.errors import Problems
     from pytest_irmetrics.metrics import Grade
 
-__all__ = ["Draft", "read_rows"]
+__all__ = ["QueryRows", "read_rows"]
 
 COLUMNS = ("query", "docid", "rating", "id", "tags", "weight")
 
-_NAMED = {  # the names of Quepid's other exports, and of BEIR
+_ALIASES = {
     "doc_id": "docid",
     "doc id": "docid",
     "query text": "query",
@@ -34,8 +34,10 @@ _NAMED = {  # the names of Quepid's other exports, and of BEIR
     "corpus-id": "docid",
     "score": "rating",
 }
-_QUEPID = frozenset(("team name", "case name", "case id"))  # beside them stand any fields of the documents
-_OTHER_NAMES = {
+"""Column names that are read, too: those of Quepid's other exports, and of BEIR."""
+_QUEPID_COLUMNS = frozenset(("team name", "case name", "case id"))
+"""Columns of a Quepid export, in which any other column may be a field of the documents."""
+_SUGGESTIONS = {
     "doc": "docid",
     "document": "docid",
     "grade": "rating",
@@ -49,67 +51,85 @@ _OTHER_NAMES = {
     "query_id": "id",
     "tag": "tags",
 }
-_BREAK = re.compile(r"\r\n?|\n")
+"""Column names that are not read → the name to suggest."""
+_LINE_BREAK = re.compile(r"\r\n?|\n")
 
 
 @dataclass(slots=True)
-class Draft:
-    """What the rows of one query have said so far."""
+class QueryRows:
+    """What the rows of one query say of it."""
 
     line: int
+    """The first of its rows."""
     text: str | None = None
+    text_line: int | None = None
     judgments: dict[str, Grade] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
-    """On which line each document is judged."""
+    """The line on which each document is judged."""
     tags: tuple[str, ...] = ()
     weight: float = 1.0
     params: dict[str, object] = field(default_factory=dict)
-    given: dict[str, tuple[str, int]] = field(default_factory=dict)
-    """What a column has said of the query, and on which line."""
+    described: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """The first cell of each column about the query itself, with its line: tags, weight and parameters."""
 
 
 def read_rows(
-    data: bytes, problems: Problems, *, tabs: bool, for_spreadsheets: bool = True
-) -> dict[str, Draft]:
-    """Read the rows of a table by query; what is wrong is reported. Raises Stop where nothing more can be read.
+    data: bytes,
+    problems: Problems,
+    *,
+    tabs: bool,
+    for_spreadsheets: bool = True,
+    unnamed: Sequence[str] = (),
+) -> dict[str, QueryRows]:
+    """Read the rows of a table by query id; what is wrong is reported. Raises Stop where nothing more can be read.
 
-    Tables that are not `for_spreadsheets` have no guards against formulas.
+    In a table `for_spreadsheets` a space may stand before a cell to keep it from being taken for a formula. `unnamed` are
+    the columns of a table of that width whose header has other names.
     """
-    return _Table(data.decode(), problems, tabs=tabs, for_spreadsheets=for_spreadsheets).read()
+    table = _TableReader(data.decode(), problems, tabs=tabs, for_spreadsheets=for_spreadsheets)
+    return table.read(unnamed)
 
 
-class _Table:
-    """Reads one table; a place is only looked for where something is wrong with it."""
+class _TableReader:
+    """Reads one table; the csv module tells no columns, so a problem's place is looked for in the text."""
 
     def __init__(self, text: str, problems: Problems, *, tabs: bool, for_spreadsheets: bool) -> None:
         self._text = text
         self._problems = problems
         self._for_spreadsheets = for_spreadsheets
-        first = _BREAK.split(text, maxsplit=1)[0]
+        first = _LINE_BREAK.split(text, maxsplit=1)[0]
         counts = {sign: first.count(sign) for sign in ",;\t"}
         self._delimiter = "\t" if tabs else max(counts, key=lambda sign: counts[sign])
         self._starts: list[int] | None = None
         self._columns: list[str | None] = []
-        self._drafts: dict[str, Draft] = {}
+        """What each column of the table holds; None for one that is not read."""
+        self._places: dict[str, int] = {}
+        """The place of each column that is read."""
+        self._described: list[tuple[str, int]] = []
+        """The columns about the query itself, with their places."""
+        self._queries: dict[str, QueryRows] = {}
 
-    def read(self) -> dict[str, Draft]:
+    def read(self, unnamed: Sequence[str]) -> dict[str, QueryRows]:
         records = self._records(loose=False)
         line, header = next(records, (1, []))
         if not any(cell.strip() for cell in header):
             self._problems.report(1, 1, "There is no header. Begin with the line `query,docid,rating`.")
             raise Stop
-        if any(
-            cell[:1] == " " for cell in header[1:]
-        ):  # written `query, docid, rating`: the rows will be, too
+        # With a blank after each comma in the header, the rows will have one, too.
+        if any(cell[:1] == " " for cell in header[1:]):
             records = self._records(loose=True)
             line, header = next(records)
-        self._read_header(line, header)
+        self._read_header(line, header, unnamed)
+        self._places = {name: place for place, name in enumerate(self._columns) if name is not None}
+        judged = ("query", "id", "docid", "rating")
+        self._described = [(name, place) for name, place in self._places.items() if name not in judged]
         for line, cells in records:
             if any(map(str.strip, cells)):
                 self._read_row(line, cells)
-        return self._drafts
+        return self._queries
 
     def _records(self, *, loose: bool) -> Iterator[tuple[int, list[str]]]:
+        """Yield each record with the line on which it begins; `loose` skips blanks after a delimiter."""
         reader = csv.reader(
             io.StringIO(self._text, newline=""),
             delimiter=self._delimiter,
@@ -122,10 +142,10 @@ class _Table:
                 yield line, cells
                 line = reader.line_num + 1
         except csv.Error as error:
-            self._explain(line, str(error))
+            self._report_csv_error(line, str(error))
             raise Stop from None
 
-    def _explain(self, line: int, said: str) -> None:
+    def _report_csv_error(self, line: int, said: str) -> None:
         starts = self._cells_of(line)
         cell = len(starts) - 1
         if "field limit" in said:
@@ -148,7 +168,7 @@ class _Table:
     def _cells_of(self, line: int) -> list[int]:
         """Return where the cells of the record begin that begins on a line, as far as it can be read."""
         if self._starts is None:
-            self._starts = [0, *(found.end() for found in _BREAK.finditer(self._text))]
+            self._starts = [0, *(found.end() for found in _LINE_BREAK.finditer(self._text))]
         delimiter = re.escape(self._delimiter)
         cell = re.compile(rf'[ ]*"(?:[^"]|"")*"?|[^{delimiter}\r\n]*')
         at = self._starts[line - 1]
@@ -165,23 +185,26 @@ class _Table:
         """Report what is wrong with a cell of the record that begins on a line."""
         starts = self._cells_of(line)
         at = starts[min(cell, len(starts) - 1)] if starts else 0
-        before = [*_BREAK.finditer(self._text, (self._starts or [0])[line - 1], at)]
+        before = [*_LINE_BREAK.finditer(self._text, (self._starts or [0])[line - 1], at)]
         begin = before[-1].end() if before else (self._starts or [0])[line - 1]
         self._problems.report(line + len(before), at - begin + 1, message)
 
     # The header ------------------------------------------------------------------------------------------------
 
-    def _read_header(self, line: int, header: Sequence[str]) -> None:
+    def _read_header(self, line: int, header: Sequence[str], unnamed: Sequence[str]) -> None:
         names = [name.strip() for name in header]
         lower = [name.casefold() for name in names]
-        quepid = not _QUEPID.isdisjoint(lower)
+        if len(names) == len(unnamed) and any(_ALIASES.get(name, name) not in COLUMNS for name in lower):
+            self._columns = list(unnamed)
+            return
+        quepid = not _QUEPID_COLUMNS.isdisjoint(lower)
         before = len(self._problems)
-        if not any(name in COLUMNS or name in _NAMED for name in lower):
+        if not any(name in COLUMNS or name in _ALIASES for name in lower):
             message = f"This is no header: {quote(names[0])} is no column. Begin with `query,docid,rating`."
             self._problems.report(line, 1, message)
             raise Stop
         for at, name in enumerate(names):
-            column = _NAMED.get(lower[at], lower[at])
+            column = _ALIASES.get(lower[at], lower[at])
             if column.startswith("params.") and len(name) > len("params."):
                 column = f"params.{name[len('params.') :]}"
             elif column not in COLUMNS:
@@ -204,71 +227,81 @@ class _Table:
 
     # Rows ------------------------------------------------------------------------------------------------------
 
-    def _read_row(self, line: int, cells: Sequence[str]) -> None:
+    def _read_row(self, line: int, cells: list[str]) -> None:
         columns = self._columns
-        unrated = len(cells) == 1 and columns[0] == "query"  # as Quepid writes a query without ratings
-        if any(cells[len(columns) :]) or (len(cells) < len(columns) and not unrated):
-            at_cell = min(len(cells) - 1, len(columns))
-            self._report(line, at_cell, _wrong_size(len(cells), len(columns), self._delimiter))
-            return
-        row: dict[str, str] = {}
-        at: dict[str, int] = {}
-        for place, (column, cell) in enumerate(zip(columns, cells, strict=False)):
-            if column is not None and cell:
-                row[column] = unguarded(cell) if self._for_spreadsheets else cell
-                at[column] = place
-        text = row.pop("query", None)
+        if len(cells) != len(columns):
+            unrated = len(cells) == 1 and columns[0] == "query"  # as Quepid writes a query without ratings
+            if any(cells[len(columns) :]) or (len(cells) < len(columns) and not unrated):
+                cell = min(len(cells) - 1, len(columns))
+                self._report(line, cell, _wrong_size(len(cells), len(columns), self._delimiter))
+                return
+            cells = [*cells, *[""] * (len(columns) - len(cells))]
+        text = self._cell(cells, "query")
         if text is not None and text.isspace():
             text = None
-        query_id = row.pop("id", None) or text
+        query_id = self._cell(cells, "id") or text
         if query_id is None:
             self._report(line, 0, "This row has no query. Write its text or its id on each row.")
             return
-        draft = self._drafts.get(query_id)
-        if draft is None:
-            draft = self._drafts[query_id] = Draft(line)
-        if text is not None:
-            if draft.text is None:
-                draft.text = text
-                draft.given["query"] = (text, line)
-            elif draft.text != text:
+        query = self._queries.get(query_id)
+        if query is None:
+            query = self._queries[query_id] = QueryRows(line)
+        if text is not None and query.text != text:
+            if query.text is None:
+                query.text, query.text_line = text, line
+            else:
                 self._report(
                     line,
-                    at["query"],
-                    f"The query {quote(query_id)} has another text on line {draft.given['query'][1]}. Give each an id of its own.",
+                    self._places["query"],
+                    f"The query {quote(query_id)} has another text on line {query.text_line}. Give each an id of its own.",
                 )
-        self._judge(line, query_id, draft, row.pop("docid", None), row.pop("rating", "").strip(), at)
-        for column, cell in row.items():
-            self._describe(line, at[column], query_id, draft, column, cell)
+        self._read_judgment(line, query_id, query, cells)
+        for column, place in self._described:
+            if cells[place]:
+                self._read_description(line, place, query_id, query, column, self._cell(cells, column) or "")
 
-    def _judge(
-        self, line: int, query_id: str, draft: Draft, doc_id: str | None, written: str, at: dict[str, int]
-    ) -> None:
+    def _cell(self, cells: Sequence[str], column: str) -> str | None:
+        """Return what a row has in a column; None where it has nothing."""
+        place = self._places.get(column)
+        if place is None:
+            return None
+        cell = cells[place]
+        if self._for_spreadsheets and cell[:1] == " ":
+            return unguarded(cell)
+        return cell or None
+
+    def _read_judgment(self, line: int, query_id: str, query: QueryRows, cells: Sequence[str]) -> None:
+        doc_id = self._cell(cells, "docid")
+        written = (self._cell(cells, "rating") or "").strip()
         if doc_id is None:
             if written:
                 self._report(
-                    line, at["rating"], "This rating is of no document. Write its id in the column `docid`."
+                    line,
+                    self._places["rating"],
+                    "This rating is of no document. Write its id in the column `docid`.",
                 )
             return
         if not written:  # not rated yet, as in a list of what is to be judged
             return
         grade = read_grade(written)
         if grade is None:
-            self._report(line, at["rating"], bad_grade(doc_id, written))
-        elif doc_id in draft.judgments:
-            self._report(line, at["docid"], judged_twice(query_id, doc_id, draft.lines[doc_id]))
+            self._report(line, self._places["rating"], bad_grade(doc_id, written))
+        elif doc_id in query.judgments:
+            self._report(line, self._places["docid"], judged_twice(query_id, doc_id, query.lines[doc_id]))
         else:
-            draft.judgments[doc_id] = grade
-            draft.lines[doc_id] = line
+            query.judgments[doc_id] = grade
+            query.lines[doc_id] = line
 
-    def _describe(self, line: int, at: int, query_id: str, draft: Draft, column: str, cell: str) -> None:
-        """Read what is said of a query: on each of its rows, or on one of them."""
-        before = draft.given.setdefault(column, (cell, line))
+    def _read_description(
+        self, line: int, place: int, query_id: str, query: QueryRows, column: str, cell: str
+    ) -> None:
+        """Read tags, weight or a parameter of a query: the same on each of its rows, or on one of them."""
+        before = query.described.setdefault(column, (cell, line))
         if before[1] != line:
             if before[0] != cell:
                 self._report(
                     line,
-                    at,
+                    place,
                     f"`{column}` of the query {quote(query_id)} is {quote(before[0])} on line {before[1]}. Keep one.",
                 )
         elif column == "weight":
@@ -276,25 +309,27 @@ class _Table:
             if weight is None or not 0 < weight <= MAX_WEIGHT:
                 self._report(
                     line,
-                    at,
+                    place,
                     f"`weight` is {quote(cell)}. Write a number above 0 and up to {MAX_WEIGHT:,.0f}.",
                 )
             else:
-                draft.weight = float(weight)
+                query.weight = float(weight)
         elif column == "tags":
             tags = read_tags(cell)
             if tags is None:
-                self._report(line, at, f"`tags` is {quote(cell)}. Write different tags with commas between.")
+                self._report(
+                    line, place, f"`tags` is {quote(cell)}. Write different tags with commas between."
+                )
             else:
-                draft.tags = tags
+                query.tags = tags
         else:
-            draft.params[column.removeprefix("params.")] = read_param(cell)
+            query.params[column.removeprefix("params.")] = read_param(cell)
 
 
 def _unknown_column(name: str, names: Sequence[str]) -> str:
     lower = name.casefold()
     close = get_close_matches(lower, COLUMNS, n=1) if len(name) <= 40 else []
-    other = _OTHER_NAMES.get(lower)
+    other = _SUGGESTIONS.get(lower)
     if other and other not in names:
         advice = f"Did you mean `{other}`?"
     elif close:

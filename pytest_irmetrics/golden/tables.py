@@ -10,15 +10,15 @@ from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.beir import is_split, read_split
 from pytest_irmetrics.golden.errors import Problems, Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
+from pytest_irmetrics.golden.judgment_rows import MAX_BYTES
 from pytest_irmetrics.golden.query import Contents, Query
-from pytest_irmetrics.golden.rows import MAX_BYTES
 from pytest_irmetrics.golden.table_rows import read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
-    from pytest_irmetrics.golden.table_rows import Draft
+    from pytest_irmetrics.golden.table_rows import QueryRows
 
 __all__ = ["read_table"]
 
@@ -36,7 +36,7 @@ def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
         qrels = f"{path.name[: -len('.topics.tsv')]}.qrels"
         problems.report(1, 1, f"These are the texts of a TREC golden set. Name its judgments, {qrels}.")
         raise_any(problems)
-    drafts: dict[str, Draft] = {}
+    drafts: dict[str, QueryRows] = {}
     with pause_gc(), suppress(Stop):
         drafts = read_rows(data, problems, tabs=tabs)
         _check_texts(drafts, problems)
@@ -61,7 +61,7 @@ def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
     return Contents(queries, shown, path.stem, left_out=left_out)
 
 
-def _check_texts(drafts: Mapping[str, Draft], problems: Problems) -> None:
+def _check_texts(drafts: Mapping[str, QueryRows], problems: Problems) -> None:
     if any(draft.text is not None for draft in drafts.values()):
         for query_id, draft in drafts.items():
             if draft.text is None:

@@ -1,4 +1,4 @@
-"""TREC qrels, ``query 0 document grade``, and the topics beside them, ``query<TAB>text``."""
+"""Read TREC qrels, ``query 0 document grade``, and the topics beside them, ``query<TAB>text``."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import Problems, Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
-from pytest_irmetrics.golden.rows import (
+from pytest_irmetrics.golden.judgment_rows import (
     MAX_BYTES,
     bad_grade,
-    blocks,
     contents_of,
-    grouped,
+    iter_lines,
     judged_twice,
     read_grade,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
+    from pytest_irmetrics.golden.judgment_rows import Judged
     from pytest_irmetrics.golden.query import Contents
-    from pytest_irmetrics.golden.rows import Judged
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["read_qrels", "read_topics", "topics_beside"]
@@ -33,7 +32,8 @@ __all__ = ["read_qrels", "read_topics", "topics_beside"]
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 _SHAPE = "query 0 document grade"
-_FIELD = re.compile(rb"[^ \t\n\r\x0b\x0c]+")  # as bytes.split has it: an id may hold a no-break space
+_FIELD = re.compile(rb"[^ \t\n\r\x0b\x0c]+")
+"""A field as bytes.split finds it: an id may hold a no-break space."""
 
 
 def topics_beside(qrels: str) -> str:
@@ -44,9 +44,9 @@ def topics_beside(qrels: str) -> str:
 
 
 def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:  # noqa: ARG001 - no thresholds here
-    """Read qrels; the texts are in ``NAME.topics.tsv`` beside them, and a set without has none.
+    """Read qrels with the texts in ``NAME.topics.tsv`` beside them; without that file, the queries have no texts.
 
-    As trec_eval has it, fields stand between ASCII white space and the second is not read. Raises GoldenSetError.
+    As in trec_eval, fields are separated by ASCII white space and the second is ignored. Raises GoldenSetError.
     """
     data = read_plain_bytes(path, shown, MAX_BYTES)
     problems = Problems(shown)
@@ -60,7 +60,7 @@ def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
             with suppress(Stop):
                 texts = read_topics(topics, in_topics)
         with suppress(Stop):
-            judged = _quick(data) or _careful(data, problems)
+            judged = _read_judgments(data, problems)
             del data
             if texts is None or not (len(problems) or len(in_topics)):
                 contents = contents_of(judged, texts, problems, name=path.stem, texts_in=shown_topics)
@@ -70,7 +70,7 @@ def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
 
 
 def read_topics(path: Path, problems: Problems) -> dict[str, str]:
-    """Read texts by query, ``query<TAB>text`` a line."""
+    """Read the texts of queries by id, ``query<TAB>text`` a line; what is wrong is reported."""
     texts: dict[str, str] = {}
     lines: dict[str, int] = {}
     data = read_plain_bytes(path, problems.shown, MAX_BYTES)
@@ -90,50 +90,57 @@ def read_topics(path: Path, problems: Problems) -> dict[str, str]:
     return texts
 
 
-def _quick(data: bytes) -> Judged | None:
-    return grouped(_rows(data))
-
-
-def _rows(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    for block in blocks(data):
-        for line in block.splitlines():
-            query, _, document, grade = line.split()  # ValueError: not four
-            yield query, document, grade
-
-
-def _careful(data: bytes, problems: Problems) -> Judged:
-    """Read all that is right, and report all that is wrong."""
+def _read_judgments(data: bytes, problems: Problems) -> Judged:
+    """Read all rows that are right, and report all that are wrong."""
     judged: dict[str, dict[str, Grade]] = {}
     lines: dict[str, int] = {}
-    places: dict[tuple[str, str], int] = {}
-    for number, line in enumerate((line for block in blocks(data) for line in block.splitlines()), 1):
-        fields = [(match.start(), match[0].decode()) for match in _FIELD.finditer(line)]
-        if not fields:
-            continue
+    first_lines: dict[tuple[bytes, bytes], int] = {}
+    current: bytes | None = None
+    documents: dict[str, Grade] = {}
+    for number, line in enumerate(iter_lines(data), 1):
+        fields = line.split()
         if len(fields) != 4:
-            problems.report(number, 1, _wrong_shape([text for _, text in fields]))
+            if fields:
+                problems.report(number, 1, _wrong_shape([field.decode() for field in fields]))
             continue
-        (_, query_id), _, (doc_at, doc_id), (grade_at, written) = fields
-        grade = read_grade(written)
+        query, _, document, written = fields
+        grade = read_grade(written.decode())
         if grade is None:
-            problems.report(number, _column(line, grade_at), bad_grade(doc_id, written))
+            problems.report(number, _column(line, 3), bad_grade(document.decode(), written.decode()))
             continue
-        documents = judged.setdefault(query_id, {})
-        lines.setdefault(query_id, number)
+        if query != current:  # rows of one query nearly always stand together
+            current = query
+            query_id = query.decode()
+            documents = judged.setdefault(query_id, {})
+            lines.setdefault(query_id, number)
+        doc_id = document.decode()
         if doc_id in documents:
-            message = judged_twice(query_id, doc_id, places[query_id, doc_id])
-            problems.report(number, _column(line, doc_at), message)
+            first_lines = first_lines or _first_lines(data)
+            message = judged_twice(query_id, doc_id, first_lines[query, document])
+            problems.report(number, _column(line, 2), message)
             continue
         documents[doc_id] = grade
-        places[query_id, doc_id] = number
     return judged, lines
 
 
-def _column(line: bytes, at: int) -> int:
-    return len(line[:at].decode()) + 1
+def _first_lines(data: bytes) -> dict[tuple[bytes, bytes], int]:
+    """Return the line of the first judgment of each query and document."""
+    found: dict[tuple[bytes, bytes], int] = {}
+    for number, line in enumerate(iter_lines(data), 1):
+        fields = line.split()
+        if len(fields) == 4 and read_grade(fields[3].decode()) is not None:
+            found.setdefault((fields[0], fields[2]), number)
+    return found
+
+
+def _column(line: bytes, place: int) -> int:
+    """Return the column of a field of a line, counted from 1 in characters."""
+    start = [match.start() for match in _FIELD.finditer(line)][place]
+    return len(line[:start].decode()) + 1
 
 
 def _wrong_shape(fields: Sequence[str]) -> str:
+    """Return the message about a row that has not four fields."""
     if len(fields) == 6:
         return f"Here are 6 fields, as in a TREC run, and qrels have 4. Write `{_SHAPE}`."
     if fields[0].lower() in ("query-id", "query_id", "qid") and len(fields) == 3:

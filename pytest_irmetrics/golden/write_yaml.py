@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from pytest_irmetrics.golden.as_data import as_record, limits_of, short_limits, whole
 from pytest_irmetrics.golden.nodes import CONSTANTS, JSON_NUMBER
+from pytest_irmetrics.golden.query_data import as_record, limits_of, short_limits, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

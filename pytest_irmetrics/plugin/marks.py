@@ -14,7 +14,6 @@ import pytest
 
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.golden.beir_folder import is_golden_folder
 from pytest_irmetrics.metrics import MetricError
 from pytest_irmetrics.plugin import paths as places
 
@@ -130,6 +129,8 @@ def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
 def _may_be_golden(path: str, *, named: bool) -> bool:
     """Say whether what a pattern matches is one golden set; texts beside qrels are not, unless `named` in full."""
     if os.path.isdir(path):  # noqa: PTH112 - a name costs less than a Path
+        from pytest_irmetrics.golden.beir import is_golden_folder  # noqa: PLC0415 - few golden sets are folders
+
         return is_golden_folder(Path(path))
     return named or not path.endswith(".topics.tsv")
 

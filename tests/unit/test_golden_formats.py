@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Query
-from pytest_irmetrics.golden.cells import guarded, param_text, read_param, unguarded
 from pytest_irmetrics.golden.errors import MAX_PROBLEMS
+from pytest_irmetrics.golden.table_cells import guarded, param_text, read_param, unguarded
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 FUZZ = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -119,21 +119,24 @@ class TestQrels:
             theirs.setdefault(row.query_id, {})[row.doc_id] = row.relevance
         assert ours == theirs
 
-    def test_the_quick_and_the_careful_reading_agree(self):
-        rows = "".join(f"q{n // 3} 0 d{n % 7} {n % 4}\n" for n in range(60))
-        quick = load("a.qrels", rows)
-        careful = load("a.qrels", f"\n{rows}")  # an empty line is not usual
-        assert judgments(quick) == judgments(careful)
-        assert [query.line for query in careful.queries.values()] == [
-            query.line + 1 for query in quick.queries.values() if query.line
+    def test_rows_of_a_query_may_stand_apart(self):
+        golden = load("a.qrels", "\nq1 0 d1 1\nq2 0 d1 1\n \nq1 0 d2 2.0\n")
+        assert judgments(golden) == {"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 1}}
+        assert [query.line for query in golden.queries.values()] == [2, 3]
+
+    def test_a_document_judged_twice_is_reported_with_its_first_judgment(self):
+        assert problems("a.qrels", "q1 0 d1 x\nq1 0 d1 1\nq2 0 d2 1\nq1 0 d1 1\nq1 0 d1 2\n") == [
+            "a.qrels:1:9: The grade of 'd1' is 'x'. Write a number up to 1000.",
+            "a.qrels:4:6: The query 'q1' judges 'd1' twice, first on line 2. Keep one.",
+            "a.qrels:5:6: The query 'q1' judges 'd1' twice, first on line 2. Keep one.",
         ]
 
     def test_blocks_of_rows_are_read_as_one_file(self, monkeypatch):
-        from pytest_irmetrics.golden import rows
+        from pytest_irmetrics.golden import judgment_rows
 
         text = "".join(f"q{n // 3} 0 d{n} {n % 4}\n" for n in range(60))
         whole = load("a.qrels", text)
-        monkeypatch.setattr(rows, "_BLOCK", 7)
+        monkeypatch.setattr(judgment_rows, "_BLOCK", 7)
         assert load("a.qrels", text).queries == whole.queries
 
     def test_texts_are_in_the_topics_beside(self):

@@ -1,7 +1,8 @@
-"""Formats of one judgment a row: what their readers share, from rows to contents."""
+"""Share what the readers of formats with one judgment a row need: grades, messages, and making queries of rows."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import quote
@@ -9,7 +10,7 @@ from pytest_irmetrics.golden.query import MAX_GRADE, Contents, Query, make_query
 from pytest_irmetrics.thresholds import read_number
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from pytest_irmetrics.golden.errors import Problems
     from pytest_irmetrics.metrics import Grade
@@ -18,61 +19,33 @@ __all__ = [
     "MAX_BYTES",
     "Judged",
     "bad_grade",
-    "blocks",
     "contents_of",
-    "grouped",
+    "iter_lines",
     "judged_twice",
     "read_grade",
 ]
 
 MAX_BYTES = 1_000_000_000
-"""Rows are read block by block, and a great many are usual here."""
+"""More than of other formats: files with a great many rows are usual here."""
 
 _BLOCK = 4_000_000
-_GRADES: dict[bytes, Grade] = {b"%d" % grade: grade for grade in range(-10, MAX_GRADE + 1)}
 
 Judged = tuple[dict[str, dict[str, "Grade"]], dict[str, int]]
 """Grades by query and document, and the line on which each query is first named."""
 
 
-def blocks(data: bytes) -> Iterator[bytes]:
-    """Yield the data in blocks of whole lines, so that never all rows are in memory as objects."""
+def iter_lines(data: bytes) -> Iterator[bytes]:
+    """Yield the lines of a file, without their ends; split block by block, so that never all are in memory as objects."""
     start = 0
     while start < len(data):
         end = data.find(b"\n", start + _BLOCK) + 1 or len(data)
-        yield data[start:end]
+        yield from data[start:end].splitlines()
         start = end
 
 
-def grouped(rows: Iterable[tuple[bytes, bytes, bytes]], first: int = 1) -> Judged | None:
-    """Group rows of query, document and grade, of which `first` is the line of the first.
-
-    None where anything is not as it nearly always is (a grade that is no integer, a document judged twice, rows of
-    another shape), for a slower reader to read or to complain of.
-    """
-    judged: dict[str, dict[str, Grade]] = {}
-    lines: dict[str, int] = {}
-    current = None
-    documents: dict[str, Grade] = {}
-    line = first - 1
-    grades = _GRADES
-    try:
-        for line, (query, document, grade) in enumerate(rows, first):
-            if query != current:
-                current = query
-                query_id = query.decode()
-                if query_id not in judged:
-                    judged[query_id] = {}
-                    lines[query_id] = line
-                documents = judged[query_id]
-            documents[document.decode()] = grades[grade]
-    except (KeyError, ValueError):
-        return None
-    return (judged, lines) if sum(map(len, judged.values())) == line - first + 1 else None
-
-
+@lru_cache(maxsize=1000)  # files have few different grades, and parsing each would take most of the time
 def read_grade(text: str) -> Grade | None:
-    """Read a grade by trec_eval's conventions: any number up to 1000, also below 0. None if it is none."""
+    """Read a grade as trec_eval does: any number up to 1000, also below 0. None if it is none."""
     number = read_number(text)
     if number is None or number > MAX_GRADE:
         return None
@@ -82,12 +55,12 @@ def read_grade(text: str) -> Grade | None:
 
 
 def bad_grade(doc_id: str, text: str) -> str:
-    """Say that `read_grade` could make nothing of a text."""
+    """Return the message about a grade that `read_grade` returned None for."""
     return f"The grade of {quote(doc_id)} is {quote(text)}. Write a number up to {MAX_GRADE}."
 
 
 def judged_twice(query_id: str, doc_id: str, line: int) -> str:
-    """Say that a query judges a document a second time."""
+    """Return the message about a second judgment of a document; `line` is that of the first."""
     return f"The query {quote(query_id)} judges {quote(doc_id)} twice, first on line {line}. Keep one."
 
 
@@ -100,9 +73,9 @@ def contents_of(
     texts_in: str = "",
     ignored: Container[str] = (),
 ) -> Contents:
-    """Make contents of judgments and texts, which are None where the set has none.
+    """Make queries of judgments and texts; `texts` is None for a set without texts.
 
-    A query without a text, where there are texts, is reported: `texts_in` names the file that lacks it. One with a
+    Where there are texts, a query without one is reported: `texts_in` names the file that lacks it. A query with a
     text and no judgment is left out, unless it is `ignored`.
     """
     grades, lines = judged
