@@ -7,14 +7,16 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
+from operator import countOf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.run import json as json_form
 from pytest_irmetrics.run import trec, trec_columns
-from pytest_irmetrics.run.answer import Answer, Header
+from pytest_irmetrics.run.answer import Answer, Header, make_answer
 from pytest_irmetrics.run.faults import RunError, decode
 
 if TYPE_CHECKING:
@@ -41,15 +43,12 @@ class Run:
 
     def __init__(self, rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> None:
         answers: dict[str, Answer] = {}
-        for given, ranking in rankings.items():
-            query_id = as_id(given)
-            if query_id is None:
-                raise RunError(
-                    f"a query's id is text, not {type(given).__name__}. Give a mapping of query id to ids."
-                )
-            if query_id in answers:
-                raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
-            answers[query_id] = Answer((_ranking(query_id, ranking),))
+        with pause_gc():
+            for given, ranking in rankings.items():
+                query_id = given if type(given) is str else _query_id(given)
+                if query_id in answers:
+                    raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
+                answers[query_id] = make_answer((_ranking(query_id, ranking),), None, {})
         self._fill(answers, Header())
 
     def _fill(self, answers: Answers, header: Header) -> None:
@@ -153,7 +152,30 @@ class Run:
             ) from None
 
 
+def _query_id(given: object) -> str:
+    """Return a query's id as text. Raises RunError for what cannot be an id."""
+    query_id = as_id(given)
+    if query_id is None:
+        raise RunError(
+            f"a query's id is text, not {type(given).__name__}. Give a mapping of query id to ids."
+        )
+    return query_id
+
+
 def _ranking(query_id: str, given: object) -> tuple[str, ...]:
+    """Return a ranking's ids, best first. Raises RunError for what is no ranking, and for ids that cannot be used."""
+    if type(given) is list or type(given) is tuple:
+        # Nearly always all is well, which takes one pass for the types and one set for the rest to prove.
+        ids = tuple(given)
+        if countOf(map(type, ids), str) == len(ids):
+            distinct = set(ids)
+            if len(distinct) == len(ids) and "" not in distinct:
+                return ids
+    return _checked_ranking(query_id, given)
+
+
+def _checked_ranking(query_id: str, given: object) -> tuple[str, ...]:
+    """Return a ranking's ids in any accepted form, or raise RunError that says what is wrong with them."""
     wrong = f"the ranking of query {quote(query_id)}"
     if isinstance(given, Mapping):
         try:
