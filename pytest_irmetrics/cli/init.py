@@ -1,4 +1,4 @@
-"""``init``: a first golden set, a search to replace, and a test that passes."""
+"""The command ``init``: write a first golden set, a search to be replaced, and a test that passes."""
 
 from __future__ import annotations
 
@@ -15,84 +15,17 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.cli.screen import Commands
 
-_GOLDEN = """\
-# What people search for, and which documents should come back. Replace these queries by
-# real ones, from your logs: twenty show something, a hundred show small changes.
-# `pytest-irmetrics check golden/*.yaml` checks the file.
-queries:
-  - id: reset
-    query: how do I reset my password
-    relevant: [doc-12, doc-40]
-    tags: [account]
-  - id: refund
-    query: refund policy
-    relevant: {doc-9: 3, doc-4: 1}     # graded: 3 is exactly it, 1 helps; 0 was judged, and does not
-  - query: opening hours               # without an id, the text is the id
-    relevant: doc-1
-  - query: asdf qwerty
-    no_answer: true                    # the right answer is an empty one
-"""
-
-_RETRIEVER = """\
-@pytest.fixture(scope="session")
-def retriever():
-    return lambda query, k: my_search(query, size=k)  # ids, best first
-"""
-
-_CONFTEST = (
-    r'''import re
-
-import pytest
-
-# Replace this by your own search engine, index or RAG pipeline: all that counts is what
-# `retriever` returns.
-DOCUMENTS = {
-    "doc-1": "Opening hours of our shops",
-    "doc-4": "What our refund policy does not cover",
-    "doc-9": "Refund policy: how do I get my money back",
-    "doc-12": "How do I reset my password",
-    "doc-13": "How do I close my account",
-    "doc-14": "How do I change my address",
-    "doc-15": "How do I cancel my order",
-    "doc-16": "How do I track my order",
-    "doc-17": "How do I pay by invoice",
-    "doc-18": "How do I contact you",
-    "doc-19": "How do I redeem a voucher",
-    "doc-40": "How do I change my password",
+_TEMPLATES = Path(__file__).with_name("init_files")
+_FILES = {
+    "golden/faq.yaml": "faq.yaml",
+    "conftest.py": "conftest.py.txt",
+    "test_search.py": "test_search.py.txt",
 }
-
-
-def my_search(query, size):
-    """The documents that share the most words with the query."""
-    scores = {doc: len(words(query) & words(text)) for doc, text in DOCUMENTS.items()}
-    found = [doc for doc in DOCUMENTS if scores[doc] > 0]
-    return sorted(found, key=scores.get, reverse=True)[:size]
-
-
-def words(text):
-    return set(re.findall(r"\w+", text.lower()))
-
-
-'''
-    + _RETRIEVER
-)
-
-_TEST = """\
-import pytest
-
-
-@pytest.mark.ir_golden("golden/*.yaml")
-@pytest.mark.ir_threshold("mrr", 0.80)
-@pytest.mark.ir_threshold("ndcg@10", min=0.70, max_drop=0.01)
-def test_search_quality(irmetrics):
-    irmetrics.check()
-"""
-
-_FILES = {"golden/faq.yaml": _GOLDEN, "conftest.py": _CONFTEST, "test_search.py": _TEST}
+"""The files that are written → their templates."""
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Add the command to the command line."""
     parser = add_command(
         commands,
         "init",
@@ -119,8 +52,9 @@ pytest-irmetrics init --dir tests/search
 def _init(options: argparse.Namespace) -> int:
     folder = Path(options.dir)
     kept = []
-    for name, text in _FILES.items():
+    for name, template in _FILES.items():
         path = folder / name
+        text = _read_template(template)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             written = _write_new(path, text)
@@ -134,7 +68,7 @@ def _init(options: argparse.Namespace) -> int:
         tell(f"{shown(path)}: {'written' if written else 'exists, and is left as it is'}")
     if "conftest.py" in kept and not _mentions_retriever(folder / "conftest.py"):
         show("\nconftest.py needs a fixture that hands over your search:\n")
-        show("\n".join(f"    {line}" for line in ["import pytest", "", *_RETRIEVER.splitlines()]))
+        show("\n".join(f"    {line}" for line in ["import pytest", "", *_retriever_fixture().splitlines()]))
     where = "" if folder == Path() else f" {shlex.quote(options.dir)}"
     show("\nNext:")
     commands = (
@@ -147,6 +81,16 @@ def _init(options: argparse.Namespace) -> int:
         tell(f"  {command:<{width}}  # {what}")
     show("\nThen put your search into conftest.py, and your queries into golden/faq.yaml.")
     return FAILED if kept else OK
+
+
+def _read_template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _retriever_fixture() -> str:
+    """Return the fixture at the end of the conftest.py that is written."""
+    conftest = _read_template(_FILES["conftest.py"])
+    return conftest[conftest.index("@pytest.fixture") :]
 
 
 def _write_new(path: Path, text: str) -> bool:

@@ -13,6 +13,7 @@ import pytest_irmetrics.plugin.recorder
 import pytest_irmetrics.plugin.session  # noqa: F401 - see above
 from pytest_irmetrics import cli
 
+TEMPLATES = Path(cli.__file__).with_name("init_files")
 FILES = ["golden/faq.yaml", "conftest.py", "test_search.py"]
 
 
@@ -86,6 +87,13 @@ def test_never_writes_to_a_file_that_is_there(capsys, folder, kept):
 def test_says_nothing_of_a_retriever_where_there_is_one(capsys, folder):
     (folder / "conftest.py").write_text("def retriever(): ...")
     assert "needs a fixture" not in init(capsys, status=1)
+
+
+def test_writes_its_templates_as_they_are(capsys):
+    init(capsys)
+    for name in FILES:
+        (template,) = TEMPLATES.glob(f"{Path(name).name}*")
+        assert Path(name).read_bytes() == template.read_bytes()
 
 
 def test_writes_the_same_every_time(capsys):

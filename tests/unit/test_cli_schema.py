@@ -10,9 +10,11 @@ import pytest
 import yaml
 
 from pytest_irmetrics import cli
-from pytest_irmetrics.cli.schema import schema
+from pytest_irmetrics.cli.schema import SCHEMA
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.golden.values import QUERY_KEYS, SET_KEYS
+from pytest_irmetrics.golden.query import MAX_GRADE, MAX_WEIGHT
+from pytest_irmetrics.golden.values import PASSAGE_KEYS, QUERY_KEYS, SET_KEYS
+from pytest_irmetrics.metrics import FAMILIES
 from pytest_irmetrics.thresholds import QUERY_WORDS, WORDS
 
 EXAMPLE = Path(__file__).parents[2] / "example_project" / "golden" / "rules.yaml"
@@ -135,9 +137,13 @@ Core.add_constructor(
 )  # 0123 is 123
 
 
+def schema():
+    return json.loads(SCHEMA.read_text(encoding="utf-8"))
+
+
 @pytest.fixture(scope="module")
 def validator():
-    described = json.loads(json.dumps(schema()))
+    described = schema()
     jsonschema.Draft202012Validator.check_schema(described)
     return jsonschema.Draft202012Validator(described)
 
@@ -152,10 +158,11 @@ def load(folder, text):
     return GoldenSet.load(folder / "x.yaml")
 
 
-def test_prints_it_the_same_every_time(capsys):
+def test_prints_the_file(capsys):
     assert cli.main(["schema"]) == 0
     out, err = capsys.readouterr()
-    assert (json.loads(out), err) == (schema(), "")
+    assert (out, err) == (SCHEMA.read_text(encoding="utf-8"), "")
+    assert out == json.dumps(schema(), indent=2) + "\n"
     assert out.isascii()
     assert len(out) < 40_000
 
@@ -187,8 +194,39 @@ def test_knows_every_key_and_word():
     definitions = described["$defs"]
     assert set(described["properties"]) == SET_KEYS
     assert set(definitions["query"]["properties"]) == QUERY_KEYS
+    assert set(definitions["passage"]["properties"]) == PASSAGE_KEYS
     for name, words in (("limits", WORDS), ("query_limits", QUERY_WORDS)):
         assert list(definitions[name]["anyOf"][-1]["properties"]) == list(words)
+
+
+def test_knows_every_bound():
+    described = schema()
+    properties, definitions = described["properties"], described["$defs"]
+    assert properties["relevance_level"]["maximum"] == definitions["grade"]["maximum"] == MAX_GRADE
+    assert definitions["query"]["properties"]["weight"]["maximum"] == MAX_WEIGHT
+    scores = [family for family in FAMILIES.values() if family.kind != "latency"]
+    scale = {
+        "type": "number",
+        "minimum": min(family.lower for family in scores),
+        "maximum": max(family.upper for family in scores),
+    }
+    for name in ("limits", "query_limits"):
+        assert definitions[name]["anyOf"][0] == scale
+        words = definitions[name]["anyOf"][-1]["properties"]
+        assert words["max_drop"]["anyOf"][0]["maximum"] == scale["maximum"] - scale["minimum"]
+
+
+def test_offers_every_built_in_metric():
+    """A new metric belongs into golden.schema.json, with the first line of what it says about itself."""
+    definitions = schema()["$defs"]
+    offered = {name: definitions[name]["properties"] for name in ("thresholds", "query_thresholds")}
+    for family in FAMILIES.values():
+        for name in [family.name, *([f"{family.name}@10"] if family.kind == "ranking" else [])]:
+            limits = "limits_of_latency" if family.kind == "latency" else "limits"
+            assert offered["thresholds"].pop(name)["$ref"] == f"#/$defs/{limits}"
+            if family.kind != "latency":  # its one word, max, is about many queries
+                assert offered["query_thresholds"].pop(name)["$ref"] == "#/$defs/query_limits"
+    assert offered == {"thresholds": {}, "query_thresholds": {}}  # nothing that is no metric
 
 
 def test_explains_every_key():
