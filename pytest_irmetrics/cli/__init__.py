@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_irmetrics.cli.command import main
+from pytest_irmetrics.cli.main import main
 
 __all__ = ["main"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from pytest_irmetrics.cli.command import main
+from pytest_irmetrics.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

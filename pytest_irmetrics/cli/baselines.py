@@ -9,16 +9,25 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import plural, printable
-from pytest_irmetrics.cli.inputs import add_directory, below, exists, shown
-from pytest_irmetrics.cli.screen import FAILED, OK, RefusedError, add_command, screen, show, tell
+from pytest_irmetrics.cli.command_line import (
+    FAILED,
+    OK,
+    CommandError,
+    add_baseline_dir_option,
+    add_command,
+    print_escaped,
+    print_line,
+    stdout_screen,
+)
+from pytest_irmetrics.cli.inputs import baselines_below, exists, shown_path
 from pytest_irmetrics.run.baseline import BaselineError, baseline_path, stale
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from pytest_irmetrics.cli.inputs import Stored
-    from pytest_irmetrics.cli.screen import Commands, Parser
+    from pytest_irmetrics.cli.command_line import Commands, Parser
+    from pytest_irmetrics.cli.inputs import StoredBaseline
     from pytest_irmetrics.run import Run
 
 
@@ -78,46 +87,48 @@ def _add_folder(parser: Parser) -> None:
         metavar="DIR",
         help="look in this folder and below it (default: here)",
     )
-    add_directory(parser)
+    add_baseline_dir_option(parser)
 
 
-def _found(options: argparse.Namespace) -> list[Stored]:
+def _found(options: argparse.Namespace) -> list[StoredBaseline]:
     top = Path(options.folder)
     if not top.is_dir():
         what = "is not a folder" if exists(top) else "is not there"
-        raise RefusedError(f"{printable(options.folder)}: {what}. Name a folder that tests are in or below.")
-    found = list(below(top, options.baseline_dir))
+        raise CommandError(f"{printable(options.folder)}: {what}. Name a folder that tests are in or below.")
+    found = list(baselines_below(top, options.baseline_dir))
     if not found:
-        tell(f"There is no folder {options.baseline_dir} with a baseline in {options.folder} or below it.")
+        print_escaped(
+            f"There is no folder {options.baseline_dir} with a baseline in {options.folder} or below it."
+        )
     return found
 
 
 def _list(options: argparse.Namespace) -> int:
     status = OK
-    on = screen()
+    on = stdout_screen()
     for number, stored in enumerate(_found(options)):
         if number:
-            show("")
-        tell(shown(stored.path))
+            print_line("")
+        print_escaped(shown_path(stored.path))
         try:
             run = stored.read()
         except BaselineError as error:
             status = FAILED
             sys.stdout.flush()
-            tell(str(error), sys.stderr)
+            print_escaped(str(error), sys.stderr)
             continue
         for name, fact in _facts(stored, run):
             for line in on.wrapped(f"{name:<10}  {fact}", "  ", " " * 14):
-                show(line)
+                print_line(line)
     return status
 
 
-def _facts(stored: Stored, run: Run) -> Iterator[tuple[str, str]]:
+def _facts(stored: StoredBaseline, run: Run) -> Iterator[tuple[str, str]]:
     yield "test", _test(stored)
     golden_file = stored.golden_file(run)
     if golden_file is not None:
         gone = "" if exists(golden_file) else " is gone"
-        yield "golden set", f"{shown(golden_file)}{gone}"
+        yield "golden set", f"{shown_path(golden_file)}{gone}"
     elif run.golden_set is not None:
         yield "golden set", f"{run.golden_set}, made in Python"
     parts = [plural(len(run), "query", "queries")]
@@ -131,15 +142,15 @@ def _facts(stored: Stored, run: Run) -> Iterator[tuple[str, str]]:
         yield "means", ", ".join(f"{metric} {score_text(mean)}" for metric, mean in run.means.items())
 
 
-def _test(stored: Stored) -> str:
+def _test(stored: StoredBaseline) -> str:
     """Name a test as pytest does. A name that no file can have was stored with `_` and a hash in it."""
     name, bracket, ids = stored.path.stem.partition("[")
     test = f"{name.replace('.', '::')}{bracket}{ids}"
     # Which file it is of is told from the files that are there: names of modules may be hashed too.
     for file in sorted(stored.folder.glob("*.py")):
         if baseline_path(file, "", ".").parent.name == stored.path.parent.name:
-            return f"{shown(file)}::{test}"
-    return f"{test}, in a file that is gone: {shown(stored.folder / stored.path.parent.name)}.py"
+            return f"{shown_path(file)}::{test}"
+    return f"{test}, in a file that is gone: {shown_path(stored.folder / stored.path.parent.name)}.py"
 
 
 def _prune(options: argparse.Namespace) -> int:
@@ -151,33 +162,35 @@ def _prune(options: argparse.Namespace) -> int:
             golden_file = stored.golden_file(stored.read())
         except BaselineError as error:  # perhaps it never was one, so it stays
             status = FAILED
-            tell(str(error), sys.stderr)
+            print_escaped(str(error), sys.stderr)
             continue
         if stored.folder not in without_test:
             without_test[stored.folder] = set(stale(stored.folder, options.baseline_dir, {}))
         if stored.path in without_test[stored.folder]:
             doomed.append((stored, "its test file is gone"))
         elif golden_file is not None and not exists(golden_file):
-            doomed.append((stored, f"its golden set {shown(golden_file)} is gone"))
+            doomed.append((stored, f"its golden set {shown_path(golden_file)} is gone"))
     for stored, why in doomed:
-        where = shown(stored.path)
+        where = shown_path(stored.path)
         if not options.yes:
-            tell(f"{where}: {why}, and would be deleted")
+            print_escaped(f"{where}: {why}, and would be deleted")
             continue
         try:
             _delete(stored)
         except OSError as error:
             status = FAILED
-            tell(f"{printable(where)}: cannot be deleted: {error.strerror or error}. Mend that.", sys.stderr)
+            print_escaped(
+                f"{printable(where)}: cannot be deleted: {error.strerror or error}. Mend that.", sys.stderr
+            )
         else:
-            tell(f"{where}: {why}; deleted")
+            print_escaped(f"{where}: {why}; deleted")
     if doomed and not options.yes:
-        tell(f"{plural(len(doomed), 'baseline')} would be deleted. To delete, add --yes.")
+        print_escaped(f"{plural(len(doomed), 'baseline')} would be deleted. To delete, add --yes.")
         return FAILED
     return status
 
 
-def _delete(stored: Stored) -> None:
+def _delete(stored: StoredBaseline) -> None:
     """Delete a baseline, and the folders that it leaves empty."""
     stored.path.unlink()
     with contextlib.suppress(OSError):  # something else is in them

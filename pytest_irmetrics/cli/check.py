@@ -6,15 +6,15 @@ import sys
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.cli.screen import (
+from pytest_irmetrics.cli.command_line import (
     FAILED,
     GOLDEN_HELP,
     OK,
     add_command,
-    add_own_metrics,
+    add_metric_option,
     json_line,
-    show,
-    tell,
+    print_escaped,
+    print_line,
 )
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.lint import lint
@@ -23,7 +23,7 @@ from pytest_irmetrics.golden.query_data import as_record
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_irmetrics.cli.screen import Commands
+    from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.golden import Query
 
 
@@ -54,7 +54,7 @@ pytest-irmetrics check --metric freshness golden/news.yaml
             "that is printed, on standard error"
         ),
     )
-    add_own_metrics(parser)
+    add_metric_option(parser)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -66,16 +66,16 @@ def _check(options: argparse.Namespace) -> int:
         except GoldenSetError as error:
             status = FAILED
             for problem in error.problems:
-                tell(str(problem), sys.stderr if options.json else sys.stdout)
+                print_escaped(str(problem), sys.stderr if options.json else sys.stdout)
         else:
             good.append((file, golden))
             if not options.json:
-                tell(_summary(file, golden))
+                print_escaped(_summary(file, golden))
                 for warning in lint(golden):
-                    tell(str(warning))
+                    print_escaped(str(warning))
     if options.json and status == OK:
         lines = [_json_line(file, query) for file, golden in good for query in golden.queries.values()]
-        show("\n".join(["[", ",\n".join(lines), "]"]))
+        print_line("\n".join(["[", ",\n".join(lines), "]"]))
     return status
 
 

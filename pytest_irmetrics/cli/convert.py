@@ -10,10 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.atomic_write import WriteError, write_whole
+from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.wording import plural, quote
-from pytest_irmetrics.cli.named import add_test, load
-from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, tell
+from pytest_irmetrics.cli.command_line import (
+    OK,
+    CommandError,
+    add_command,
+    add_metric_option,
+    add_test_option,
+    print_escaped,
+)
+from pytest_irmetrics.cli.inputs import load_runs
 from pytest_irmetrics.golden import GoldenSetError
 from pytest_irmetrics.golden.beir import is_golden_folder
 from pytest_irmetrics.golden.formats import SUFFIXES
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from pytest_irmetrics.cli.screen import Commands
+    from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.run import Run
 
@@ -65,9 +72,9 @@ pytest-irmetrics convert bm25.run bm25.json
         "--from", dest="form", choices=_NAMES, help="the format of IN, where its suffix does not say it"
     )
     parser.add_argument("--to", choices=_NAMES, help="the format of OUT, where its suffix does not say it")
-    add_test(parser)
+    add_test_option(parser)
     parser.add_argument("--force", action="store_true", help="write over what is there")
-    add_own_metrics(parser)
+    add_metric_option(parser)
 
 
 def _convert(options: argparse.Namespace) -> int:
@@ -75,14 +82,14 @@ def _convert(options: argparse.Namespace) -> int:
     to = options.to or _to(options.target, form)
     if _RUN in (form, to):
         if form != to:
-            raise RefusedError(
+            raise CommandError(
                 f"{options.source}: A run holds rankings and a golden set judgments, and neither becomes the other. "
                 "`pytest-irmetrics label` judges what a run returned."
             )
         _convert_run(options)
         return OK
     if options.tests:
-        raise RefusedError(
+        raise CommandError(
             f"{options.source}: --test says whose run of a JSON report is wanted, and this is a golden set. Leave it out."
         )
     golden = read_as(form, Path(options.source), options.source, options.metric)
@@ -90,27 +97,27 @@ def _convert(options: argparse.Namespace) -> int:
         kept, said = fit(golden, FORMATS[to])
         files = files_of(kept, to, options.target) if kept.queries else {}
     except UnfitError as error:
-        raise RefusedError(f"{options.source}: {error}") from None
+        raise CommandError(f"{options.source}: {error}") from None
     if form == "yaml" and _FOR_PEOPLE.search(Path(options.source).read_text(encoding="utf-8-sig")):
         said.append("Comments and keys that begin with x- are for people, and are not carried over.")
     if not files:
         _say(said)
-        raise RefusedError(
+        raise CommandError(
             f"{options.source}: Nothing of it can be held as {FORMATS[to].title}. Convert it to YAML or JSONL."
         )
     if to == "trec" and len(files) == 1 and os.path.lexists(topics_beside(options.target)):
-        raise RefusedError(
+        raise CommandError(
             f"{topics_beside(options.target)}: These topics would be read with {options.target}, and the set has no texts. "
             "Remove them, or name another OUT."
         )
     _refuse_existing(files, force=options.force)
     _prove(files, to, options, kept)
     for path, text in files.items():
-        _write(path, text.encode())
+        write_whole(Path(path), text.encode(), again="convert again")
     _say(said)
     judgments = sum(len(query.judgments) for query in kept.queries.values())
     count = f"{plural(len(kept.queries), 'query', 'queries')}, {plural(judgments, 'judgment')}"
-    tell(f"{' and '.join(files)}: {count}")
+    print_escaped(f"{' and '.join(files)}: {count}")
     return OK
 
 
@@ -127,12 +134,12 @@ def _form_of(source: str) -> str:
             with path.open("rb") as file:
                 return _RUN if _STORED.search(file.read(4096)) else "quepid"
         except FileNotFoundError:
-            raise RefusedError(f"{source}:1:1: There is no such file. Check the path.") from None
+            raise CommandError(f"{source}:1:1: There is no such file. Check the path.") from None
         except (OSError, ValueError):
             return "quepid"
     form = SUFFIXES.get(suffix)
     if form is None:
-        raise RefusedError(
+        raise CommandError(
             f"{source}: Its suffix does not say what it is. Say it: --from {_spelled(_NAMES)}."
         )
     return form
@@ -144,14 +151,14 @@ def _to(target: str, form: str) -> str:
     if suffix in _RUN_SUFFIXES or (suffix == ".json" and form == _RUN):
         return _RUN
     if suffix == ".json":
-        raise RefusedError(
+        raise CommandError(
             f"{target}: Quepid's JSON is read and not written. Write its rated queries, which it imports: OUT.csv --to quepid."
         )
     if target.endswith(("/", os.sep)) or os.path.isdir(target):  # noqa: PTH112 - as above
         return "beir"
     to = SUFFIXES.get(suffix)
     if to is None:
-        raise RefusedError(
+        raise CommandError(
             f"{target}: Its suffix does not say what to write. Say it: --to {_spelled(_NAMES)}."
         )
     return to
@@ -162,7 +169,7 @@ def _spelled(names: tuple[str, ...]) -> str:
 
 
 def _convert_run(options: argparse.Namespace) -> None:
-    ((_, run),) = load([options.source], options.tests)
+    ((_, run),) = load_runs([options.source], options.tests)
     as_trec = Path(options.target).suffix.lower() != ".json"
     said = list(_lost(run)) if as_trec else []
     _refuse_existing([options.target], force=options.force)
@@ -171,13 +178,13 @@ def _convert_run(options: argparse.Namespace) -> None:
         try:
             run.save(written)
         except RunError as error:  # an id that the form cannot hold
-            raise RefusedError(f"{options.source}: {error}") from None
+            raise CommandError(f"{options.source}: {error}") from None
         data = written.read_bytes()
-    _write(options.target, data)
+    write_whole(Path(options.target), data, again="convert again")
     if said:
         _say([f"A TREC run holds no {', '.join(said)}."])
     held = sum(not as_trec or bool(answer.rankings[0]) for answer in run.answers.values())
-    tell(f"{options.target}: {plural(held, 'query', 'queries')}")
+    print_escaped(f"{options.target}: {plural(held, 'query', 'queries')}")
 
 
 def _lost(run: Run) -> list[str]:
@@ -204,13 +211,13 @@ def _lost(run: Run) -> list[str]:
 def _refuse_existing(paths: Mapping[str, str] | list[str], *, force: bool) -> None:
     there = [path for path in paths if os.path.lexists(path)]
     if there and not force:
-        raise RefusedError(
+        raise CommandError(
             f"{there[0]}: It is there already. Write over it with --force, or name another OUT."
         )
 
 
 def _prove(files: Mapping[str, str], to: str, options: argparse.Namespace, kept: GoldenSet) -> None:
-    """Read what is to be written, and make sure that it says what it should. Raises RefusedError."""
+    """Read what is to be written, and make sure that it says what it should. Raises CommandError."""
     target = options.target.rstrip("/" + os.sep) or options.target
     with tempfile.TemporaryDirectory() as folder:
         for path, text in files.items():
@@ -221,7 +228,7 @@ def _prove(files: Mapping[str, str], to: str, options: argparse.Namespace, kept:
         try:
             again = read_as(to, read_from, options.target, options.metric)
         except GoldenSetError as error:
-            raise RefusedError(
+            raise CommandError(
                 f"{options.source}: As {FORMATS[to].title} this could not be read back ({error.problems[0]}). Nothing was written."
             ) from None
     different = next(
@@ -233,7 +240,7 @@ def _prove(files: Mapping[str, str], to: str, options: argparse.Namespace, kept:
         None,
     )
     if different is not None:
-        raise RefusedError(
+        raise CommandError(
             f"{options.source}: As {FORMATS[to].title} the query {quote(different)} would say something else. Nothing was written."
         )
 
@@ -250,13 +257,6 @@ def _said(query: Query | None) -> object:
     )
 
 
-def _write(path: str, data: bytes) -> None:
-    try:
-        write_whole(Path(path), data, again="convert again")
-    except WriteError as error:
-        raise RefusedError(str(error)) from None
-
-
 def _say(said: list[str]) -> None:
     for line in said:
-        tell(f"note: {line}", sys.stderr)
+        print_escaped(f"note: {line}", sys.stderr)

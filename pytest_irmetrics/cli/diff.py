@@ -9,9 +9,17 @@ from pytest_irmetrics.analysis.kind_of_change import kind_of_change
 from pytest_irmetrics.base.layout import table
 from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural, quote
-from pytest_irmetrics.cli.named import add_test, load
-from pytest_irmetrics.cli.scoring import DEFAULT, add_metrics, part_of, scorable, too_deep
-from pytest_irmetrics.cli.screen import OK, RefusedError, add_command, add_own_metrics, screen, show
+from pytest_irmetrics.cli.command_line import (
+    OK,
+    CommandError,
+    add_command,
+    add_metric_option,
+    add_metrics_option,
+    add_test_option,
+    print_line,
+    stdout_screen,
+)
+from pytest_irmetrics.cli.inputs import USUAL_METRICS, load_runs, metrics_beyond, scorable_metrics, subset
 from pytest_irmetrics.comparison import Comparison, compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
@@ -21,7 +29,7 @@ from pytest_irmetrics.run import Answer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.cli.screen import Commands
+    from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.comparison import MetricChange
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.reports.terminal import Screen
@@ -71,8 +79,8 @@ pytest-irmetrics diff quality.json quality.json --test bm25 --test dense
         help="the golden set to judge both by; TREC runs have no judgments of their own, and no run says which "
         "queries are marked xfail",
     )
-    add_test(parser, "; given twice, A's and then B's")
-    add_metrics(parser)
+    add_test_option(parser, "; given twice, A's and then B's")
+    add_metrics_option(parser)
     parser.add_argument(
         "--queries",
         type=_count,
@@ -80,7 +88,7 @@ pytest-irmetrics diff quality.json quality.json --test bm25 --test dense
         metavar="N",
         help="how many of the queries that moved to show (default: 5)",
     )
-    add_own_metrics(parser)
+    add_metric_option(parser)
 
 
 def _count(text: str) -> int:
@@ -90,15 +98,15 @@ def _count(text: str) -> int:
 
 
 def _diff(options: argparse.Namespace) -> int:
-    named = load([options.baseline, options.now], options.tests)
+    named = load_runs([options.baseline, options.now], options.tests)
     (options.baseline, before), (options.now, after) = named
     if options.golden is None:
         golden = _judged_by(before, after, options)
     else:
         golden = GoldenSet.load(options.golden, custom_metrics=options.metric, shown=options.golden)
-    on = screen()
+    on = stdout_screen()
     for line in _lines(golden, before, after, options, on):
-        show(line)
+        print_line(line)
     return OK
 
 
@@ -113,7 +121,7 @@ def _judged_by(before: Run, after: Run, options: argparse.Namespace) -> GoldenSe
         asked = new if new.text is not None else old
         weight = new.weight or old.weight or 1.0
         if not _WEIGHTS[0] <= weight <= _WEIGHTS[1]:
-            raise RefusedError(
+            raise CommandError(
                 f"{options.now if new.weight else options.baseline}: query {quote(query_id)}: the weight {weight:g} is "
                 "beyond what can be summed. Store the run anew."
             )
@@ -129,7 +137,7 @@ def _judged_by(before: Run, after: Run, options: argparse.Namespace) -> GoldenSe
             )
         )
     if not queries:
-        raise RefusedError(
+        raise CommandError(
             f"{options.now}:1: Neither run has judgments to score it by. Name a golden set: --golden FILE."
         )
     levels = [run.relevance_level for run in (after, before) if run.relevance_level is not None]
@@ -140,18 +148,16 @@ def _lines(
     golden: GoldenSet, before: Run, after: Run, options: argparse.Namespace, on: Screen
 ) -> Iterator[str]:
     where = options.now if options.golden is None else options.golden
-    metrics = scorable(options.metrics or DEFAULT, golden)
-    asked = part_of(golden, [query_id for query_id in golden.queries if query_id in after], where)
+    metrics = scorable_metrics(options.metrics or USUAL_METRICS, golden)
+    asked = subset(golden, [query_id for query_id in golden.queries if query_id in after], where)
     now = evaluate_run(asked, after, metrics, depth=after.depth)
     # What B was asked in other words is no more comparable than what A was.
     other_words = compare(now, now).reworded
     if other_words:
-        asked = part_of(
-            golden, [query_id for query_id in asked.queries if query_id not in other_words], where
-        )
+        asked = subset(golden, [query_id for query_id in asked.queries if query_id not in other_words], where)
         now = now.narrowed(golden=asked)
     comparison = compare(now, evaluate_run(asked, before, metrics, depth=before.depth))
-    beyond = too_deep(metrics, comparison.depth)
+    beyond = metrics_beyond(metrics, comparison.depth)
     changes = [comparison.change(metric) for metric in metrics if metric not in beyond]
     changes = [change for change in changes if change.n]
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import printable
-from pytest_irmetrics.cli.inputs import shown
-from pytest_irmetrics.cli.screen import FAILED, OK, RefusedError, add_command, show, tell
+from pytest_irmetrics.cli.command_line import FAILED, OK, CommandError, add_command, print_escaped, print_line
+from pytest_irmetrics.cli.inputs import shown_path
 
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_irmetrics.cli.screen import Commands
+    from pytest_irmetrics.cli.command_line import Commands
 
 _TEMPLATES = Path(__file__).with_name("init_files")
 _FILES = {
@@ -60,17 +60,19 @@ def _init(options: argparse.Namespace) -> int:
             written = _write_new(path, text)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise RefusedError(
+            raise CommandError(
                 f"{printable(str(path))}: cannot be written: {reason}. Name another folder: --dir DIR."
             ) from None
         if not written:
             kept.append(name)
-        tell(f"{shown(path)}: {'written' if written else 'exists, and is left as it is'}")
+        print_escaped(f"{shown_path(path)}: {'written' if written else 'exists, and is left as it is'}")
     if "conftest.py" in kept and not _mentions_retriever(folder / "conftest.py"):
-        show("\nconftest.py needs a fixture that hands over your search:\n")
-        show("\n".join(f"    {line}" for line in ["import pytest", "", *_retriever_fixture().splitlines()]))
+        print_line("\nconftest.py needs a fixture that hands over your search:\n")
+        print_line(
+            "\n".join(f"    {line}" for line in ["import pytest", "", *_retriever_fixture().splitlines()])
+        )
     where = "" if folder == Path() else f" {shlex.quote(options.dir)}"
-    show("\nNext:")
+    print_line("\nNext:")
     commands = (
         (f"pytest{where}", "hold the search against the thresholds"),
         (f"pytest{where} --ir-baseline-update", "store what it finds today, to be committed"),
@@ -78,8 +80,8 @@ def _init(options: argparse.Namespace) -> int:
     )
     width = max(len(command) for command, _ in commands)
     for command, what in commands:
-        tell(f"  {command:<{width}}  # {what}")
-    show("\nThen put your search into conftest.py, and your queries into golden/faq.yaml.")
+        print_escaped(f"  {command:<{width}}  # {what}")
+    print_line("\nThen put your search into conftest.py, and your queries into golden/faq.yaml.")
     return FAILED if kept else OK
 
 

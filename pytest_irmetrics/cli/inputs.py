@@ -1,35 +1,73 @@
-"""Where baselines are found without pytest: above a golden set, or below a folder."""
+"""Find and read what commands work on: stored runs, baselines near a golden set or below a folder, and metrics for them."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.cli.named import load
-from pytest_irmetrics.cli.screen import RefusedError, tell
+from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.cli.command_line import CommandError, print_escaped
+from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
+from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.beir import is_golden_folder
 from pytest_irmetrics.golden.formats import SUFFIXES
+from pytest_irmetrics.run import NoTestsError, Run
 from pytest_irmetrics.run.baseline import BaselineError, folders_below, list_baselines, read_baseline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_irmetrics.run import Run
+    from pytest_irmetrics.metrics import Metric
+
+USUAL_METRICS = read_metrics([*DEFAULT_METRICS, "no_answer"])
+"""What is scored unless ``--metrics`` is given; `no_answer` where there are such queries."""
+
+
+# Paths ----------------------------------------------------------------------------------------------------------
+
+
+def shown_path(path: Path) -> str:
+    """Return a path as messages show it: relative to the current folder, unless that is longer."""
+    try:
+        relative = os.path.relpath(path)
+    except ValueError:  # another drive, or no path at all
+        return str(path)
+    return relative.replace(os.sep, "/") if len(relative) <= len(str(path)) else str(path)
+
+
+def exists(path: Path) -> bool:
+    """Say whether a file is there; an impossible path is not, and one without permission to look counts as there."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _is_same_file(one: Path | None, other: Path) -> bool:
+    try:
+        return one is not None and os.path.realpath(one) == os.path.realpath(other)
+    except ValueError:  # a NUL or a lone surrogate
+        return False
+
+
+# Baselines ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """One baseline's file, and the folder of the test that it belongs to."""
+class StoredBaseline:
+    """The file of one baseline, and the folder of the test that it belongs to."""
 
     path: Path
     folder: Path
 
     def read(self) -> Run:
-        """Read it. Raises BaselineError."""
+        """Read the stored run. Raises BaselineError."""
         return read_baseline(self.path)
 
     def golden_file(self, run: Run) -> Path | None:
@@ -42,104 +80,122 @@ class Stored:
         return path if is_file else None
 
 
-def is_same_file(one: Path | None, other: Path) -> bool:
-    """Say whether two paths are one file, also where one of them can be no path at all."""
-    try:
-        return one is not None and os.path.realpath(one) == os.path.realpath(other)
-    except ValueError:  # a NUL or a lone surrogate
-        return False
+def baselines_below(top: Path, directory: str) -> Iterator[StoredBaseline]:
+    """Yield the baselines in a folder and all below it, in order; hidden folders and environments are left out."""
+    whole = Path(os.path.abspath(top))  # noqa: PTH100 - resolving links would leave the project
+    if whole.name == directory:
+        yield from _baselines_in(Path(shown_path(whole.parent)), directory)
+        return
+    for folder in folders_below(top, directory):
+        yield from _baselines_in(folder, directory)
 
 
-def exists(path: Path) -> bool:
-    """Say whether a file is there; what can be no path is not, and what may not be looked at counts as there."""
-    try:
-        path.stat()
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def above(file: Path, directory: str) -> Iterator[Stored]:
+def _baselines_above(file: Path, directory: str) -> Iterator[StoredBaseline]:
     """Yield the baselines in the folders from a file's own up to the project's, the nearest first."""
-    for folder in Path(os.path.abspath(file)).parents:  # noqa: PTH100 - resolving links would leave the project
-        yield from _in(Path(shown(folder)), directory)
+    for folder in Path(os.path.abspath(file)).parents:  # noqa: PTH100 - as above
+        yield from _baselines_in(Path(shown_path(folder)), directory)
         if (folder / ".git").exists():
             return
 
 
-def below(top: Path, directory: str) -> Iterator[Stored]:
-    """Yield the baselines in a folder and all below it, in order; hidden folders and environments are left out."""
-    whole = Path(os.path.abspath(top))  # noqa: PTH100 - as above
-    if whole.name == directory:
-        yield from _in(Path(shown(whole.parent)), directory)
-        return
-    for folder in folders_below(top, directory):
-        yield from _in(folder, directory)
-
-
-def _in(folder: Path, directory: str) -> Iterator[Stored]:
+def _baselines_in(folder: Path, directory: str) -> Iterator[StoredBaseline]:
     for path in list_baselines(folder / directory):
-        yield Stored(path, folder)
+        yield StoredBaseline(path, folder)
 
 
-def runs_of(
-    file: Path, named: Sequence[str], tests: Sequence[str], directory: str
-) -> Iterator[tuple[str, Run]]:
-    """Yield the runs of a golden set by what to call them: those that are named, or else its baselines.
+# Runs -----------------------------------------------------------------------------------------------------------
 
-    Raises RunError, as `load` does.
+
+def load_runs(paths: Sequence[str], tests: Sequence[str]) -> list[tuple[str, Run]]:
+    """Load the runs in some files, each with a name for messages.
+
+    Of JSON reports with several tests `tests` says which: one test for all the files, or one for each. Raises RunError, also
+    where a test is named and no file has tests, and CommandError where the numbers of tests and files do not match.
     """
-    if named:
-        yield from load(named, tests)
+    if len(tests) > 1:
+        if len(tests) != len(paths):
+            raise CommandError(
+                f"--test is given {len(tests)} times for {plural(len(paths), 'run')}. Give it once, or once for each "
+                "run, in their order."
+            )
+        return [
+            (_run_name(path, test), Run.load(path, test=test))
+            for path, test in zip(paths, tests, strict=True)
+        ]
+    test = tests[0] if tests else None
+    runs, without_tests = [], []
+    for path in paths:
+        try:
+            runs.append((_run_name(path, test), Run.load(path, test=test)))
+        except NoTestsError as error:
+            without_tests.append(error)
+            runs.append((path, Run.load(path)))
+    if without_tests and len(without_tests) == len(paths):
+        raise without_tests[0]
+    return runs
+
+
+def _run_name(path: str, test: str | None) -> str:
+    return path if test is None else f"{path} ({test})"
+
+
+def runs_of_golden_set(
+    file: Path, paths: Sequence[str], tests: Sequence[str], directory: str
+) -> Iterator[tuple[str, Run]]:
+    """Yield the runs in some files, or without any the baselines of a golden set; each with a name for messages.
+
+    `directory` is the name of the folders that hold baselines. Raises RunError and CommandError, as `load_runs` does.
+    """
+    if paths:
+        yield from load_runs(paths, tests)
         return
     if tests:
-        raise RefusedError(
+        raise CommandError(
             "--test says whose run of a JSON report is wanted. Name the report: --run REPORT.json."
         )
-    for stored in above(file, directory):
+    for stored in _baselines_above(file, directory):
         try:
             run = stored.read()
         except BaselineError as error:  # perhaps another golden set's
-            tell(f"note: {error}", sys.stderr)
+            print_escaped(f"note: {error}", sys.stderr)
             continue
-        if is_same_file(stored.golden_file(run), file):
-            yield shown(stored.path), run
+        if _is_same_file(stored.golden_file(run), file):
+            yield shown_path(stored.path), run
 
 
-def no_run(directory: str) -> str:
-    """Say that `runs_of` found none, and what to do."""
+def no_run_message(directory: str) -> str:
+    """Return the message that a golden set has no baseline, and what to do."""
     return (
         f"No baseline of this golden set is in a folder {directory} beside it or above. Store one "
         "(pytest --ir-baseline-update), or name a run (--run RUN)."
     )
 
 
-def shown(path: Path) -> str:
-    """Return a path as a reader finds it: relative to the current folder, unless that is longer."""
-    try:
-        relative = os.path.relpath(path)
-    except ValueError:  # another drive, or no path at all
-        return str(path)
-    return relative.replace(os.sep, "/") if len(relative) <= len(str(path)) else str(path)
+# What to score --------------------------------------------------------------------------------------------------
 
 
-def add_directory(parser: argparse._ActionsContainer) -> None:
-    """Add the option that says what the setting `ir_baseline_dir` says."""
-    parser.add_argument(
-        "--baseline-dir",
-        type=_directory,
-        default="ir_baselines",
-        metavar="NAME",
-        help="the folder beside the tests that holds the baselines, where the setting ir_baseline_dir names another "
-        "than ir_baselines",
+def scorable_metrics(metrics: Iterable[Metric], golden: GoldenSet) -> tuple[Metric, ...]:
+    """Return the metrics, each once, that a stored run can be scored with: no latency, `no_answer` only with such queries."""
+    no_answer = any(query.no_answer for query in golden.queries.values())
+    kinds = ("ranking", "no_answer") if no_answer else ("ranking",)
+    return tuple(metric for metric in read_metrics(metrics) if metric.kind in kinds)
+
+
+def metrics_beyond(metrics: Iterable[Metric], depth: int | None) -> list[Metric]:
+    """Return the metrics whose cut-off is greater than the depth of a run; none if that is unknown."""
+    return [
+        metric
+        for metric in metrics
+        if depth is not None and metric.cutoff is not None and metric.cutoff > depth
+    ]
+
+
+def subset(golden: GoldenSet, ids: Iterable[str], shown: str) -> GoldenSet:
+    """Return a golden set of some queries of another, in the order of `ids` and without thresholds."""
+    return GoldenSet(
+        [golden.queries[query_id] for query_id in ids],
+        path=golden.path,
+        shown=shown,
+        name=golden.name,
+        relevance_level=golden.relevance_level,
     )
-
-
-def _directory(text: str) -> str:
-    if not text or "\0" in text or Path(text).is_absolute() or ".." in Path(text).parts or text == ".":
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no folder beside the tests. Write its name, such as ir_baselines."
-        )
-    return text

@@ -9,25 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.labelling import pool
-from pytest_irmetrics.base.atomic_write import WriteError, write_whole
+from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.escape import printed_as
 from pytest_irmetrics.base.layout import table
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural, quote
-from pytest_irmetrics.cli import sheet
-from pytest_irmetrics.cli.inputs import add_directory, no_run, runs_of
-from pytest_irmetrics.cli.named import add_test
-from pytest_irmetrics.cli.scoring import one_metric
-from pytest_irmetrics.cli.screen import (
+from pytest_irmetrics.cli import label_csv as sheet
+from pytest_irmetrics.cli.command_line import (
     OK,
-    RefusedError,
+    CommandError,
+    add_baseline_dir_option,
     add_command,
-    add_own_metrics,
+    add_metric_option,
+    add_test_option,
     json_line,
-    screen,
-    show,
-    tell,
+    print_escaped,
+    print_line,
+    ranking_metric,
+    stdout_screen,
 )
+from pytest_irmetrics.cli.inputs import no_run_message, runs_of_golden_set
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.query import MAX_GRADE
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.analysis.labelling import Pool, Unjudged
-    from pytest_irmetrics.cli.screen import Commands
+    from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.reports.terminal import Screen
@@ -82,10 +83,10 @@ pytest-irmetrics label golden/faq.yaml --query refund --append 0
         metavar="RUN",
         help="a baseline, a JSON report, or a TREC run, in place of the baselines (repeatable)",
     )
-    add_test(which)
+    add_test_option(which)
     which.add_argument(
         "--by",
-        type=one_metric,
+        type=ranking_metric,
         default="ndcg@10",
         metavar="METRIC",
         help="the metric that the documents are to matter to, and whose cut-off says how deep to look (default: ndcg@10)",
@@ -105,7 +106,7 @@ pytest-irmetrics label golden/faq.yaml --query refund --append 0
         metavar="N",
         help=f"at most so many documents, or `all` (default: {_LISTED})",
     )
-    add_directory(which)
+    add_baseline_dir_option(which)
     what = parser.add_argument_group("what to do with them").add_mutually_exclusive_group()
     what.add_argument("--json", action="store_true", help="print them as one JSON list")
     what.add_argument(
@@ -133,10 +134,10 @@ pytest-irmetrics label golden/faq.yaml --query refund --append 0
         metavar="GRADE",
         help="append every document that would be printed, with this grade: 0 after a look at the list, or to edit in FILE",
     )
-    add_own_metrics(parser)
+    add_metric_option(parser)
 
 
-def marked(arguments: Sequence[str]) -> list[str]:
+def protect_ids(arguments: Sequence[str]) -> list[str]:
     """Mark the ids that `--judge` is given: argparse takes one that begins with a dash for an option."""
     ids = {at + place for at, argument in enumerate(arguments) if argument == "--judge" for place in (1, 2)}
     return [
@@ -163,13 +164,13 @@ def _grade(text: str) -> Grade:
 def _label(options: argparse.Namespace) -> int:
     golden = GoldenSet.load(options.file, custom_metrics=options.metric, shown=options.file)
     options.queries = [_found(golden, query_id, options.file).id for query_id in options.queries]
-    runs = dict(runs_of(Path(options.file), options.stored, options.tests, options.baseline_dir))
+    runs = dict(runs_of_golden_set(Path(options.file), options.stored, options.tests, options.baseline_dir))
     if options.sheet is not None:
         return _append(golden, sheet.read(Path(options.sheet), golden), runs.values(), options)
     if options.judge is not None:
         return _append(golden, list(_given(golden, runs.values(), options)), runs.values(), options)
     if not runs:
-        raise RefusedError(f"{options.file}: {no_run(options.baseline_dir)}")
+        raise CommandError(f"{options.file}: {no_run_message(options.baseline_dir)}")
     found = pool(golden, list(runs.values()), options.by)
     wanted = [one for one in found.unjudged if not options.queries or one.query.id in options.queries]
     top = wanted[: options.limit]
@@ -178,20 +179,20 @@ def _label(options: argparse.Namespace) -> int:
         judgments = [sheet.Judgment(options.file, one.query.id, one.doc_id, options.append) for one in top]
         return _append(golden, judgments, runs.values(), options)
     if options.json:
-        show("\n".join(["[", ",\n".join(_json_line(one, golden, options.file) for one in top), "]"]))
+        print_line("\n".join(["[", ",\n".join(_json_line(one, golden, options.file) for one in top), "]"]))
     elif options.out is not None:
         _write_sheet(top, options)
     else:
-        for line in _listed(top, len(wanted), found, list(runs), options, screen()):
-            show(line)
+        for line in _listed(top, len(wanted), found, list(runs), options, stdout_screen()):
+            print_line(line)
     return OK
 
 
 def _found(golden: GoldenSet, query_id: str, file: str) -> Query:
-    """Find a query that the command line names. Raises RefusedError."""
+    """Find a query that the command line names. Raises CommandError."""
     query = golden.find(query_id)
     if query is None:
-        raise RefusedError(
+        raise CommandError(
             f"{file}:1: There is no query {quote(query_id)}. `pytest-irmetrics check --json {shlex.quote(file)}` lists the "
             "ids of its queries."
         )
@@ -201,7 +202,7 @@ def _found(golden: GoldenSet, query_id: str, file: str) -> Query:
 def _tell_unpaired(runs: Mapping[str, Run], found: Pool) -> None:
     for name, ids in zip(runs, found.unpaired, strict=True):
         if ids:
-            tell(
+            print_escaped(
                 f"note: {name}: {plural(len(ids), 'query was', 'queries were')} not asked, or in other words, and left "
                 f"out: {listed(ids)}",
                 sys.stderr,
@@ -270,19 +271,16 @@ def _json_line(one: Unjudged, golden: GoldenSet, file: str) -> str:
 def _write_sheet(top: Sequence[Unjudged], options: argparse.Namespace) -> None:
     path = Path(options.out)
     if path.suffix.lower() != ".csv":
-        raise RefusedError(f"{options.out}: The list is CSV. Give it a name that ends in .csv.")
+        raise CommandError(f"{options.out}: The list is CSV. Give it a name that ends in .csv.")
     if path.exists():
-        raise RefusedError(
+        raise CommandError(
             f"{options.out}: is there already, perhaps with ratings in it. Append those (--from), then delete it, or give "
             "another name."
         )
-    try:
-        write_whole(path, sheet.written(top))
-    except WriteError as error:
-        raise RefusedError(str(error)) from None
+    write_whole(path, sheet.written(top))
     back = f"pytest-irmetrics label {shlex.quote(options.file)} --from {shlex.quote(options.out)}"
     how = _not_appended(options.file) or f"Fill in the column rating, and then: {back}"
-    tell(f"{options.out}: {plural(len(top), 'document')} to judge. {how}")
+    print_escaped(f"{options.out}: {plural(len(top), 'document')} to judge. {how}")
 
 
 # Judgments ------------------------------------------------------------------------------------------------------
@@ -296,9 +294,9 @@ def _given(golden: GoldenSet, runs: Iterable[Run], options: argparse.Namespace) 
         query = _found(golden, query_id, options.file)
         number = sheet.grade_of(grade)
         if number is None:
-            raise RefusedError(f"{where}: {quote(grade)} is no grade. Write a number from 0 to {MAX_GRADE}.")
+            raise CommandError(f"{where}: {quote(grade)} is no grade. Write a number from 0 to {MAX_GRADE}.")
         if not doc_id:
-            raise RefusedError(f"{where}: The document's id is empty. Write it.")
+            raise CommandError(f"{where}: The document's id is empty. Write it.")
         known = doc_id in returned or doc_id in query.judgments
         printed = None if known else printed_as(doc_id, [*returned, *query.judgments])
         yield sheet.Judgment(where, query.id, doc_id if printed is None else printed, number)
@@ -329,27 +327,24 @@ def _append(
     path = Path(options.file)
     refused = _not_appended(options.file)
     if refused is not None:
-        raise RefusedError(f"{options.file}: {refused}")
+        raise CommandError(f"{options.file}: {refused}")
     new, known = sheet.by_query(judgments, golden)
     after = golden
     if new:
         from pytest_irmetrics.golden.append import append_judgments  # noqa: PLC0415 - only who appends needs it
 
         data, after = append_judgments(path.read_bytes(), new, path, options.file, options.metric)
-        try:
-            write_whole(path, data)
-        except WriteError as error:
-            raise RefusedError(str(error)) from None
+        write_whole(path, data)
     for query_id, documents in new.items():
         for doc_id, grade in documents.items():
-            tell(f"{after.where_judged(query_id, doc_id)}: {query_id}: {doc_id} {grade:g}")
+            print_escaped(f"{after.where_judged(query_id, doc_id)}: {query_id}: {doc_id} {grade:g}")
     count = sum(map(len, new.values()))
     there = f", {known} there already" if known else ""
-    tell(f"{options.file}: {plural(count, 'judgment')} appended{there}.")
+    print_escaped(f"{options.file}: {plural(count, 'judgment')} appended{there}.")
     returned = _returned(runs)
     strange = [doc_id for documents in new.values() for doc_id in documents if doc_id not in returned]
     if returned and strange:
-        tell(
+        print_escaped(
             f"note: No run returned {listed(strange, _NAMED)}, for any query. Check that the ids are spelt as the index "
             "spells them.",
             sys.stderr,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.wording import printable
-from pytest_irmetrics.cli.screen import FAILED, OK, RefusedError, add_command, show, tell
+from pytest_irmetrics.cli.command_line import FAILED, OK, CommandError, add_command, print_escaped, print_line
 from pytest_irmetrics.reports import json, markdown
 from pytest_irmetrics.reports import targets as files
 
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_irmetrics.cli.screen import Commands, Parser
+    from pytest_irmetrics.cli.command_line import Commands, Parser
     from pytest_irmetrics.reports.item_report import ItemReport
     from pytest_irmetrics.reports.view import Command
 
@@ -57,15 +57,15 @@ def _report(options: argparse.Namespace, parser: Parser) -> int:
     try:
         if not targets:
             for line in markdown.render(records, command).splitlines():
-                show(to_stream(line, sys.stdout.encoding))
+                print_line(to_stream(line, sys.stdout.encoding))
             return OK
         written, problems = files.write(targets, records, command)
     except ArithmeticError as error:
-        raise RefusedError(_damaged(options.file, error)) from None
+        raise CommandError(_damaged(options.file, error)) from None
     for path in written:
-        tell(f"{path}: written")
+        print_escaped(f"{path}: written")
     for problem in problems:
-        tell(problem, sys.stderr)
+        print_escaped(problem, sys.stderr)
     return FAILED if problems else OK
 
 
@@ -74,17 +74,17 @@ def _read(path: str) -> tuple[list[ItemReport], Command]:
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise RefusedError(
+        raise CommandError(
             f"{where}: cannot be read: {error.strerror or error}. Give what pytest --ir-report=json:PATH wrote."
         ) from None
     except UnicodeDecodeError:
-        raise RefusedError(f"{where}:1: is not UTF-8. Write the report anew.") from None
+        raise CommandError(f"{where}:1: is not UTF-8. Write the report anew.") from None
     try:
         return json.loads(text)
     except json.ReportError as error:
-        raise RefusedError(f"{where}:1: {error}") from None
+        raise CommandError(f"{where}:1: {error}") from None
     except (ArithmeticError, AttributeError) as error:
-        raise RefusedError(_damaged(path, error)) from None
+        raise CommandError(_damaged(path, error)) from None
 
 
 def _damaged(path: str, error: Exception) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.cli.screen import OK, add_command, show
+from pytest_irmetrics.cli.command_line import OK, add_command, print_line
 
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_irmetrics.cli.screen import Commands
+    from pytest_irmetrics.cli.command_line import Commands
 
 SCHEMA = Path(__file__).with_name("golden.schema.json")
 """The schema; a golden set that it accepts, ``check`` may still refuse."""
@@ -39,5 +39,5 @@ head -1 golden/faq.yaml
 
 
 def _schema(_: argparse.Namespace) -> int:
-    show(SCHEMA.read_text(encoding="utf-8").rstrip("\n"))
+    print_line(SCHEMA.read_text(encoding="utf-8").rstrip("\n"))
     return OK

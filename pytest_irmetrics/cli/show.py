@@ -12,17 +12,25 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.layout import table
 from pytest_irmetrics.base.wording import plural, quote
-from pytest_irmetrics.cli.inputs import add_directory, no_run, runs_of
-from pytest_irmetrics.cli.named import add_test
-from pytest_irmetrics.cli.scoring import DEFAULT, add_metrics, part_of, scorable, too_deep
-from pytest_irmetrics.cli.screen import (
+from pytest_irmetrics.cli.command_line import (
     GOLDEN_HELP,
     OK,
-    RefusedError,
+    CommandError,
+    add_baseline_dir_option,
     add_command,
-    add_own_metrics,
-    screen,
-    show,
+    add_metric_option,
+    add_metrics_option,
+    add_test_option,
+    print_line,
+    stdout_screen,
+)
+from pytest_irmetrics.cli.inputs import (
+    USUAL_METRICS,
+    metrics_beyond,
+    no_run_message,
+    runs_of_golden_set,
+    scorable_metrics,
+    subset,
 )
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.cli.screen import Commands
+    from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
@@ -75,39 +83,39 @@ pytest-irmetrics show golden/faq.yaml refund --run quality.json --test dense
         metavar="RUN",
         help="a baseline, a JSON report, or a TREC run, in place of the baselines",
     )
-    add_test(parser)
-    add_metrics(parser)
-    add_directory(parser)
-    add_own_metrics(parser)
+    add_test_option(parser)
+    add_metrics_option(parser)
+    add_baseline_dir_option(parser)
+    add_metric_option(parser)
 
 
 def _show(options: argparse.Namespace) -> int:
     golden = GoldenSet.load(options.file, custom_metrics=options.metric, shown=options.file)
     query = golden.find(options.query)
     if query is None:
-        raise RefusedError(_unknown(options.file, options.query, golden))
+        raise CommandError(_unknown(options.file, options.query, golden))
     named = [] if options.stored is None else [options.stored]
-    runs = list(runs_of(Path(options.file), named, options.tests, options.baseline_dir))
-    on = screen()
+    runs = list(runs_of_golden_set(Path(options.file), named, options.tests, options.baseline_dir))
+    on = stdout_screen()
     for line in _query(query, golden, on):
-        show(line)
-    only = part_of(golden, [query.id], options.file)
+        print_line(line)
+    only = subset(golden, [query.id], options.file)
     metrics = options.metrics or _usual(query, golden)
     for name, run in runs:
-        show("")
+        print_line("")
         for line in _answer(query, only, run, name, metrics, on):
-            show(line)
+            print_line(line)
     if not runs:
-        show("")
-        for line in on.wrapped(no_run(options.baseline_dir)):
-            show(line)
+        print_line("")
+        for line in on.wrapped(no_run_message(options.baseline_dir)):
+            print_line(line)
     return OK
 
 
 def _usual(query: Query, golden: GoldenSet) -> list[Metric]:
     """Return what is reported unless told otherwise, and what the golden set gates."""
     gated = [threshold.metric for threshold in (*golden.thresholds, *query.thresholds)]
-    return [*DEFAULT, *gated]
+    return [*USUAL_METRICS, *gated]
 
 
 def _unknown(file: str, wanted: str, golden: GoldenSet) -> str:
@@ -160,8 +168,8 @@ def _answer(
     query: Query, only: GoldenSet, run: Run, name: str, metrics: Sequence[Metric], on: Screen
 ) -> Iterator[str]:
     """Print what a run has for a query."""
-    evaluation = evaluate_run(only, run, scorable(metrics, only), depth=run.depth)
-    beyond = too_deep(evaluation.metrics, run.depth)
+    evaluation = evaluate_run(only, run, scorable_metrics(metrics, only), depth=run.depth)
+    beyond = metrics_beyond(evaluation.metrics, run.depth)
     if beyond:
         evaluation = evaluation.narrowed(metrics=[m for m in evaluation.metrics if m not in beyond])
     pairing = compare(evaluation, evaluation)  # how the query as it is now pairs with the one that was asked

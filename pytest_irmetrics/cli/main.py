@@ -1,4 +1,4 @@
-"""The command line as a whole: finds the command, and tells what went wrong without a traceback."""
+"""Run the console script ``pytest-irmetrics``: parse the command line, run the command, print errors without a traceback."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ import sys
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.cli import baselines, check, convert, diff, init, label, report, schema, show
-from pytest_irmetrics.cli.screen import FAILED, OK, Parser, RefusedError, tell
-from pytest_irmetrics.evaluation import EvaluationError
-from pytest_irmetrics.golden import GoldenSetError
-from pytest_irmetrics.metrics import MetricError
-from pytest_irmetrics.run import RunError
-from pytest_irmetrics.run.baseline import BaselineError
+from pytest_irmetrics.cli.command_line import FAILED, OK, Parser, print_escaped
 
 if TYPE_CHECKING:
     import argparse
@@ -21,12 +17,12 @@ if TYPE_CHECKING:
 
 _COMMANDS = (init, check, show, diff, label, convert, report, baselines, schema)
 
-_TOLD = (BaselineError, EvaluationError, GoldenSetError, MetricError, RefusedError, RunError)
-"""What a user can mend; the message says where it is and how."""
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command, and return the exit status: 0; 1 for what it found wrong; 2 for a wrong command line."""
+    """Run one command and return the exit status: 0; 1 for what it found wrong; 2 for a wrong command line.
+
+    `arguments` are those of the process unless given.
+    """
     parser = Parser(
         prog="pytest-irmetrics",
         description="Golden query sets, runs, baselines and reports of pytest-irmetrics, outside of a test run.",
@@ -38,9 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in _COMMANDS:
         command.add(commands)
-    options = parser.parse_args(label.marked(sys.argv[1:] if arguments is None else arguments))
+    given = sys.argv[1:] if arguments is None else arguments
+    options = parser.parse_args(label.protect_ids(given))
     if options.version:
-        tell(f"pytest-irmetrics {metadata.version('pytest-irmetrics')}")
+        print_escaped(f"pytest-irmetrics {metadata.version('pytest-irmetrics')}")
         return OK
     run: Callable[[argparse.Namespace], int] | None = getattr(options, "run", None)
     if run is None:
@@ -48,10 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = _run(run, options)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # or the interpreter complains as it exits
+    except BrokenPipeError:  # the reader, such as `head`, has closed standard output
+        # The interpreter flushes it again as it exits, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except KeyboardInterrupt:
         return 130  # as shells count an interrupt
@@ -61,8 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
     try:
         return run(options)
-    except _TOLD as error:
+    except IRMetricsError as error:
         sys.stdout.flush()  # so that the error comes after what was printed before it
         for line in str(error).splitlines():
-            tell(line, sys.stderr)
+            print_escaped(line, sys.stderr)
         return FAILED

@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.wording import printable, quote
-from pytest_irmetrics.cli.screen import RefusedError
+from pytest_irmetrics.cli.command_line import CommandError
 from pytest_irmetrics.golden.query import MAX_GRADE
 from pytest_irmetrics.golden.table_cells import guarded, unguarded
 from pytest_irmetrics.thresholds import read_number
@@ -51,16 +51,16 @@ def written(unjudged: Iterable[Unjudged]) -> bytes:
 
 
 def read(path: Path, golden: GoldenSet) -> list[Judgment]:
-    """Read the rows that have a rating. Raises RefusedError for all that is wrong with the list."""
+    """Read the rows that have a rating. Raises CommandError for all that is wrong with the list."""
     where = printable(str(path))
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise RefusedError(f"{where}: cannot be read: {error.strerror or error}. Check the path.") from None
+        raise CommandError(f"{where}: cannot be read: {error.strerror or error}. Check the path.") from None
     except UnicodeDecodeError:
-        raise RefusedError(f"{where}:1: This is not UTF-8. Save the list as `CSV UTF-8`.") from None
+        raise CommandError(f"{where}:1: This is not UTF-8. Save the list as `CSV UTF-8`.") from None
     except ValueError:  # a NUL in the path
-        raise RefusedError(f"{where}: No file can have this path. Check its characters.") from None
+        raise CommandError(f"{where}: No file can have this path. Check its characters.") from None
     header = text.partition("\n")[0]
     rows = csv.DictReader(
         io.StringIO(text, newline=""), delimiter=max(_SEPARATORS, key=header.count), restval=""
@@ -72,13 +72,13 @@ def read(path: Path, golden: GoldenSet) -> list[Judgment]:
         if not missing and "id" not in names and "query" not in names:
             missing = ["id"]
         if missing:
-            raise RefusedError(
+            raise CommandError(
                 f"{where}:1: There is no column {missing[0]}. The first line names the columns: {', '.join(_HEADER[:4])}; "
                 "`pytest-irmetrics label FILE --out LIST.csv` writes such a list."
             )
         return _judgments(rows, where, golden)
     except csv.Error as error:
-        raise RefusedError(
+        raise CommandError(
             f"{where}:{rows.line_num}: This is not CSV: {error}. Save the list again."
         ) from None
 
@@ -107,7 +107,7 @@ def _judgments(rows: csv.DictReader[str], where: str, golden: GoldenSet) -> list
             judgments.append(Judgment(here, named[0], doc_id, grade))
         problems += [f"{here}: {problem}" for problem in found]
     if problems:
-        raise RefusedError("\n".join(problems))
+        raise CommandError("\n".join(problems))
     return judgments
 
 
@@ -129,7 +129,7 @@ def grade_of(text: str) -> Grade | None:
 def by_query(judgments: Iterable[Judgment], golden: GoldenSet) -> tuple[dict[str, dict[str, Grade]], int]:
     """Return what is new of some judgments, by query, and how many the golden set has already.
 
-    Raises RefusedError where one contradicts the golden set, or another of them.
+    Raises CommandError where one contradicts the golden set, or another of them.
     """
     problems: list[str] = []
     new: dict[str, dict[str, Grade]] = {}
@@ -157,5 +157,5 @@ def by_query(judgments: Iterable[Judgment], golden: GoldenSet) -> tuple[dict[str
         else:
             new.setdefault(query_id, {})[doc_id] = grade
     if problems:
-        raise RefusedError("\n".join(problems))
+        raise CommandError("\n".join(problems))
     return new, known

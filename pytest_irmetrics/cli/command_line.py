@@ -1,0 +1,199 @@
+"""Build the command line: the parser, the options that several commands share, and safe printing."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.escape import escape_terminal, to_stream
+from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
+from pytest_irmetrics.metrics import MetricError, parse_metric
+from pytest_irmetrics.reports.terminal import Screen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+    from pytest_irmetrics.metrics import Metric
+
+    Commands = argparse._SubParsersAction["Parser"]  # noqa: SLF001 - it has no public name
+
+GOLDEN_HELP = "a golden set: .yaml, .yml, .jsonl, .csv, .tsv, TREC .qrels, Quepid's .json, or a BEIR folder"
+
+OK, FAILED = 0, 1
+"""Exit statuses of commands; argparse itself exits with 2 for a wrong command line."""
+
+_METRIC_NAME = re.compile(r"(?:\([^()]*\)|[^\s,])+")
+"""One metric in a list between commas or blanks, which its parameters in parentheses may contain, too."""
+
+
+class CommandError(IRMetricsError):
+    """What a command cannot do, as ``file:line: what is wrong. What to do.``; it is printed, and the command exits with 1."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that escapes control characters in its error messages."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and what is wrong with the command line, and exit with 2."""
+        super().error(to_stream(escape_terminal(message), sys.stderr.encoding))
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Wraps a description, and keeps examples as they are written."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if text.startswith("examples:\n"):
+            return "\n".join(f"{indent}{line}" for line in text.splitlines())
+        return super()._fill_text(text, width, indent)
+
+
+def add_command(
+    commands: Commands,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    *,
+    short: str,
+    description: str,
+    examples: str,
+) -> Parser:
+    """Add a command with its help; `run` takes the parsed options and returns the exit status.
+
+    `description` is one paragraph, and `examples` are lines as a shell takes them.
+    """
+    lines = "\n".join(f"  {line}" for line in examples.strip().splitlines())
+    parser = commands.add_parser(
+        name,
+        help=short,
+        description=description,
+        epilog=f"examples:\n{lines}",
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+# Options that several commands have -----------------------------------------------------------------------------
+
+
+def add_metric_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--metric``, which names metrics of the user's own; only pytest can ask `pytest_irmetrics_metrics` for them."""
+    parser.add_argument(
+        "--metric",
+        action="append",
+        type=_custom_metric,
+        default=[],
+        metavar="NAME",
+        help="a metric of your own that the golden set's thresholds may name (repeatable)",
+    )
+
+
+def _custom_metric(name: str) -> str:
+    try:
+        custom = parse_metric(name, custom=(name,)).kind == "custom"
+    except MetricError:  # built in, or no name
+        custom = False
+    if not custom:
+        raise argparse.ArgumentTypeError(
+            f"{name!r} is no name of a metric of your own. Give the name alone, which the built-in ones do not have."
+        )
+    return name
+
+
+def add_metrics_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--metrics``, which chooses the built-in metrics to score stored runs with."""
+    parser.add_argument(
+        "--metrics",
+        type=_metrics,
+        action="extend",
+        metavar="METRICS",
+        help=f"what to score, such as ndcg@5,P@3 (default: {','.join(DEFAULT_METRICS)})",
+    )
+
+
+def _metrics(text: str) -> tuple[Metric, ...]:
+    try:
+        metrics = read_metrics(_METRIC_NAME.findall(text))
+    except MetricError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    for metric in metrics:
+        if metric.kind == "latency":
+            raise argparse.ArgumentTypeError(f"{metric} cannot be read off a stored run. Leave it out.")
+    if not metrics:
+        raise argparse.ArgumentTypeError("there is no metric in it. Write for example ndcg@10,mrr.")
+    return metrics
+
+
+def ranking_metric(text: str) -> Metric:
+    """Parse an argument that is the name of one metric over rankings."""
+    metrics = _metrics(text)
+    if len(metrics) > 1 or metrics[0].kind != "ranking":
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not one metric over rankings. Write for example ndcg@10."
+        )
+    return metrics[0]
+
+
+def add_test_option(parser: argparse._ActionsContainer, more: str = "") -> None:
+    """Add ``--test``, which chooses a test of a JSON report; `more` is added to its help."""
+    parser.add_argument(
+        "--test",
+        dest="tests",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help=f"of a JSON report of several tests, whose run: a test's id, or a part of it that only its run has{more}",
+    )
+
+
+def add_baseline_dir_option(parser: argparse._ActionsContainer) -> None:
+    """Add ``--baseline-dir``, the counterpart of pytest's setting `ir_baseline_dir`."""
+    parser.add_argument(
+        "--baseline-dir",
+        type=_folder_name,
+        default="ir_baselines",
+        metavar="NAME",
+        help="the folder beside the tests that holds the baselines, where the setting ir_baseline_dir names another "
+        "than ir_baselines",
+    )
+
+
+def _folder_name(text: str) -> str:
+    if not text or "\0" in text or Path(text).is_absolute() or ".." in Path(text).parts or text == ".":
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no folder beside the tests. Write its name, such as ir_baselines."
+        )
+    return text
+
+
+# Printing -------------------------------------------------------------------------------------------------------
+
+
+def print_escaped(line: str, stream: TextIO | None = None) -> None:
+    """Print one line, on standard output unless told otherwise; control characters and workflow commands are escaped."""
+    stream = sys.stdout if stream is None else stream
+    print(to_stream(escape_terminal(line), stream.encoding), file=stream)
+
+
+def print_line(line: str) -> None:
+    """Print one line that is free of control characters already, such as those of `stdout_screen`."""
+    print(line)  # noqa: T201 - a command prints
+
+
+def json_line(record: object) -> str:
+    """Write JSON in ASCII on one line, without control characters and without what CI logs take for a command."""
+    text = json.dumps(record)
+    return text.replace("\x7f", "\\u007f").replace("##", "#\\u0023").replace("::", ":\\u003a")
+
+
+def stdout_screen() -> Screen:
+    """Return the width and encoding of standard output; 100 columns where it is no terminal."""
+    width = shutil.get_terminal_size((100, 24)).columns
+    return Screen(max(width, 40), sys.stdout.encoding)
