@@ -227,17 +227,17 @@ def pytest_runtest_makereport(
     key = _irmetrics_key if call.when == "setup" else _through_key
     irmetrics = item.stash.get(key, None)
     if irmetrics is not None and _has_to_tell(irmetrics, report):
-        from pytest_irmetrics.plugin.failing import tell_once  # noqa: PLC0415 - loaded: it made the fixture
+        from pytest_irmetrics.plugin.fixture import shorten_repeated_message  # noqa: PLC0415 - loaded: it made the fixture
 
-        setattr(report, RECORD, irmetrics.record())
-        tell_once(report, call)
+        setattr(report, RECORD, irmetrics.send_report())
+        shorten_repeated_message(report, call)
     elif report.failed and call.when != "teardown" and _gates(item):
         # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
         setattr(report, RECORD, None)
         if call.when == "call":
-            from pytest_irmetrics.plugin.failing import tell_once  # noqa: PLC0415 - the same
+            from pytest_irmetrics.plugin.fixture import shorten_repeated_message  # noqa: PLC0415 - the same
 
-            tell_once(report, call)
+            shorten_repeated_message(report, call)
     if irmetrics is not None and (call.when == "teardown" or (call.when == "setup" and report.failed)):
         del item.stash[key]  # a rerun makes its own
     return report
@@ -250,7 +250,7 @@ def _has_to_tell(irmetrics: IRMetrics, report: pytest.TestReport) -> bool:
     """
     if report.when == "setup":
         return report.failed
-    return report.when == "call" or irmetrics.has_news
+    return report.when == "call" or irmetrics.has_unsent_report
 
 
 def _gates(item: pytest.Item) -> bool:
@@ -278,10 +278,11 @@ class _Controller:
             setting = None
         if setting == "false" or self._config.getoption("ir_baseline") is not None:
             return False
-        from pytest_irmetrics.plugin import orphans  # noqa: PLC0415 - only a project that gates pays for it
+        from pytest_irmetrics.plugin import baselines  # noqa: PLC0415 - only a project that gates pays for it
 
         return bool(
-            orphans.without_file(self._config) or orphans.unused(self._config, interrupted=interrupted)
+            baselines.baselines_without_file(self._config)
+            or baselines.unused_gating(self._config, interrupted=interrupted)
         )
 
     def _load(self) -> Recorder:

@@ -1,30 +1,37 @@
-"""What a run is compared with where it is stored: the test's own baseline, another run, a file."""
+"""Find and read the baselines of a run's tests, and those whose test or file is gone."""
 
 from __future__ import annotations
 
-import difflib
 import os
-import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_irmetrics.evaluation import Evaluation
-from pytest_irmetrics.reports.item_report import OWN_BASELINE
+from pytest_irmetrics.plugin.options import baseline_dir, gates_on_baseline, runs_tests
 from pytest_irmetrics.run import Run, RunError
-from pytest_irmetrics.run.baseline import BaselineError, read_baseline
+from pytest_irmetrics.run.baseline import (
+    BaselineError,
+    folders_below,
+    list_baselines,
+    read_baseline,
+    stale,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pytest
 
     from pytest_irmetrics.golden import GoldenSet
-    from pytest_irmetrics.plugin.item import Case
+    from pytest_irmetrics.plugin.item import GatedItem
 
-STORED = (type(None), Run, str, os.PathLike)
-"""What `against` may be where it stands for a stored run; None is the test's own baseline."""
+STORED_TYPES = (type(None), Run, str, os.PathLike)
+"""Types of `against` that stand for a stored run; None is the test's own baseline."""
+
+_SELECTING_OPTIONS = ("keyword", "markexpr", "deselect", "lf", "maxfail", "stepwise")
+"""Options under which a project's tests that gate may exist and not run."""
 
 
-class Stored(NamedTuple):
+class StoredRun(NamedTuple):
     """A stored run that this one is compared with."""
 
     run: Run
@@ -32,86 +39,74 @@ class Stored(NamedTuple):
     """What messages call it."""
 
 
-def read_stored(
-    case: Case, golden: GoldenSet, against: Any, like: Run | None, note: Callable[[str], object]
-) -> Stored | None:
-    """Read what a test item is compared with, if it is stored; `note` is told of a baseline that is to be replaced.
+def read_stored_run(
+    item: GatedItem, golden: GoldenSet, against: Any, like: Run | None, note: Callable[[str], object]
+) -> StoredRun | None:
+    """Read the stored run that a test item is compared with; None where it is compared with none.
 
-    `against` is what `check` was given; `like` as in `Run.load`. Raises BaselineError and RunError, also where a baseline to gate on is not there.
+    `against` is what `check` was given, `like` as in `Run.load`. `note` is called with what is wrong with a baseline
+    that an updating run replaces. Raises BaselineError and RunError, also where the baseline to gate on is missing.
     """
     if isinstance(against, Run):
-        return Stored(_of_golden_set(against, golden), "the other run")
+        return StoredRun(_queries_of(golden, against), "the other run")
     if isinstance(against, (str, os.PathLike)):
-        path = Path(case.item.path).parent / against
-        name = case.session.shown(path)
+        path = Path(item.node.path).parent / against
+        name = item.session.shown(path)
         try:
-            return Stored(_of_golden_set(Run.load(path, like=like), golden), name)
+            return StoredRun(_queries_of(golden, Run.load(path, like=like)), name)
         except RunError as error:
             raise RunError(str(error).replace(str(path), name)) from None
-    settings = case.settings
+    settings = item.settings
     if against is not None or not (settings.baseline or settings.update):
         return None
-    path = case.baseline_file
+    path = item.baseline_file
     if not path.exists():
         if settings.update:
             return None
-        raise BaselineError(_no_baseline(case, path))
+        raise BaselineError(_missing_baseline(item, path))
+    from pytest_irmetrics.reports.item_report import OWN_BASELINE  # noqa: PLC0415 - only a run that gates pays for it
+
     try:
-        return Stored(read_baseline(path, like=like), OWN_BASELINE)
+        return StoredRun(read_baseline(path, like=like), OWN_BASELINE)
     except BaselineError as error:
-        problem = str(error).replace(str(path), case.session.shown(path))
+        problem = str(error).replace(str(path), item.session.shown(path))
         if not settings.update:
             raise BaselineError(problem) from None
         note(f"Nothing was compared with the baseline that is there, and only a pass replaces it. {problem}")
         return None
 
 
-def evaluate_stored(now: Evaluation, run: Run) -> Evaluation:
-    """Evaluate a stored run over the queries, and by the metrics, of another evaluation."""
-    return _evaluated(now, run, run.depth)
+def _queries_of(golden: GoldenSet, run: Run) -> Run:
+    """Leave out a run's answers to queries of other golden sets, where it does not say of which set it is.
+
+    Otherwise they would be named as queries that are gone from this one.
+    """
+    answers = {query_id: run.answers[query_id] for query_id in golden.queries if query_id in run}
+    if run.golden_set is not None or not answers:  # a run of none of these queries fails in the gates
+        return run
+    return Run.of(answers, run.depth, relevance_level=run.relevance_level)
 
 
-def evaluate_other(now: Evaluation, other: Evaluation) -> Evaluation:
-    """Evaluate what another evaluation has, as deep as that reads it, over the queries, and by the metrics, of this one."""
-    return _evaluated(now, other.run, other.depth)
+def _missing_baseline(item: GatedItem, path: Path) -> str:
+    """Say how to store the baseline that is missing, or how to keep it where a test was renamed."""
+    import shlex  # noqa: PLC0415 - a message that most runs never need
 
-
-def _evaluated(now: Evaluation, run: Run, depth: int | None) -> Evaluation:
-    return Evaluation(
-        now.golden,
-        replace(now.retrieved, run=run, errors={}, latencies={}, stopped="", formerly={}),
-        now.metrics,
-        now.depth if depth is None else depth,
-        now.custom,
-        now.only,
-        now.aside,
-    )
-
-
-def _no_baseline(case: Case, path: Path) -> str:
-    """Say how to make the baseline that is not there, or how to keep it where a test was renamed."""
-    shown = case.session.shown
+    shown = item.session.shown
     lines = [f"There is no baseline for this test: {shown(path)}."]
-    commands = [f"To store one, and then commit it: {case.command('--ir-baseline-update')}"]
-    stale = case.session.stale_baselines(Path(case.item.path))
-    if stale:
-        old = _most_alike(stale, path)
+    commands = [f"To store one, and then commit it: {item.command('--ir-baseline-update')}"]
+    stale_paths = item.session.stale_baselines(Path(item.node.path))
+    if stale_paths:
+        old = _most_similar(stale_paths, path)
         lines.append(f"No test has this baseline any more: {shown(old)}.")
         move = shlex.join(["git", "mv", shown(old), shown(path)])
         commands.insert(0, f"Where that test is this one, renamed: {move}")
     return "\n".join([*lines, "", *commands])
 
 
-def _of_golden_set(run: Run, golden: GoldenSet) -> Run:
-    """Leave out what a run has for others, if it does not say of which golden set it is: that is not gone from this."""
-    answers = {query_id: run.answers[query_id] for query_id in golden.queries if query_id in run}
-    if run.golden_set is not None or not answers:  # a run of nothing here is no baseline, which the gates say
-        return run
-    return Run.of(answers, run.depth, relevance_level=run.relevance_level)
+def _most_similar(paths: Sequence[Path], path: Path) -> Path:
+    """Choose the baseline that a renamed test most likely had: with the same ids, then with the most similar name."""
+    import difflib  # noqa: PLC0415 - a message that most runs never need
 
-
-def _most_alike(paths: Sequence[Path], path: Path) -> Path:
-    """Choose the baseline that most likely was this one's: of the same ids, then of the most similar name."""
     return max(
         paths,
         key=lambda other: (
@@ -119,3 +114,44 @@ def _most_alike(paths: Sequence[Path], path: Path) -> Path:
             difflib.SequenceMatcher(None, other.name, path.name).ratio(),
         ),
     )
+
+
+def baselines_without_file(config: pytest.Config) -> list[Path]:
+    """Return the baselines whose test file is gone, in the folders that a run collects.
+
+    The list is empty where the run does not gate on baselines.
+    """
+    gates = gates_on_baseline(config) or config.getoption("ir_baseline_update")
+    if not gates or not runs_tests(config):
+        return []
+    directory = baseline_dir(config)
+    return [path for folder in _collected_folders(config, directory) for path in stale(folder, directory, {})]
+
+
+def unused_gating(config: pytest.Config, *, interrupted: bool) -> str | None:
+    """Say that a run should have gated on baselines, and that none of its tests used irmetrics.
+
+    None where the run was interrupted, was not to gate, or may have left out the tests that do.
+    """
+    if interrupted or not runs_tests(config):
+        return None
+    for option in ("--ir-baseline", "--ir-baseline-update", "--ir-selftest"):
+        if config.getoption(option):
+            return f"{option} was given, and no test of this run used irmetrics."
+    if not gates_on_baseline(config) or any(config.getoption(name, None) for name in _SELECTING_OPTIONS):
+        return None
+    directory = baseline_dir(config)
+    if not any(list_baselines(folder / directory) for folder in _collected_folders(config, directory)):
+        return None
+    return "the setting ir_baseline is true, and no test of this run used irmetrics."
+
+
+def _collected_folders(config: pytest.Config, directory: str) -> Iterator[Path]:
+    """Yield the folders with baselines below those that pytest was told to collect as a whole."""
+    tops = {config.invocation_params.dir / argument for argument in config.args if "::" not in argument}
+    seen = set()
+    for top in sorted(tops):
+        for folder in folders_below(top, directory, config.getini("norecursedirs")):
+            if folder not in seen:
+                seen.add(folder)
+                yield folder

@@ -11,11 +11,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+class MissingRetriever:
+    """What the plugin's own fixture `retriever` returns: `message` says what to write."""
+
+    message = (
+        "There is no fixture named retriever. Write one in conftest.py that returns your search:\n\n"
+        "    import pytest\n\n"
+        '    @pytest.fixture(scope="session")\n'
+        "    def retriever():\n"
+        "        return lambda query, k: my_search(query, size=k)   # ids, best first\n\n"
+        "or pass one: irmetrics.check(retriever=my_search)."
+    )
+
+
 @pytest.fixture(scope="session")
 def retriever() -> object:
     """Your own search; write a fixture of this name, and it is the one that is asked."""
-    from pytest_irmetrics.plugin.asking import MissingRetriever  # noqa: PLC0415 - only a run that gates pays for it
-
     return MissingRetriever()
 
 

@@ -1,27 +1,29 @@
-"""The fixture ``irmetrics``: the one verdict of a test, from the first call to what its teardown asks for."""
+"""The fixture ``irmetrics``: ask the retriever, score its answers, and fail the test where a gate fails."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Generator, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import pytest
 
-from pytest_irmetrics.analysis import notes
 from pytest_irmetrics.analysis.item_result import ItemResult
-from pytest_irmetrics.analysis.selftest import run_selftest
+from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison
-from pytest_irmetrics.evaluation import Evaluation
+from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates import Regression, decide
-from pytest_irmetrics.plugin import marks as collection
-from pytest_irmetrics.plugin.asking import Asking, require_other
-from pytest_irmetrics.plugin.baselines import STORED, Stored, evaluate_other, evaluate_stored, read_stored
-from pytest_irmetrics.plugin.failing import TOLD, fail
-from pytest_irmetrics.plugin.item import Case
+from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.plugin.baselines import STORED_TYPES, StoredRun, read_stored_run
+from pytest_irmetrics.plugin.defaults import MissingRetriever
+from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.item_report import item_report
-from pytest_irmetrics.plugin.remarks import remark
+from pytest_irmetrics.plugin.marks import MarkError, marked_thresholds
+from pytest_irmetrics.plugin.notes import add_notes
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
-from pytest_irmetrics.reports.terminal import failure
-from pytest_irmetrics.retrieval import Retrieved
+from pytest_irmetrics.retrieval import RetrievalError, RetrievalOptions, Retrieved, aretrieve, retrieve
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import Gates
 
@@ -29,12 +31,19 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
     from typing import NoReturn
 
-    from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.plugin.session import GatingSession
 
-_AT_HAND = (*STORED, Evaluation)
-"""What `against` may be that nobody has to ask."""
-_OTHER = "the other retriever"
+_HEADLINE = "irmetrics_headline"
+"""The attribute of a failure of ours that holds the first line of its message."""
+
+_OTHER_RETRIEVER = "the other retriever"
+"""What messages call an evaluation of another retriever that this one is compared with."""
+
+_Request: TypeAlias = tuple[Sequence[Query], Any, RetrievalOptions]
+"""The arguments of `retrieve` and `aretrieve`."""
+
+_Steps: TypeAlias = Generator[_Request, Retrieved, Evaluation]
+"""The body of a method that is there for sync and for async tests: it yields what to ask, and is sent the answers."""
 
 
 class IRMetrics:
@@ -53,13 +62,15 @@ class IRMetrics:
         corpus: Any = None,
         executor: Any = None,
     ) -> None:
-        self._case = Case(request.node, session, getattr(request, "param", None))
-        self._asking = Asking(self._case, retriever, doc_id, executor)
+        self._item = GatedItem(request.node, session, getattr(request, "param", None))
+        self._retriever = retriever
+        self._doc_id = doc_id
         self._corpus = corpus
+        self._executor = executor
         self._notes: list[str] = []
-        self._record: ItemReport | None = None
-        self._told_record: ItemReport | None = None
-        self._checking = 0
+        self._report: ItemReport | None = None
+        self._sent_report: ItemReport | None = None
+        self._checks = 0
         self._awaited = True
         self._checked = False
         self._failure: str | None = None
@@ -69,8 +80,8 @@ class IRMetrics:
         """The golden set of this test item. Fails the test where it has none, or a broken one."""
         __tracebackhide__ = True
         try:
-            return self._case.golden_set()
-        except TOLD as error:
+            return self._item.golden_set()
+        except IRMetricsError as error:
             fail(str(error))
 
     def check(self, *, retriever: Any = None, golden: Any = None, against: Any = None) -> Evaluation:
@@ -80,18 +91,10 @@ class IRMetrics:
         retriever, a Run, a path or an Evaluation that stands in for the stored baseline.
         """
         __tracebackhide__ = True
-        self._start()
+        self._begin_check()
         try:
-            if self._case.settings.selftest:
-                return self._degraded(golden, against)
-            plan = self._asking.plan(golden)
-            stored = self._stored(plan.golden, against, retriever)
-            now = self._asking.ask(plan, retriever, stored and stored.run)
-            other = self._at_hand(now, against, stored)
-            if not now.errors and not isinstance(against, _AT_HAND):
-                other = self._asking.ask_other(plan, against, now.run), _OTHER
-            return self._finish(now, other)
-        except TOLD as error:
+            return _run(self._check(retriever, golden, against))
+        except IRMetricsError as error:
             self._fail_check(str(error))
 
     def acheck(
@@ -99,94 +102,141 @@ class IRMetrics:
     ) -> Coroutine[Any, Any, Evaluation]:
         """Do as ``check`` does, for async tests; the retriever may be sync or async."""
         __tracebackhide__ = True
-        self._start()  # here, so that a call that nobody awaits is told from none
+        self._begin_check()  # here, so that a call that nobody awaits is told from none
         self._awaited = False
-        return self._acheck(retriever, golden, against)
+        return self._acheck(self._check(retriever, golden, against))
 
-    async def _acheck(self, retriever: Any, golden: Any, against: Any) -> Evaluation:
+    async def _acheck(self, steps: _Steps) -> Evaluation:
         __tracebackhide__ = True
         self._awaited = True
         try:
-            if self._case.settings.selftest:
-                return self._degraded(golden, against)
-            plan = self._asking.plan(golden)
-            stored = self._stored(plan.golden, against, retriever)
-            now = await self._asking.aask(plan, retriever, stored and stored.run)
-            other = self._at_hand(now, against, stored)
-            if not now.errors and not isinstance(against, _AT_HAND):
-                other = await self._asking.aask_other(plan, against, now.run), _OTHER
-            return self._finish(now, other)
-        except TOLD as error:
+            return await _arun(steps)
+        except IRMetricsError as error:
             self._fail_check(str(error))
 
     def evaluate(self, *, retriever: Any = None, golden: Any = None) -> Evaluation:
         """Evaluate only; nothing is gated."""
         __tracebackhide__ = True
         try:
-            return self._measured(self._asking.ask(self._asking.plan(golden), retriever))
-        except TOLD as error:
+            return _run(self._evaluate(retriever, golden))
+        except IRMetricsError as error:
             fail(str(error))
 
     async def aevaluate(self, *, retriever: Any = None, golden: Any = None) -> Evaluation:
         """Do as ``evaluate`` does, for async tests."""
         __tracebackhide__ = True
         try:
-            return self._measured(await self._asking.aask(self._asking.plan(golden), retriever))
-        except TOLD as error:
+            return await _arun(self._evaluate(retriever, golden))
+        except IRMetricsError as error:
             fail(str(error))
 
-    def _start(self) -> None:
+    def _begin_check(self) -> None:
         __tracebackhide__ = True
-        self._checking += 1
-        if self._checking > 1:
+        self._checks += 1
+        if self._checks > 1:
             self._fail_check(
                 "This test calls check a second time, and a test has one verdict. Parametrize the fixture "
                 "retriever to check several, or use irmetrics.evaluate(), which gates nothing."
             )
 
-    def _stored(self, golden: GoldenSet, against: Any, retriever: Any = None) -> Stored | None:
-        """Read what is stored before anyone is asked: nobody waits for answers to learn that there is nothing to compare with."""
-        if not isinstance(against, STORED):
-            require_other(against)
-        replayed = self._asking.whom(retriever)
-        like = replayed if isinstance(replayed, Run) else None
-        return read_stored(self._case, golden, against, like, self._notes.append)
-
-    def _at_hand(self, now: Evaluation, against: Any, stored: Stored | None) -> tuple[Evaluation, str] | None:
-        """Give what this is compared with, and what messages call it, where nobody has to be asked for it."""
-        if stored is not None:
-            return evaluate_stored(now, stored.run), stored.name
-        if isinstance(against, Evaluation):
-            return evaluate_other(now, against), _OTHER
-        return None
-
-    def _measured(self, evaluation: Evaluation) -> Evaluation:
+    def _check(self, retriever: Any, golden: Any, against: Any) -> _Steps:
+        """Evaluate and gate. All that can be wrong besides the answers is read before the first query is asked."""
         __tracebackhide__ = True
+        item = self._item
+        if item.settings.selftest:
+            return self._selftest(golden, against)
+        golden = item.golden_set(golden)
+        metrics, queries = item.metrics(golden), item.queries(golden)
+        stored = self._read_stored_run(golden, against, retriever)
+        retrieved = yield queries, self._asked(retriever), self._options(stored and stored.run)
+        now = item.evaluation(golden, metrics, retrieved)
+        baseline: Evaluation | None = None
+        name = _OTHER_RETRIEVER
+        if stored is not None:
+            baseline, name = _evaluate_run(now, stored.run, stored.run.depth), stored.name
+        elif isinstance(against, Evaluation):
+            baseline = _evaluate_run(now, against.run, against.depth)
+        elif not isinstance(against, STORED_TYPES) and not now.errors:
+            retrieved = yield queries, against, self._options(now.run)
+            baseline = item.evaluation(golden, metrics, retrieved)
+            _require_no_errors(baseline)
+        return self._gate(now, baseline, name)
+
+    def _evaluate(self, retriever: Any, golden: Any) -> _Steps:
+        """Evaluate, and fail the test only where a query's retrieval failed."""
+        __tracebackhide__ = True
+        item = self._item
+        golden = item.golden_set(golden)
+        metrics, queries = item.metrics(golden), item.queries(golden)
+        retrieved = yield queries, self._asked(retriever), self._options(None)
+        evaluation = item.evaluation(golden, metrics, retrieved)
         if evaluation.errors:
-            self._record = item_report(
-                self._case, ItemResult(evaluation, Gates(), decide(evaluation, Gates()), checked=False)
-            )
-            fail(self._told(self._record))
-        item = self._case.item
-        item.ihook.pytest_irmetrics_evaluated(item=item, evaluation=evaluation)
-        if self._record is None:
-            self._record = item_report(self._case, ItemResult(evaluation, Gates(), checked=False))
+            result = ItemResult(evaluation, Gates(), decide(evaluation, Gates()), checked=False)
+            self._report = item_report(item, result)
+            fail(self._failure_text(self._report))
+        item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=evaluation)
+        if self._report is None:
+            self._report = item_report(item, ItemResult(evaluation, Gates(), checked=False))
         return evaluation
 
-    def _finish(self, now: Evaluation, other: tuple[Evaluation, str] | None) -> Evaluation:
+    def _asked(self, retriever: Any) -> Any:
+        """Return the retriever that a call gives, else the fixture's. Raises MarkError where there is neither."""
+        asked = self._retriever if retriever is None else retriever
+        if isinstance(asked, MissingRetriever):
+            raise MarkError(asked.message)
+        return asked
+
+    def _options(self, stored: Run | None) -> RetrievalOptions:
+        """Return how the retriever is asked; `stored` is a run whose equal answers need not be made anew."""
+        item, settings = self._item, self._item.settings
+        if self._doc_id is not None and not callable(self._doc_id):
+            raise MarkError(
+                f"The fixture ir_doc_id gives {self._doc_id!r}. Give a function of one returned item that returns its id."
+            )
+        if self._executor is not None and not isinstance(self._executor, Executor):
+            raise MarkError(
+                f"The fixture ir_executor gives {self._executor!r}. Give a concurrent.futures.Executor; of a Dask "
+                "client it is client.get_executor()."
+            )
+        return RetrievalOptions(
+            depth=item.depth,
+            duplicates=(item.parameter and item.parameter.duplicates) or settings.duplicates,
+            doc_id=self._doc_id,
+            timeout=settings.timeout,
+            concurrency=settings.concurrency,
+            repeat=settings.repeat,
+            executor=self._executor,
+            stored=stored,
+            stop_on_error=item.node.config.getoption("maxfail", 0) == 1,
+        )
+
+    def _read_stored_run(self, golden: GoldenSet, against: Any, retriever: Any = None) -> StoredRun | None:
+        """Read the stored run to compare with, before any query is asked, so that nobody waits to learn of a missing one.
+
+        None where there is none, or where `against` is a retriever or an Evaluation that can be compared with.
+        """
+        if isinstance(against, Evaluation):
+            _require_no_errors(against)
+        elif not isinstance(against, STORED_TYPES):
+            _require_retriever(against)
+        replayed = self._retriever if retriever is None else retriever
+        like = replayed if isinstance(replayed, Run) else None
+        return read_stored_run(self._item, golden, against, like, self._notes.append)
+
+    def _gate(self, now: Evaluation, baseline: Evaluation | None, name: str) -> Evaluation:
+        """Decide and keep the test's verdicts; `name` is what messages call the baseline. Fails where a gate fails."""
         __tracebackhide__ = True
-        case, settings = self._case, self._case.settings
+        item, settings = self._item, self._item.settings
         regression, against = None, None
-        if other is not None and not now.errors:
-            baseline, against = other
-            own = against == OWN_BASELINE
+        if baseline is not None and not now.errors:
+            against, own = name, name == OWN_BASELINE
             regression = Regression(
                 Comparison(now, baseline),
                 against,
-                case.command("--ir-baseline-update") if own else "",
+                item.command("--ir-baseline-update") if own else "",
                 gated=not settings.update or not own,
             )
-        gates = case.gates(now.golden, regression=regression is not None)
+        gates = item.gates(now.golden, regression=regression is not None)
         verdicts = decide(now, gates, regression=regression, single_queries_only=bool(settings.only_queries))
         if settings.update and regression is None:
             # The first baseline: that nothing was there to compare with is no news.
@@ -194,48 +244,58 @@ class IRMetrics:
         comparison = regression.comparison if regression is not None else None
         result = ItemResult(now, gates, verdicts, comparison, against=against, notes=self._notes)
         if not now.errors:
-            case.item.ihook.pytest_irmetrics_evaluated(item=case.item, evaluation=now)
-        remark(case, result, self._corpus)
+            item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)
+        add_notes(item, result, self._corpus)
         # Here and not when the test is through, where a metric of the user's that raises would end pytest itself.
-        record = item_report(case, result)
+        report = item_report(item, result)
         # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
-        self._record, self._checked = record, True
+        self._report, self._checked = report, True
         if result.failed:
-            self._fail_check(self._told(record))
+            self._fail_check(self._failure_text(report))
         return now
 
-    def _degraded(self, golden: Any, against: Any) -> Evaluation:
-        """Ask nobody: degrade the stored run and tell what would be caught. Fails where the intact run fails."""
+    def _selftest(self, golden: Any, against: Any) -> Evaluation:
+        """Degrade the stored run and report which degradations the gates catch; no query is asked.
+
+        Fails where the stored run itself fails.
+        """
         __tracebackhide__ = True
-        if not isinstance(against, STORED):
+        from pytest_irmetrics.analysis.notes import on_selftest  # noqa: PLC0415 - only a self-test pays for it
+        from pytest_irmetrics.analysis.selftest import run_selftest  # noqa: PLC0415 - the same
+
+        if not isinstance(against, STORED_TYPES):
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
-        case, plan = self._case, self._asking.plan(golden)
-        unasked = self._asking.evaluation(plan, Retrieved(Run({}), {}, stopped="", latencies={}))
-        # With --ir-selftest the baseline is there, or a BaselineError says that it is not.
-        run, name = cast("Stored", self._stored(plan.golden, against))
+        item = self._item
+        golden = item.golden_set(golden)
+        metrics = item.metrics(golden)
+        item.queries(golden)  # skips the test where --ir-query leaves it none
+        unasked = item.evaluation(golden, metrics, Retrieved(Run({}), {}, stopped="", latencies={}))
+        # With --ir-selftest a missing baseline raises BaselineError.
+        stored = cast("StoredRun", self._read_stored_run(golden, against))
         tested = run_selftest(
-            evaluate_stored(unasked, run),
-            case.gates(plan.golden, regression=True),
-            against=name,
-            update=case.command("--ir-baseline-update"),
+            _evaluate_run(unasked, stored.run, stored.run.depth),
+            item.gates(golden, regression=True),
+            against=stored.name,
+            update=item.command("--ir-baseline-update"),
         )
         result = ItemResult(
             tested.intact,
             tested.gates,
             tested.verdicts,
-            against=name,
-            notes=[*self._notes, *notes.on_selftest(tested.comparison, name)],
+            against=stored.name,
+            notes=[*self._notes, *on_selftest(tested.comparison, stored.name)],
             selftest=tested,
         )
-        self._record = item_report(case, result)
-        self._checked = True
+        self._report, self._checked = item_report(item, result), True
         if result.failed:
-            lead = f"--ir-selftest: {name}, intact, fails its own gates. What fails here is not counted as catching anything."
-            fail("\n".join([*case.screen.wrapped(lead), "", self._told(self._record)]))
+            lead = f"--ir-selftest: {stored.name}, intact, fails its own gates. What fails here is not counted as catching anything."
+            fail("\n".join([*item.screen.wrapped(lead), "", self._failure_text(self._report)]))
         return tested.intact
 
-    def _told(self, record: ItemReport) -> str:
-        return failure(record, self._case.screen)
+    def _failure_text(self, report: ItemReport) -> str:
+        from pytest_irmetrics.reports.terminal import failure  # noqa: PLC0415 - a test that passes has no use for it
+
+        return failure(report, self._item.screen)
 
     def _fail_check(self, message: str) -> NoReturn:
         """Fail ``check``, and remember it: a body that swallows the exception has not passed for that."""
@@ -243,28 +303,28 @@ class IRMetrics:
         self._failure = message
         fail(message)
 
-    def record(self) -> str | None:
-        """Return what this item measured, as the text that its report carries; None where nothing was."""
-        case = self._case
-        self._told_record = self._record
-        if self._record is not None:
-            return self._record.dumps()
-        if not self._checking:
+    def send_report(self) -> str | None:
+        """Return the ItemReport as JSON, for the item's test report; None where the fixture was not used."""
+        item = self._item
+        self._sent_report = self._report
+        if self._report is not None:
+            return self._report.dumps()
+        if not self._checks:
             return None
         # Nothing was evaluated, for a reason that the failure tells; what stands beside the test is told all the same.
-        path = case.parameter.path if case.parameter is not None else None
-        name = case.item.name if path is None else case.session.shown(path)
-        return ItemReport(case.item.nodeid, name, 0, outcome="not evaluated", stale=case.stale()).dumps()
+        path = item.parameter.path if item.parameter is not None else None
+        name = item.node.name if path is None else item.session.shown(path)
+        return ItemReport(item.node.nodeid, name, 0, outcome="not evaluated", stale=item.stale()).dumps()
 
     @property
-    def has_news(self) -> bool:
-        """Whether something was measured since `record` was last asked for."""
-        return self._record is not self._told_record
+    def has_unsent_report(self) -> bool:
+        """Whether something was measured since `send_report` was last called."""
+        return self._report is not self._sent_report
 
     def require_checked(self) -> None:
-        """Fail a test that passed although its thresholds were never judged."""
+        """Fail a test whose body passed although its thresholds were never judged."""
         __tracebackhide__ = True
-        case = self._case
+        item = self._item
         if self._failure is not None:  # caught by the body, or raised in another thread
             fail(self._failure)
         if self._checked:
@@ -273,21 +333,21 @@ class IRMetrics:
             fail(
                 "irmetrics.acheck() was called but not awaited, so nothing was checked. Write: await irmetrics.acheck()"
             )
-        if self._checking:
+        if self._checks:
             fail(
                 "irmetrics.check() was called and did not come to its end, so nothing was checked. Let what it raises "
                 "pass, and wait for it."
             )
-        if case.parameter is not None and case.parameter.problem is not None:
-            fail(case.parameter.problem)
+        if item.parameter is not None and item.parameter.problem is not None:
+            fail(item.parameter.problem)
         try:
-            levels = [*collection.marked_thresholds(case.item, case.settings.custom_metrics)]
-            if case.parameter is not None:
-                golden = case.golden_set()
+            levels = [*marked_thresholds(item.node, item.settings.custom_metrics)]
+            if item.parameter is not None:
+                golden = item.golden_set()
                 levels.append(
                     [*golden.thresholds, *(t for q in golden.queries.values() for t in q.thresholds)]
                 )
-        except TOLD as error:
+        except IRMetricsError as error:
             fail(str(error))
         bound = [threshold for level in levels for threshold in level]
         if bound:
@@ -305,3 +365,78 @@ class IRMetrics:
                 "This test is `async def`, and no plugin runs it, so nothing was checked. Install pytest-asyncio or "
                 "anyio, or write a plain `def` test: irmetrics.check() takes an async retriever too."
             )
+
+
+def _run(steps: _Steps) -> Evaluation:
+    """Ask in this thread what a generator yields, and return what it returns."""
+    __tracebackhide__ = True
+    retrieved: Any = None
+    while True:
+        try:
+            request = steps.send(retrieved)
+        except StopIteration as stop:
+            evaluation: Evaluation = stop.value
+            return evaluation
+        retrieved = retrieve(*request)
+
+
+async def _arun(steps: _Steps) -> Evaluation:
+    """Ask on the running event loop what a generator yields, and return what it returns."""
+    __tracebackhide__ = True
+    retrieved: Any = None
+    while True:
+        try:
+            request = steps.send(retrieved)
+        except StopIteration as stop:
+            evaluation: Evaluation = stop.value
+            return evaluation
+        retrieved = await aretrieve(*request)
+
+
+def _evaluate_run(now: Evaluation, run: Run, depth: int | None) -> Evaluation:
+    """Score another run over the queries, and by the metrics, of an evaluation."""
+    return Evaluation(
+        now.golden,
+        replace(now.retrieved, run=run, errors={}, latencies={}, stopped="", formerly={}),
+        now.metrics,
+        now.depth if depth is None else depth,
+        now.custom,
+        now.only,
+        now.aside,
+    )
+
+
+def _require_retriever(against: Any) -> None:
+    """Raise RetrievalError for what cannot be called as a retriever, before the test's own is asked."""
+    from pytest_irmetrics.retrieval.call import Caller  # noqa: PLC0415 - few tests compare two retrievers
+
+    try:
+        Caller.of(against)
+    except RetrievalError as error:
+        raise RetrievalError(f"What `against` gives cannot be asked. {error}") from None
+
+
+def _require_no_errors(other: Evaluation) -> None:
+    """Raise EvaluationError where a query of the evaluation to compare with failed."""
+    if other.errors:
+        query_id, problem = next(iter(other.errors.items()))
+        failed = plural(len(other.errors), "query", "queries")
+        raise EvaluationError(
+            f"The retriever given as `against` failed for {failed}; the first is {query_id!r}: {problem}"
+        )
+
+
+def fail(message: str) -> NoReturn:
+    """Fail the test with nothing but a message: a traceback through our code helps nobody."""
+    __tracebackhide__ = True
+    failed = pytest.fail.Exception(message, pytrace=False)
+    setattr(failed, _HEADLINE, message.partition("\n")[0])
+    raise failed from None
+
+
+def shorten_repeated_message(report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
+    """Leave only a failure's first line to what repeats it: the short summary where CI is set, JUnit's `message`."""
+    headline = call.excinfo and getattr(call.excinfo.value, _HEADLINE, None)
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if headline is not None and crash is not None:
+        crash.message = f"Failed: {headline}"

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_irmetrics.evaluation import Evaluation, judged_beside, read_metrics, require_depth
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.plugin import marks as collection
-from pytest_irmetrics.plugin import paths as places
+from pytest_irmetrics.plugin.marks import GoldenParameter, MarkError, nearest_marks
+from pytest_irmetrics.plugin.paths import path_in_root
 from pytest_irmetrics.plugin.session import class_names, item_name
 from pytest_irmetrics.reports.terminal import Screen
 from pytest_irmetrics.run.baseline import baseline_path
@@ -23,18 +24,18 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.plugin.session import GatingSession
     from pytest_irmetrics.plugin.settings import Settings
+    from pytest_irmetrics.retrieval import Retrieved
     from pytest_irmetrics.thresholds import Gates, Threshold
 
 
-class Case:
+class GatedItem:
     """A test item, what `ir_golden` says of it (`parameter`), and the session that it is a part of."""
 
-    def __init__(
-        self, item: pytest.Item, session: GatingSession, parameter: collection.GoldenParameter | None
-    ) -> None:
-        self.item = item
+    def __init__(self, node: pytest.Item, session: GatingSession, parameter: GoldenParameter | None) -> None:
+        self.node = node
         self.session = session
         self.parameter = parameter
 
@@ -55,25 +56,25 @@ class Case:
             return GoldenSet.from_judgments(given)
         if given is not None:
             if not isinstance(given, (str, os.PathLike)):
-                raise collection.MarkError(
+                raise MarkError(
                     f"golden={given!r} is no golden set. Give a path, a GoldenSet, or judgments: "
                     '{"query": {"document": 1}}.'
                 )
-            return self.session.golden_set(Path(self.item.path).parent / given)
+            return self.session.golden_set(Path(self.node.path).parent / given)
         if self.parameter is None:
-            if collection.nearest_marks(self.item, "ir_golden"):
-                raise collection.MarkError(
+            if nearest_marks(self.node, "ir_golden"):
+                raise MarkError(
                     "ir_golden gives a golden set to tests that can be parametrized and that name the fixture "
                     "irmetrics, or one that uses it, among their arguments: not to a method of unittest.TestCase, nor "
                     "through request.getfixturevalue. Write such a test, or pass the golden set: "
                     'irmetrics.check(golden="golden/faq.yaml").'
                 )
-            raise collection.MarkError(
+            raise MarkError(
                 'This test has no golden set. Mark it @pytest.mark.ir_golden("golden/*.yaml"), or pass one: '
                 'irmetrics.check(golden="golden/faq.yaml").'
             )
         if self.parameter.problem is not None or self.parameter.path is None:
-            raise collection.MarkError(self.parameter.problem or "")
+            raise MarkError(self.parameter.problem or "")
         return self.session.golden_set(self.parameter.path)
 
     def golden_name(self, golden: GoldenSet) -> str:
@@ -118,7 +119,7 @@ class Case:
         siblings = self._siblings()
         if any(sibling.find(query_id) for sibling in siblings for query_id in wanted):
             pytest.skip(f"{self.golden_name(golden)} does not have the query {wanted[0]} (--ir-query)")
-        raise collection.MarkError(_unknown(wanted[0], siblings or [golden]))
+        raise MarkError(_unknown(wanted[0], siblings or [golden]))
 
     @property
     def depth(self) -> int:
@@ -127,33 +128,53 @@ class Case:
 
     def levels(self, golden: GoldenSet) -> list[list[Threshold]]:
         """Return the thresholds that bind here, nearest first. Raises as `GatingSession.levels` does."""
-        return self.session.levels(self.item, golden, self.parameter)
+        return self.session.levels(self.node, golden, self.parameter)
+
+    def metrics(self, golden: GoldenSet) -> tuple[Metric, ...]:
+        """Return the metrics to measure: the reported ones, and all that have a threshold.
+
+        Raises as `levels` does, and MetricError for a cut-off below the depth.
+        """
+        # The default max_drop comes last: its metrics are reported anyway.
+        named = [threshold.metric for level in self.levels(golden) for threshold in level]
+        own = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
+        settings = self.settings
+        metrics = read_metrics([*settings.reported(self.depth), *named, *own], settings.custom_metrics)
+        require_depth(metrics, self.depth)
+        return metrics
+
+    def evaluation(self, golden: GoldenSet, metrics: tuple[Metric, ...], retrieved: Retrieved) -> Evaluation:
+        """Evaluate what a retriever answered to this item's `queries`."""
+        settings = self.settings
+        only = frozenset(query.id for query in self.queries(golden)) if settings.only_queries else None
+        beside = judged_beside(metrics, self.depth)
+        return Evaluation(golden, retrieved, metrics, self.depth, settings.custom_metrics, only, beside)
 
     def gates(self, golden: GoldenSet, *, regression: bool) -> Gates:
         """Return what gates here; with `regression` the default `max_drop` too. Raises as `levels` does."""
-        return self.session.gates(self.item, golden, self.parameter, regression=regression)
+        return self.session.gates(self.node, golden, self.parameter, regression=regression)
 
     @property
     def baseline_file(self) -> Path:
         """Where the baseline is, or would be."""
-        return baseline_path(Path(self.item.path), item_name(self.item), self.settings.baseline_dir)
+        return baseline_path(Path(self.node.path), item_name(self.node), self.settings.baseline_dir)
 
     def stale(self) -> list[str]:
         """Return the baselines beside this test that belong to none, relative to the root directory."""
-        if not self.session.gates_on_baseline and not self.item.config.getoption("ir_baseline_update"):
+        if not self.session.gates_on_baseline and not self.node.config.getoption("ir_baseline_update"):
             return []
-        stale = self.session.stale_baselines(Path(self.item.path))
-        return [places.in_root(self.item.config, path) for path in stale]
+        stale = self.session.stale_baselines(Path(self.node.path))
+        return [path_in_root(self.node.config, path) for path in stale]
 
     def command(self, *options: str) -> str:
         """Return a command line that runs this test item alone, from where pytest was called."""
         # Not from the node id: pytest-xdist's loadgroup appends a group to it, by which pytest finds no test.
-        name = "::".join(["", *class_names(self.item), self.item.name])
-        return shlex.join(["pytest", self.session.shown(self.item.path) + name, *options, *self._as_called()])
+        name = "::".join(["", *class_names(self.node), self.node.name])
+        return shlex.join(["pytest", self.session.shown(self.node.path) + name, *options, *self._as_called()])
 
     def _as_called(self) -> list[str]:
         """Return the options without which the same test would be asked and judged by other settings."""
-        config = self.item.config
+        config = self.node.config
         given = []
         repeat = config.getoption("ir_repeat")
         if repeat is not None:  # a baseline of fewer answers would know less of how they differ
@@ -169,7 +190,7 @@ class Case:
     @property
     def verbosity(self) -> int:
         """How often `-v` was given."""
-        verbosity: int = self.item.config.getoption("verbose", 0)
+        verbosity: int = self.node.config.getoption("verbose", 0)
         return verbosity
 
     @property

@@ -6,28 +6,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
-from pytest_irmetrics.plugin import paths as places
+from pytest_irmetrics.plugin.paths import path_in_root, relative_path
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
     from pytest_irmetrics.analysis.item_result import ItemResult
-    from pytest_irmetrics.plugin.item import Case
+    from pytest_irmetrics.plugin.item import GatedItem
 
 
-def item_report(case: Case, result: ItemResult) -> ItemReport:
+def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     """Build the ItemReport that travels to the controller on the item's test report."""
     against = result.against
-    config, settings = case.item.config, case.settings
+    config, settings = item.node.config, item.settings
     golden = result.evaluation.golden
-    wanted = bool(settings.only_queries) or case.verbosity >= 2 or bool(config.getoption("ir_report"))
+    wanted = bool(settings.only_queries) or item.verbosity >= 2 or bool(config.getoption("ir_report"))
     updating = settings.update and result.checked and not result.failed and not settings.only_queries
     reporting = bool(config.getoption("ir_report")) and not result.evaluation.errors
-    run = _run_to_store(case, result.evaluation).dumps() if updating or reporting else None
+    run = _run_to_store(item, result.evaluation).dumps() if updating or reporting else None
     own = against == OWN_BASELINE
     return ItemReport(
-        nodeid=case.item.nodeid,
-        golden_set=case.golden_name(golden),
+        nodeid=item.node.nodeid,
+        golden_set=item.golden_name(golden),
         queries=len(result.evaluation.counted),
         outcome=result.state,
         rows=result.rows(),
@@ -39,14 +39,14 @@ def item_report(case: Case, result: ItemResult) -> ItemReport:
         hints=list(result.hints),
         views=result.views(everything=wanted),
         lowered=list(result.lowered()) if settings.update else [],
-        unbound=case.session.unbound(golden) if result.checked else [],
-        stale=case.stale(),
-        baseline_file=places.in_root(config, case.baseline_file) if updating else None,
+        unbound=item.session.unbound(golden) if result.checked else [],
+        stale=item.stale(),
+        baseline_file=path_in_root(config, item.baseline_file) if updating else None,
         baseline_text=run if updating else None,
         run=run if reporting else None,
         against=against,
-        look=case.command(*(["--ir-baseline"] if own else [])),
-        accept=case.command("--ir-baseline-update") if own and result.acceptable else None,
+        look=item.command(*(["--ir-baseline"] if own else [])),
+        accept=item.command("--ir-baseline-update") if own and result.acceptable else None,
         depth=result.evaluation.depth,
         only_queries=bool(settings.only_queries),
         selftest=list(result.selftest.degradations) if result.selftest is not None else None,
@@ -54,11 +54,11 @@ def item_report(case: Case, result: ItemResult) -> ItemReport:
     )
 
 
-def _run_to_store(case: Case, evaluation: Evaluation) -> Run:
+def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
     golden = evaluation.golden
     answers = {}
     # With --ir-query the others were not asked, which is no empty answer.
-    for query in case.queries(golden):
+    for query in item.queries(golden):
         answer = evaluation.run.answers.get(query.id)
         answers[query.id] = Answer(
             rankings=answer.rankings if answer is not None else ((),),
@@ -80,7 +80,7 @@ def _run_to_store(case: Case, evaluation: Evaluation) -> Run:
     return Run.of(
         answers,
         depth=evaluation.depth,
-        golden_set=golden.name if path is None else places.relative(path, Path(case.item.path).parent),
+        golden_set=golden.name if path is None else relative_path(path, Path(item.node.path).parent),
         relevance_level=golden.relevance_level,
         means=means,
     )

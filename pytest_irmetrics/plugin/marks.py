@@ -15,7 +15,7 @@ import pytest
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.metrics import MetricError
-from pytest_irmetrics.plugin import paths as places
+from pytest_irmetrics.plugin.paths import relative_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -76,7 +76,7 @@ def golden_parameters(
             what = "is not among the golden sets of this test any more" if path.exists() else "is gone"
             problem = (
                 f"The golden set {golden_set} {what}, but its baseline is still there: "
-                f"{places.relative(baseline, folder)}. Bring the golden set back; or, if it is "
+                f"{relative_path(baseline, folder)}. Bring the golden set back; or, if it is "
                 "meant to be gone or was renamed, delete that baseline."
             )
             found[_item_id(path, folder / _fixed_folder(golden_set))].append(
@@ -137,7 +137,7 @@ def _may_be_golden(path: str, *, named: bool) -> bool:
 
 def _item_id(path: Path, fixed: Path) -> str:
     whole = path if os.path.isdir(path) else path.with_suffix("")  # noqa: PTH112 - Path.is_dir raises
-    below = places.relative(whole, fixed)
+    below = relative_path(whole, fixed)
     return below.replace("../", "").replace("/", "-")
 
 
@@ -147,7 +147,7 @@ def _only_one(
     first = same[0]
     different = {parameter.path for parameter in same}
     if len(different) > 1:
-        files = " and ".join(sorted(places.relative(path, folder) if path else "?" for path in different))
+        files = " and ".join(sorted(relative_path(path, folder) if path else "?" for path in different))
         return GoldenParameter(
             None, problem=f"Two golden sets have the id {item_id!r}: {files}. Rename one, or mark two tests."
         )

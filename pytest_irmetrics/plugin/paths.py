@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def relative(path: Path, start: Path) -> str:
+def relative_path(path: Path, start: Path) -> str:
     """Return a path relative to a folder, with ``/`` on every system; whole where it is on another drive."""
     try:
         return os.path.relpath(path, start).replace(os.sep, "/")
@@ -19,12 +19,12 @@ def relative(path: Path, start: Path) -> str:
         return str(path)
 
 
-def shown(config: pytest.Config, path: Path) -> str:
+def shown_path(config: pytest.Config, path: Path) -> str:
     """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
-    found = relative(path, config.invocation_params.dir)
+    found = relative_path(path, config.invocation_params.dir)
     return os.path.normpath(path) if found.startswith("..") else found
 
 
-def in_root(config: pytest.Config, path: Path) -> str:
+def path_in_root(config: pytest.Config, path: Path) -> str:
     """Return a path as another process of the run finds it, perhaps on another machine: relative to its rootdir."""
-    return relative(path, config.rootpath)
+    return relative_path(path, config.rootpath)

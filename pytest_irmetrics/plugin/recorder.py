@@ -11,8 +11,9 @@ import pytest
 
 from pytest_irmetrics.base.atomic_write import sweep
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.plugin import ini, orphans
-from pytest_irmetrics.plugin import paths as places
+from pytest_irmetrics.plugin.baselines import baselines_without_file, unused_gating
+from pytest_irmetrics.plugin.options import runs_tests
+from pytest_irmetrics.plugin.paths import shown_path
 from pytest_irmetrics.plugin.session import stream_encoding
 from pytest_irmetrics.reports import summary
 from pytest_irmetrics.reports import targets as files
@@ -108,7 +109,7 @@ class Recorder:
             self._stored.append(f"{shown}: {'stored' if changed else 'unchanged'}")
 
     def _shown(self, in_root: str) -> str:
-        return places.shown(self._config, self._config.rootpath / in_root)
+        return shown_path(self._config, self._config.rootpath / in_root)
 
     def finish(self, session: pytest.Session) -> None:
         """Sweep what a killed run left behind; a baseline that could not be stored is not a success."""
@@ -120,7 +121,7 @@ class Recorder:
         for folder in sorted(folders):
             sweep(folder)
         self._require_no_problem(session)
-        if self._targets and ini.runs_tests(self._config):
+        if self._targets and runs_tests(self._config):
             self._write_reports(session)
             self._require_no_problem(session)
 
@@ -175,7 +176,7 @@ class Recorder:
         )
 
     def _without_file(self) -> set[str]:
-        return {places.shown(self._config, path) for path in orphans.without_file(self._config)}
+        return {shown_path(self._config, path) for path in baselines_without_file(self._config)}
 
     def _lost(self) -> Iterator[str]:
         """Name the tests whose baseline an updating run did not store because they failed, or their worker crashed."""
@@ -191,7 +192,7 @@ class Recorder:
             )
 
     def _unused(self, *, interrupted: bool) -> list[str]:
-        note = None if self._items else orphans.unused(self._config, interrupted=interrupted)
+        note = None if self._items else unused_gating(self._config, interrupted=interrupted)
         return [] if note is None else [note]
 
 

@@ -12,9 +12,19 @@ import pytest
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.plugin import ini
-from pytest_irmetrics.plugin import marks as collection
-from pytest_irmetrics.plugin import paths as places
+from pytest_irmetrics.plugin import options
+from pytest_irmetrics.plugin.marks import (
+    MARKS,
+    GoldenParameter,
+    MarkError,
+    golden_parameters,
+    marked_thresholds,
+    misspelt_mark,
+    nearest_marks,
+    parameter_marks,
+    unbound_marks,
+)
+from pytest_irmetrics.plugin.paths import shown_path
 from pytest_irmetrics.plugin.settings import Settings
 from pytest_irmetrics.run import baseline
 
@@ -50,7 +60,7 @@ class GatingSession:
     @property
     def baseline_dir(self) -> str:
         """The name of the folder of baselines, also where another setting is wrong."""
-        return ini.baseline_dir(self.config)
+        return options.baseline_dir(self.config)
 
     @cached_property
     def stream_encoding(self) -> str | None:
@@ -64,7 +74,7 @@ class GatingSession:
     @property
     def gates_on_baseline(self) -> bool:
         """Whether this run compares with stored baselines, as far as the command line and settings can be read."""
-        return ini.gates_on_baseline(self.config)
+        return options.gates_on_baseline(self.config)
 
     def golden_set(self, path: Path) -> GoldenSet:
         """Read a golden set, once. Raises GoldenSetError."""
@@ -76,27 +86,27 @@ class GatingSession:
 
     def shown(self, path: Path) -> str:
         """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
-        return places.shown(self.config, path)
+        return shown_path(self.config, path)
 
-    def depth(self, parameter: collection.GoldenParameter | None) -> int:
+    def depth(self, parameter: GoldenParameter | None) -> int:
         """Return how many results a query of a test item is asked for."""
         return (parameter and parameter.depth) or self.settings.depth
 
     def levels(
-        self, item: pytest.Item, golden: GoldenSet, parameter: collection.GoldenParameter | None
+        self, item: pytest.Item, golden: GoldenSet, parameter: GoldenParameter | None
     ) -> list[list[Threshold]]:
         """Return the thresholds that bind to a test item, nearest first; those of the golden set second.
 
         Raises ThresholdError, MetricError or MarkError; the last for a mark whose tag no query of any of the test's
         sets carries.
         """
-        marked = collection.marked_thresholds(item, self.settings.custom_metrics)
+        marked = marked_thresholds(item, self.settings.custom_metrics)
         siblings = parameter.siblings if parameter is not None else ()
         for threshold in (threshold for level in marked for threshold in level):
             if threshold.tag is None or threshold.tag in golden.tags:
                 continue
             if not any(threshold.tag in self.golden_set(path).tags for path in siblings):
-                raise collection.MarkError(
+                raise MarkError(
                     f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. "
                     f"The tags are: {', '.join(sorted(golden.tags)) or 'none'}."
                 )
@@ -106,7 +116,7 @@ class GatingSession:
         self,
         item: pytest.Item,
         golden: GoldenSet,
-        parameter: collection.GoldenParameter | None,
+        parameter: GoldenParameter | None,
         *,
         regression: bool,
     ) -> Gates:
@@ -157,7 +167,7 @@ class GatingSession:
         told: dict[str, None] = {}
         for item in items:
             parameter = getattr(getattr(item, "callspec", None), "params", {}).get("irmetrics")
-            if not isinstance(parameter, collection.GoldenParameter) or parameter.path is None:
+            if not isinstance(parameter, GoldenParameter) or parameter.path is None:
                 continue
             try:
                 golden = self.golden_set(parameter.path)
@@ -173,14 +183,14 @@ class GatingSession:
 
     def parametrize(self, metafunc: pytest.Metafunc) -> None:
         """Make one test item for each golden set of a test; also for a single one, so that names never change."""
-        marks = collection.nearest_marks(metafunc.definition, "ir_golden")
+        marks = nearest_marks(metafunc.definition, "ir_golden")
         if not marks:
             return
         test_file = Path(metafunc.definition.path)
         stored: list[tuple[Path, str]] = []
         if self.gates_on_baseline and not self.config.getoption("ir_baseline_update"):
             stored = baseline.golden_sets_of(test_file, item_name(metafunc.definition), self.baseline_dir)
-        parameters = collection.golden_parameters(marks, test_file, stored)
+        parameters = golden_parameters(marks, test_file, stored)
         metafunc.parametrize(
             "irmetrics", list(parameters.values()), ids=list(parameters), indirect=True, scope="function"
         )
@@ -189,12 +199,12 @@ class GatingSession:
         """Yield the items whose marks cannot mean what they say, each with what to write instead."""
         registered = {line.split(":")[0].split("(")[0].strip() for line in self.config.getini("markers")}
         for item in items:
-            problem = collection.misspelt_mark(item, registered)
+            problem = misspelt_mark(item, registered)
             if problem is None and "irmetrics" not in getattr(item, "fixturenames", ()):
-                own = [mark.name for mark in item.own_markers if mark.name in collection.MARKS]
+                own = [mark.name for mark in item.own_markers if mark.name in MARKS]
                 if own:
                     problem = f"{own[0]} binds to nothing: this test does not request the fixture irmetrics."
-            if problem is None and any(mark.name == "ir_golden" for mark in collection.parameter_marks(item)):
+            if problem is None and any(mark.name == "ir_golden" for mark in parameter_marks(item)):
                 problem = (
                     "ir_golden on a parameter binds to nothing: it makes parameters itself, of a function, class or "
                     'module. Mark one of these, or pass the golden set: irmetrics.check(golden="golden/faq.yaml").'
@@ -202,7 +212,7 @@ class GatingSession:
             if problem is not None:
                 yield item, problem
         if self._collects_whole_files:
-            yield from collection.unbound_marks(items).items()
+            yield from unbound_marks(items).items()
 
     @property
     def _collects_whole_files(self) -> bool:

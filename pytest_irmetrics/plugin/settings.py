@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, require_depth
 from pytest_irmetrics.metrics import MetricError, parse_metric
-from pytest_irmetrics.plugin.ini import SettingsError, read_boolean, read_folder, read_ini
+from pytest_irmetrics.plugin.options import SettingsError, read_boolean, read_folder, read_ini
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,19 +9,19 @@ from pytest_irmetrics.analysis.run_lint import lint_run, lint_run_verbose
 
 if TYPE_CHECKING:
     from pytest_irmetrics.analysis.item_result import ItemResult
-    from pytest_irmetrics.plugin.item import Case
+    from pytest_irmetrics.plugin.item import GatedItem
 
 
-def remark(case: Case, result: ItemResult, corpus: Any) -> None:
+def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
     """Add to a result the notes that every run prints, and the hints that `-v` does."""
     now, gates, comparison, against = result.evaluation, result.gates, result.comparison, result.against
-    result.notes += case.unknown_queries(now.golden)
+    result.notes += item.unknown_queries(now.golden)
     if not now.errors:
         result.notes += notes.on_evaluation(now, gates, corpus)
         stored = comparison.baseline if comparison is not None else None
         result.notes += lint_run(now, gates, corpus, stored)
         result.hints += notes.on_known_bad(now, gates)
-        if case.verbosity >= 1:  # it reads each query's words
+        if item.verbosity >= 1:  # it reads each query's words
             result.hints += lint_run_verbose(now, gates, corpus)
     if comparison is not None and against is not None:
         result.notes += notes.on_comparison(comparison, against, gates)
@@ -35,9 +35,9 @@ def remark(case: Case, result: ItemResult, corpus: Any) -> None:
         if result.failed:
             result.notes += notes.on_averages(comparison)
         result.hints += notes.on_run_noise(comparison, result.verdicts)
-        if not case.settings.only_queries:  # no mean is judged
+        if not item.settings.only_queries:  # no mean is judged
             result.hints += notes.on_tolerance(comparison, gates)
-    if not gates and not result.verdicts and not case.settings.update:
+    if not gates and not result.verdicts and not item.settings.update:
         result.notes.append(
             "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
         )
