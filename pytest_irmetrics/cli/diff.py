@@ -23,7 +23,7 @@ from pytest_irmetrics.cli.inputs import USUAL_METRICS, load_runs, metrics_beyond
 from pytest_irmetrics.comparison import Comparison, compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.retrieval.passages import judged_then
+from pytest_irmetrics.retrieval.passages import passages_when_stored
 from pytest_irmetrics.run import Answer
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _judged_by(before: Run, after: Run, options: argparse.Namespace) -> GoldenSe
                 weight=weight,
                 params=asked.params,
                 no_answer=not judged.judgments,
-                passages=judged_then((), judged.passages, judged.judgments),
+                passages=passages_when_stored((), judged.passages, judged.judgments),
             )
         )
     if not queries:

@@ -13,7 +13,7 @@ from pytest_irmetrics.comparison.moves import moves
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError, NoQueryError
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer, mean
-from pytest_irmetrics.retrieval.passages import judged_then
+from pytest_irmetrics.retrieval.passages import passages_when_stored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -264,7 +264,7 @@ class Comparison:
         Their stored judgments cannot be gone back to: whether today's chunks hold it is not known.
         """
         answers, queries = self.baseline.run.answers, self.now.golden.queries
-        looked = self.now.retrieved.formerly
+        looked = self.now.retrieved.by_stored_passages
         return tuple(
             [
                 i
@@ -288,7 +288,7 @@ class Comparison:
         if not changed and self.stored_level == golden.relevance_level:
             return None
         queries = dict(golden.queries)
-        formerly = {i: answer for i, answer in self.now.retrieved.formerly.items() if i in changed}
+        formerly = {i: answer for i, answer in self.now.retrieved.by_stored_passages.items() if i in changed}
         for query_id in changed:
             stored = self.baseline.run.answers[query_id]
             queries[query_id] = _as_stored(queries[query_id], stored, looked=query_id in formerly)
@@ -392,7 +392,7 @@ def _as_stored(query: Query, answer: Answer, *, looked: bool) -> Query:
     gone = {key: found for key, found in answer.passages.items() if key not in query.judgments}
     if gone and not looked:
         return query
-    passages = judged_then(query.passages, gone, stored)
+    passages = passages_when_stored(query.passages, gone, stored)
     return replace(query, judgments=stored, passages=passages, no_answer=not stored)
 
 

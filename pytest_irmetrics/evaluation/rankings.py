@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.retrieval.passages import reread
+from pytest_irmetrics.retrieval.passages import translate_ranking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -70,7 +70,7 @@ class Reader:
         known = self._reread.get(query_id)
         if known is None:
             known = self._reread[query_id] = tuple(
-                reread(ranking, answer.passages, query.passages, query.judgments)
+                translate_ranking(ranking, answer.passages, query.passages, query.judgments)
                 for ranking in answer.rankings
             )
         return known

@@ -397,7 +397,7 @@ def _evaluate_run(now: Evaluation, run: Run, depth: int | None) -> Evaluation:
     """Score another run over the queries, and by the metrics, of an evaluation."""
     return Evaluation(
         now.golden,
-        replace(now.retrieved, run=run, errors={}, latencies={}, stopped="", formerly={}),
+        replace(now.retrieved, run=run, errors={}, latencies={}, stopped="", by_stored_passages={}),
         now.metrics,
         now.depth if depth is None else depth,
         now.custom,
@@ -408,10 +408,10 @@ def _evaluate_run(now: Evaluation, run: Run, depth: int | None) -> Evaluation:
 
 def _require_retriever(against: Any) -> None:
     """Raise RetrievalError for what cannot be called as a retriever, before the test's own is asked."""
-    from pytest_irmetrics.retrieval.call import Caller  # noqa: PLC0415 - few tests compare two retrievers
+    from pytest_irmetrics.retrieval import Retriever  # noqa: PLC0415 - few tests compare two retrievers
 
     try:
-        Caller.of(against)
+        Retriever.of(against)
     except RetrievalError as error:
         raise RetrievalError(f"What `against` gives cannot be asked. {error}") from None
 

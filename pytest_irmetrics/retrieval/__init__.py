@@ -1,16 +1,24 @@
-"""The user's retriever → a Run: how it is called, what its answers may look like, and who does the asking."""
+"""Ask the user's retriever every query and read its answers into a Run: call styles, accepted answers, concurrency."""
 
-from pytest_irmetrics.retrieval.call import Batched, Question, RetrievalError, batched, is_async
-from pytest_irmetrics.retrieval.ledger import Retrieved
 from pytest_irmetrics.retrieval.options import RetrievalOptions
 from pytest_irmetrics.retrieval.retrieve import aretrieve, close_session_loop, retrieve
+from pytest_irmetrics.retrieval.retriever import (
+    Batched,
+    QueryLike,
+    RetrievalError,
+    Retriever,
+    batched,
+    is_async,
+)
+from pytest_irmetrics.retrieval.schedule import Retrieved
 
 __all__ = [
     "Batched",
-    "Question",
+    "QueryLike",
     "RetrievalError",
     "RetrievalOptions",
     "Retrieved",
+    "Retriever",
     "aretrieve",
     "batched",
     "close_session_loop",

@@ -1,7 +1,7 @@
-"""What came back from a retriever, of whatever shape, drawn as items, best first; `items` reads these as ids.
+"""The answers that a retriever may return, read as ids: which items it holds, best first, and which id each item has.
 
-Drawing may run the retriever's own code (a generator, a cursor), and takes at most k. No framework is imported: shapes
-are told by what they can do.
+Taking the items out may run the retriever's own code (a generator, a cursor), and takes at most k. No framework is
+imported: shapes are told by what they can do.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import inspect
 import math
+import reprlib
 from collections.abc import (
     AsyncIterable,
     Callable,
@@ -17,76 +18,98 @@ from collections.abc import (
     Iterator,
     KeysView,
     Mapping,
+    MutableSequence,
+    Sequence,
 )
 from collections.abc import Set as AbstractSet
+from decimal import Decimal
 from itertools import islice
-from typing import Any, NoReturn, TypeVar
+from operator import countOf
+from typing import Any, NoReturn, SupportsFloat, SupportsIndex, TypeVar
 
-from pytest_irmetrics.base.ids import as_id
+from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.ids import as_id, first_repeat
 from pytest_irmetrics.base.wording import printable, quote
-from pytest_irmetrics.retrieval.items import ACCEPTED, AnswerError, has_keys, holds_more, score_of
-from pytest_irmetrics.retrieval.showing import show
 
 T = TypeVar("T")
 
+_ACCEPTED = (
+    "Accepted, best first: ids (text, integers, UUIDs), (id,) rows, (id, score) pairs, items with a key or attribute "
+    "`id` or `_id`, documents of LangChain, LlamaIndex or Haystack, a data frame with a column `id`, a mapping of id to "
+    "score, an Elasticsearch or OpenSearch response, or an iterator of these"
+)
 
-def _as_it_is(item: Any) -> Any:
+_MISSING = object()
+_ID_NAMES = ("id", "_id", "node_id", "corpus_id")
+"""What an item's id is called; the last two by LlamaIndex and by sentence-transformers."""
+
+
+class AnswerError(IRMetricsError, ValueError):
+    """An answer that cannot be read; says what came back and what is accepted."""
+
+
+# The items of an answer.
+
+
+def _unchanged(item: Any) -> Any:
     return item
 
 
-def bad_answer(answer: object, why: str) -> NoReturn:
+def _refuse_answer(answer: object, why: str) -> NoReturn:
     """Refuse what came back as a whole."""
-    raise AnswerError(f"came back: {show(answer)}. {why} {ACCEPTED}.")
+    raise AnswerError(f"came back: {describe(answer)}. {why} {_ACCEPTED}.")
 
 
-def is_async_answer(answer: object) -> bool:
+def must_be_awaited(answer: object) -> bool:
     """Say whether an answer has yet to be awaited: a coroutine, a future, an asynchronous iterator."""
     return inspect.isawaitable(answer) or (
         hasattr(type(answer), "__aiter__") and not hasattr(type(answer), "__iter__")
     )
 
 
-def draw(answer: Any, k: int) -> list[Any]:
+def draw_items(answer: Any, k: int) -> list[Any]:
     """Take the first k items out of an answer. Raises AnswerError, and whatever an iterator of the user's raises."""
     if type(answer) is list:
         return answer[:k]
     if isinstance(answer, (list, tuple)):
         return list(answer[:k])
     if answer is None:
-        bad_answer(answer, "Return an empty list where nothing was found.")
+        _refuse_answer(answer, "Return an empty list where nothing was found.")
     if isinstance(answer, str):
-        bad_answer(answer, "Its letters are no ids: return a list of ids, also of a single one.")
+        _refuse_answer(answer, "Its letters are no ids: return a list of ids, also of a single one.")
     if isinstance(answer, (bytes, bytearray, memoryview)):
-        bad_answer(answer, "Decode it, and return a list of ids.")
+        _refuse_answer(answer, "Decode it, and return a list of ids.")
     if isinstance(answer, AbstractSet) and not isinstance(answer, (ItemsView, KeysView)):
-        bad_answer(answer, "A set has no order.")
+        _refuse_answer(answer, "A set has no order.")
     if isinstance(answer, BaseException):
-        bad_answer(answer, "Raise it: an exception that is returned is no result.")
-    response = answer if isinstance(answer, Mapping) else _body(answer)
+        _refuse_answer(answer, "Raise it: an exception that is returned is no result.")
+    response = answer if isinstance(answer, Mapping) else _response_body(answer)
     if response is not None:
-        return _draw_mapping(answer, response, k)
+        return _mapping_items(answer, response, k)
     columns = _columns(answer)
     if columns is not None:
-        return _draw_frame(answer, columns, k)
+        return _frame_ids(answer, columns, k)
     if callable(getattr(type(answer), "collect", None)):
-        bad_answer(answer, "It is lazy: return its .collect().")
+        _refuse_answer(answer, "It is lazy: return its .collect().")
     if callable(getattr(type(answer), "to_pylist", None)):
-        bad_answer(answer, "Its items are Arrow's own: return its .to_pylist().")
+        _refuse_answer(answer, "Its items are Arrow's own: return its .to_pylist().")
     if callable(getattr(type(answer), "execute", None)) and callable(getattr(type(answer), "to_dict", None)):
-        bad_answer(
+        _refuse_answer(
             answer,
             "It is a search that has not run: return its .execute(), which also says if results are missing.",
         )
-    if has_keys(answer) and not hasattr(type(answer), "__next__") and not hasattr(type(answer), "dtype"):
-        bad_answer(answer, "It is a single row: return the list of rows.")
+    if _has_keys(answer) and not hasattr(type(answer), "__next__") and not hasattr(type(answer), "dtype"):
+        _refuse_answer(answer, "It is a single row: return the list of rows.")
     try:
         items = iter(answer)
     except TypeError:
-        bad_answer(answer, "It cannot be gone through.")
-    return _take(items, k)
+        _refuse_answer(answer, "It cannot be gone through.")
+    return _take_first(items, k)
 
 
-async def adraw(answer: AsyncIterable[Any], k: int, read: Callable[[Any], T] = _as_it_is) -> list[T]:
+async def draw_items_async(
+    answer: AsyncIterable[Any], k: int, read: Callable[[Any], T] = _unchanged
+) -> list[T]:
     """Take the first k items out of an asynchronous iterator, and read each before the next is made."""
     items = aiter(answer)
     drawn: list[T] = []
@@ -102,7 +125,7 @@ async def adraw(answer: AsyncIterable[Any], k: int, read: Callable[[Any], T] = _
     return drawn
 
 
-def _take(items: Iterator[Any], k: int, read: Callable[[Any], T] = _as_it_is) -> list[T]:
+def _take_first(items: Iterator[Any], k: int, read: Callable[[Any], T] = _unchanged) -> list[T]:
     try:
         return list(map(read, islice(items, k)))
     finally:
@@ -116,7 +139,7 @@ def split_batch(answer: Any, size: int, read: Callable[[Any], T]) -> list[T]:
         answer is None
         or isinstance(answer, (str, bytes, bytearray, Mapping, AbstractSet))
         or not isinstance(answer, Iterable)
-        or _body(answer) is not None
+        or _response_body(answer) is not None
         or _columns(answer) is not None
     ):
         cure = (
@@ -124,32 +147,32 @@ def split_batch(answer: Any, size: int, read: Callable[[Any], T]) -> list[T]:
             if isinstance(answer, Mapping)
             else ""
         )
-        raise AnswerError(f"came back: {show(answer)}. {_expected(size)}{cure}.")
-    return _require_each(_take(iter(answer), size + 1, read), size)
+        raise AnswerError(f"came back: {describe(answer)}. {_expected_of_batch(size)}{cure}.")
+    return _require_one_each(_take_first(iter(answer), size + 1, read), size)
 
 
-async def asplit_batch(answer: AsyncIterable[Any], size: int, read: Callable[[Any], T]) -> list[T]:
+async def split_batch_async(answer: AsyncIterable[Any], size: int, read: Callable[[Any], T]) -> list[T]:
     """Do as `split_batch` does with an asynchronous iterator."""
-    return _require_each(await adraw(answer, size + 1, read), size)
+    return _require_one_each(await draw_items_async(answer, size + 1, read), size)
 
 
-def _require_each(results: list[T], size: int) -> list[T]:
+def _require_one_each(results: list[T], size: int) -> list[T]:
     if len(results) != size:
         queries = f"{size} queries" if size > 1 else "1 query"
         found = f"more than {size}" if len(results) > size else str(len(results))
         raise AnswerError(
-            f"{found} {'result' if found == '1' else 'results'} came back for {queries}. {_expected(size)}."
+            f"{found} {'result' if found == '1' else 'results'} came back for {queries}. {_expected_of_batch(size)}."
         )
     return results
 
 
-def _expected(size: int) -> str:
+def _expected_of_batch(size: int) -> str:
     return (
         f"A batched retriever returns a list with one result for each of the queries ({size}), in their order"
     )
 
 
-def _body(answer: Any) -> Mapping[Any, Any] | None:
+def _response_body(answer: Any) -> Mapping[Any, Any] | None:
     """Give the body of an ObjectApiResponse or its like, which iterates as 'took', 'hits', or of a DSL's Response."""
     body = getattr(answer, "body", None)
     if not isinstance(body, Mapping) and hasattr(type(answer), "hits") and hasattr(type(answer), "to_dict"):
@@ -165,57 +188,280 @@ def _columns(answer: Any) -> Any:
     return None if callable(columns) else columns
 
 
-def _draw_frame(answer: Any, columns: Any, k: int) -> list[Any]:
+def _frame_ids(answer: Any, columns: Any, k: int) -> list[Any]:
     for name in ("id", "_id"):
         if name in columns:
             if hasattr(answer[name], "columns"):
-                bad_answer(answer, f"It has several columns `{name}`.")
-            return _take(iter(answer[name]), k)
+                _refuse_answer(answer, f"It has several columns `{name}`.")
+            return _take_first(iter(answer[name]), k)
         if getattr(getattr(answer, "index", None), "name", None) == name:  # pandas alone has one
-            return _take(iter(answer.index), k)
+            return _take_first(iter(answer.index), k)
     names = ", ".join(quote(str(name), 20) for name in islice(columns, 5))
-    bad_answer(
+    _refuse_answer(
         answer,
         f"A frame needs a column `id` or `_id`, and this one has: {names}. Return the column that holds the ids.",
     )
 
 
-def _draw_mapping(answer: Any, response: Mapping[Any, Any], k: int) -> list[Any]:
+def _mapping_items(answer: Any, response: Mapping[Any, Any], k: int) -> list[Any]:
     hits = response.get("hits")
     if isinstance(hits, Mapping) and isinstance(hits.get("hits"), (list, tuple)):
         if response.get("timed_out"):
-            bad_answer(answer, "`timed_out` is true: it is a part of the results. Give the search more time.")
+            _refuse_answer(
+                answer, "`timed_out` is true: it is a part of the results. Give the search more time."
+            )
         shards = response.get("_shards")
         failed = shards.get("failed") if isinstance(shards, Mapping) else 0
         if failed:
-            bad_answer(
+            _refuse_answer(
                 answer,
                 f"{printable(str(failed))} {'shard' if failed == 1 else 'shards'} failed: it is a part of the results. Mend the index.",
             )
         # Of a search over several clusters; `successful` may count the partial ones.
         clusters = response.get("_clusters")
         if isinstance(clusters, Mapping) and any(map(clusters.get, ("skipped", "partial", "failed"))):
-            bad_answer(
+            _refuse_answer(
                 answer,
                 "`_clusters` says that not all of them answered in full: it is a part of the results. Mend the "
                 "connection, or set `skip_unavailable` to false so that the search itself fails.",
             )
         return list(hits["hits"][:k])
     if response is not answer:
-        bad_answer(answer, "It is a response without `hits.hits`.")
+        _refuse_answer(answer, "It is a response without `hits.hits`.")
     documents = response.get("documents")  # as Haystack's components have it; Chroma has texts there, and ids
     if isinstance(documents, (list, tuple)) and "ids" not in response:
         return list(documents[:k])
     scores: list[tuple[float, str]] = []
     for key, value in response.items():
-        doc, score = as_id(key), score_of(value)
+        doc, score = as_id(key), _score_of(value)
         if doc is None or score is None:
-            inside = " Return the list of results that is in it." if holds_more(value) else ""
-            bad_answer(
-                answer, f"It is not a mapping of id to score: {show(key)} leads to {show(value)}.{inside}"
+            inside = " Return the list of results that is in it." if _is_container(value) else ""
+            _refuse_answer(
+                answer,
+                f"It is not a mapping of id to score: {describe(key)} leads to {describe(value)}.{inside}",
             )
         if math.isnan(score):
-            bad_answer(answer, f"The score of {show(key)} is NaN.")
+            _refuse_answer(answer, f"The score of {describe(key)} is NaN.")
         scores.append((score, doc))
     # As trec_eval has it: by score, ties by id, both descending.
     return [doc for _, doc in heapq.nlargest(k, scores)]
+
+
+# The id of an item.
+
+
+def _refuse_item(rank: int, item: object, why: str) -> NoReturn:
+    raise AnswerError(f"result {rank} is {describe(item)}. {why} {_ACCEPTED}.")
+
+
+def read_ranking(
+    items: Sequence[Any],
+    duplicates: str = "error",
+    doc_id: Callable[[Any], Any] | None = None,
+    stored: Iterable[tuple[str, ...]] = (),
+) -> tuple[str, ...]:
+    """Turn drawn items into ids; `doc_id` is given each item as it came back.
+
+    Rankings that are `stored` were proven to be good: one of them is returned where it is the same. Raises AnswerError:
+    for what has no id; for scores of pairs that ascend or are NaN; for a document that comes twice, unless `duplicates`
+    is "collapse".
+    """
+    plain = doc_id is None and countOf(map(type, items), str) == len(items)
+    ids = tuple(items) if plain else read_ids(items, doc_id)
+    for other in stored:
+        if other == ids:
+            return other
+    unique = set(ids)
+    if "" in unique:
+        read_ids(items, doc_id)  # says where
+    if len(unique) == len(ids):
+        return ids
+    if duplicates == "collapse":
+        return tuple(dict.fromkeys(ids))
+    repeated = first_repeat(ids)
+    assert repeated is not None  # noqa: S101 - its set is smaller
+    doc, first, second = repeated
+    cure = "Return each document once, or set ir_duplicates = collapse to keep the first of each."
+    if doc == "-1":
+        cure = "A place of -1 is what FAISS and its like return where there is nothing more: leave it out."
+    raise AnswerError(f"{quote(doc)} came back at rank {first} and again at rank {second}. {cure}")
+
+
+def read_ids(
+    items: Sequence[Any],
+    doc_id: Callable[[Any], Any] | None,
+    read: Callable[[int, Any], tuple[str, float | None]] | None = None,
+) -> tuple[str, ...]:
+    """Turn each item into its id: what `doc_id` gives, else what `read` (`read_item`) finds. Raises AnswerError."""
+    read = read or read_item
+    ids: list[str] = []
+    before: float | None = None
+    for rank, item in enumerate(items, start=1):
+        if type(item) is str:
+            doc, score = item, None
+        else:
+            doc, score = read(rank, item) if doc_id is None else ("", None)
+        if doc_id is not None:
+            given = doc_id(item)
+            found = as_id(given)
+            if found is None:
+                if inspect.iscoroutine(given):
+                    given.close()
+                raise AnswerError(
+                    f"ir_doc_id gave {describe(given)} for result {rank}, {describe(item)}. It returns an id: text, an integer or a UUID."
+                )
+            doc = found
+        if not doc:
+            _refuse_item(rank, item, "Its id is empty.")
+        if score is not None:
+            _check_order(rank, item, score, before)
+            before = score
+        ids.append(doc)
+    return tuple(ids)
+
+
+def _check_order(rank: int, item: Any, score: float, before: float | None) -> None:
+    if math.isnan(score):
+        _refuse_item(rank, item, "Its score is NaN.")
+    if before is not None and score > before:
+        _refuse_item(
+            rank,
+            item,
+            f"Its score is above that of the result before it ({before!r}), and the best comes first. "
+            "Where the number is a distance, return ids alone.",
+        )
+
+
+def read_item(rank: int, item: Any) -> tuple[str, float | None]:
+    """Read an item's id and, of an explicit pair, its score. Raises AnswerError where there is none."""
+    doc = as_id(item)
+    if doc is not None:
+        return doc, None
+    if isinstance(item, (bytes, bytearray, memoryview)):
+        _refuse_item(rank, item, "That is no id: decode it.")
+    if item is None or isinstance(item, (bool, float, Decimal)):
+        _refuse_item(rank, item, "That is no id.")
+    named = _id_field(item)
+    if named is not _MISSING:
+        return _id_in(rank, item, named), None
+    if isinstance(item, (MutableSequence, AbstractSet)):
+        _refuse_item(rank, item, "Results within a result: return one flat list; pairs are tuples.")
+    row = _as_row(item)
+    if row is None:
+        _refuse_item(rank, item, "No id can be read from it. A fixture ir_doc_id can say where it is.")
+    if len(row) == 1:
+        return _id_in(rank, item, row[0]), None
+    first, second = row
+    score = _score_of(second)
+    if score is None:
+        if isinstance(first, float) or (_score_of(first) is not None and as_id(second) is not None):
+            _refuse_item(rank, item, "That looks like (score, id): put the id first.")
+        if isinstance(first, str) and _is_container(second):
+            _refuse_item(rank, item, "That is a field and what it holds: return the list of results itself.")
+        _refuse_item(rank, item, "The second of a pair is its score, a number.")
+    return _id_in(rank, item, first), score
+
+
+def _id_in(rank: int, item: Any, value: Any) -> str:
+    doc = as_id(value)
+    if doc is None:
+        named = _id_field(value) if item is not value else _MISSING
+        doc = None if named is _MISSING else as_id(named)
+    if doc is None:
+        _refuse_item(rank, item, f"Its id would be {describe(value)}, which is no text, integer or UUID.")
+    return doc
+
+
+def _id_field(item: Any) -> Any:
+    """Give what an item has under the key or attribute `id`, else `_id` and so on, else as LangChain's `metadata["_id"]`.
+
+    A hit of Elasticsearch's or OpenSearch's DSL is its source, which may have an `id` of its own: it has `meta.id`.
+    """
+    meta = getattr(item, "meta", None)
+    value = getattr(meta, "id", None) if hasattr(meta, "index") else None
+    if value is not None:
+        return value
+    for name in _ID_NAMES:
+        value = field_of(item, name)
+        if value is not None:
+            return value
+    metadata = field_of(item, "metadata")
+    value = metadata.get("_id") if isinstance(metadata, Mapping) else None
+    return _MISSING if value is None else value
+
+
+def field_of(item: Any, name: str) -> Any:
+    """Give what an item has as a key or attribute; None where it has not."""
+    if isinstance(item, Mapping):
+        return item.get(name)
+    if _has_keys(item):  # sqlite3.Row and its like
+        return item[name] if name in item.keys() else None  # noqa: SIM118 - a row's own `in` looks at its values
+    return getattr(item, name, None)
+
+
+def _as_row(item: Any) -> tuple[Any, ...] | None:
+    """Give a row of one or two columns as a tuple: what has a length and places, and is no array."""
+    if isinstance(item, Mapping) or hasattr(type(item), "dtype"):
+        return None
+    if not (hasattr(type(item), "__len__") and hasattr(type(item), "__getitem__")) or len(item) not in {1, 2}:
+        return None
+    return tuple(item[place] for place in range(len(item)))
+
+
+def _has_keys(value: object) -> bool:
+    """Say whether a value is read by key, as mappings and rows are."""
+    return callable(getattr(type(value), "keys", None)) and hasattr(type(value), "__getitem__")
+
+
+def _is_container(value: Any) -> bool:
+    """Say whether a value is no single thing but holds others."""
+    return isinstance(value, (list, tuple, Mapping))
+
+
+def _score_of(value: Any) -> float | None:
+    """Give a number as a float; None for what is none."""
+    if isinstance(value, (bool, str)) or not isinstance(value, (SupportsFloat, SupportsIndex)):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):  # an array of several, a missing value, a giant
+        return None
+
+
+# Values of the user's in messages.
+
+
+class _Shortener(reprlib.Repr):
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = 60
+        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdict = self.maxdeque = 3
+        self.maxlevel = 3
+
+    def repr_instance(self, x: object, level: int) -> str:  # noqa: ARG002 - the signature is reprlib's
+        try:
+            text = " ".join(repr(x)[:1000].split())
+        except Exception:  # noqa: BLE001 - a repr may raise anything
+            return f"<{type_name(x)}>"
+        return text if len(text) <= self.maxother else text[: self.maxother - 1] + "…"
+
+
+_shorten = _Shortener().repr
+
+
+def type_name(value: object) -> str:
+    """Give the name of a value's type, on one line."""
+    # Past a metaclass, which may have a __name__ of its own that raises.
+    return printable(str(type.__dict__["__name__"].__get__(type(value))))
+
+
+def describe(value: object) -> str:
+    """Word a value for a message: its type and a short repr that no hostile value can break."""
+    name = type_name(value)
+    try:
+        text = printable(_shorten(value))
+    except Exception:  # noqa: BLE001 - as above; reprlib goes by a type's name and may meet a stranger of that name
+        text = f"<{name}>"
+    if value is None:
+        return "None"
+    return text if text.startswith((f"<{name}", f"{name}(")) else f"{name} {text}"

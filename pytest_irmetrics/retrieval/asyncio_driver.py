@@ -1,8 +1,9 @@
-"""Asking on an event loop of asyncio."""
+"""Run a schedule of calls on asyncio, and keep one event loop for sync callers with async retrievers."""
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 from dataclasses import dataclass
 from functools import partial
@@ -15,20 +16,18 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from pytest_irmetrics.retrieval.call import Reply
-    from pytest_irmetrics.retrieval.executor import Work
-    from pytest_irmetrics.retrieval.ledger import Retrieved
-    from pytest_irmetrics.retrieval.schedule import Chunk, Conversation
+    from pytest_irmetrics.retrieval.schedule import CallChunk, Retrieved, Schedule, Work
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 T = TypeVar("T")
 
-GRACE = 1.0
-"""Seconds that a cancelled coroutine has to clean up before it is left behind."""
+CLEANUP_SECONDS = 1.0
+"""How long a cancelled coroutine has to clean up before it is left behind."""
 
 
 def is_running() -> bool:
-    """Say whether this is called from a coroutine or callback of asyncio."""
+    """Say whether the caller runs on an event loop of asyncio."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -36,20 +35,23 @@ def is_running() -> bool:
     return True
 
 
-async def drive(conversation: Conversation, work: Work) -> Retrieved:
-    """Hold a conversation, each chunk in a task of its own; leave none behind, however it ends."""
-    tasks: dict[asyncio.Task[list[Reply] | _Exit], Chunk] = {}
+# What schedule.EventLoopDriver asks for.
+
+
+async def run_schedule(schedule: Schedule, work: Work) -> Retrieved:
+    """Run a schedule, each chunk in a task of its own; leave no task behind, however it ends."""
+    tasks: dict[asyncio.Task[list[Reply] | _Exit], CallChunk] = {}
     try:
-        chunk = next(conversation)
+        chunk = next(schedule)
         while True:
             replies: list[list[Reply]] = []
             if chunk is not None:
-                task = _start(partial(work, chunk))
+                task = _start_task(partial(work, chunk))
                 tasks[task] = chunk
             else:
                 done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                replies = [_replies(one, tasks.pop(one)) for one in done]
-            chunk = conversation.send(replies)
+                replies = [_replies(task, tasks.pop(task)) for task in done]
+            chunk = schedule.send(replies)
     except StopIteration as end:
         retrieved: Retrieved = end.value
         return retrieved
@@ -57,86 +59,86 @@ async def drive(conversation: Conversation, work: Work) -> Retrieved:
         for left in tasks:
             left.cancel()
         if tasks:
-            await asyncio.wait(tasks, timeout=GRACE)
+            await asyncio.wait(tasks, timeout=CLEANUP_SECONDS)
 
 
-def _replies(task: asyncio.Task[list[Reply] | _Exit], chunk: Chunk) -> list[Reply]:
-    done = _unless_cancelled(task)
-    return [ask.failed(str(done)) for ask in chunk] if isinstance(done, Cancelled) else done
+def _replies(task: asyncio.Task[list[Reply] | _Exit], chunk: CallChunk) -> list[Reply]:
+    done = _result_or_cancelled(task)
+    return [call.failed(done.problem) for call in chunk] if isinstance(done, Cancelled) else done
 
 
-async def apart(start: Callable[[], Coroutine[Any, Any, T]]) -> T | Cancelled:
-    """Await what `start` gives; say so where that was cancelled, and whoever awaits this was not."""
-    task = _start(start)
+async def run_isolated(start: Callable[[], Coroutine[Any, Any, T]]) -> T | Cancelled:
+    """Await what `start` returns; return Cancelled where it was cancelled and its caller was not."""
+    task = _start_task(start)
     try:
         await asyncio.wait({task})
-        return _unless_cancelled(task)
+        return _result_or_cancelled(task)
     finally:
-        await _end(task)
+        await _cancel_task(task)
 
 
-def _unless_cancelled(task: asyncio.Task[T | _Exit]) -> T | Cancelled:
-    try:
-        return _result(task)
-    except asyncio.CancelledError as error:  # not by us, who have not done with it
-        return Cancelled(error)
+async def run_with_timeout(seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
+    """Await what `start` returns; cancel it after so many seconds, and return None.
 
-
-async def within(seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
-    """Await what `start` gives; cancel it after so many seconds, and return None.
-
-    Unlike asyncio.wait_for this ends also where its cancellation is swallowed.
+    Unlike asyncio.wait_for this ends also where the coroutine swallows its cancellation.
     """
     if seconds is None:
         return await start()
-    task = _start(start)
+    task = _start_task(start)
     try:
         await asyncio.wait({task}, timeout=seconds)
         return _result(task) if task.done() else None
     finally:
-        await _end(task)
+        await _cancel_task(task)
 
 
-async def finished(future: Future[Any]) -> bool:
-    """Wait for another thread's future to be done."""
+async def wait_for_future(future: Future[Any]) -> bool:
+    """Wait until another thread's future is done."""
     loop, done = asyncio.get_running_loop(), asyncio.Event()
 
-    def tell(_: object) -> None:
+    def notify(_: object) -> None:
         with contextlib.suppress(RuntimeError):  # a loop that is closed waits for nothing
             loop.call_soon_threadsafe(done.set)
 
-    future.add_done_callback(tell)
+    future.add_done_callback(notify)
     return await done.wait()
 
 
-async def breathe() -> None:
-    """Let the loop do what else there is; raises where whoever awaits this was cancelled."""
+async def checkpoint() -> None:
+    """Let other tasks run; raises where the caller was cancelled."""
     await asyncio.sleep(0)
+
+
+# Tasks.
 
 
 @dataclass(frozen=True, slots=True)
 class _Exit:
-    """What would stop the whole event loop at once if a task raised it; to be raised where the task is awaited."""
+    """A KeyboardInterrupt or SystemExit of a task, to be raised where the task is awaited.
+
+    Raised in the task itself, it would stop the whole event loop at once.
+    """
 
     error: BaseException
 
 
-def _start(start: Callable[[], Awaitable[T]]) -> asyncio.Task[T | _Exit]:
+def _start_task(start: Callable[[], Awaitable[T]]) -> asyncio.Task[T | _Exit]:
     async def run() -> T | _Exit:
         try:
-            return await start()  # made here: a task can be cancelled before it began
+            # Started here: a coroutine made outside would never be awaited if the task is cancelled before it begins.
+            return await start()
         except (KeyboardInterrupt, SystemExit) as error:
             return _Exit(error)
 
     task = asyncio.ensure_future(run())
-    task.add_done_callback(note_end)
+    task.add_done_callback(_retrieve_exception)
     return task
 
 
-async def _end(task: asyncio.Task[Any]) -> None:
+async def _cancel_task(task: asyncio.Task[Any]) -> None:
     if not task.done():
         task.cancel()
-        await asyncio.wait({task}, timeout=GRACE)
+        await asyncio.wait({task}, timeout=CLEANUP_SECONDS)
 
 
 def _result(task: asyncio.Task[T | _Exit]) -> T:
@@ -146,7 +148,64 @@ def _result(task: asyncio.Task[T | _Exit]) -> T:
     return result
 
 
-def note_end(task: asyncio.Future[Any]) -> None:
+def _result_or_cancelled(task: asyncio.Task[T | _Exit]) -> T | Cancelled:
+    try:
+        return _result(task)
+    except asyncio.CancelledError as error:  # raised by the retriever: our own tasks are cancelled later
+        return Cancelled(error)
+
+
+def _retrieve_exception(task: asyncio.Future[Any]) -> None:
     """Look at a task's exception, or asyncio would log that nobody did."""
     if task.done() and not task.cancelled():
         task.exception()
+
+
+class SessionLoop:
+    """One event loop on which sync callers run async retrievers, so that a client outlives a test."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run what `start` returns until it is done; not to be called where an event loop is running."""
+        if self._loop is None or self._loop.is_closed():
+            self._loop = asyncio.new_event_loop()
+            atexit.register(self.close)
+        task = self._loop.create_task(start())
+        try:
+            return self._loop.run_until_complete(task)
+        except BaseException:
+            _end_interrupted(self._loop, task)
+            raise
+
+    def close(self) -> None:
+        """Cancel what is left on the loop, and close it; the next `run` opens another."""
+        loop, self._loop = self._loop, None
+        if loop is None or loop.is_closed() or loop.is_running():
+            return
+        atexit.unregister(self.close)
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        with contextlib.suppress(Exception):
+            if left:
+                loop.run_until_complete(asyncio.wait(left, timeout=CLEANUP_SECONDS))
+            loop.run_until_complete(asyncio.wait_for(loop.shutdown_asyncgens(), CLEANUP_SECONDS))
+        loop.close()
+
+
+def _end_interrupted(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
+    """Cancel a task that Ctrl-C or its like interrupted, and give it a short time to clean up."""
+    stop = loop.call_later(2 * CLEANUP_SECONDS, loop.stop)
+    while not task.done():
+        task.cancel()
+        try:
+            loop.run_until_complete(task)
+        except (KeyboardInterrupt, SystemExit):
+            # What another call in flight raised; the first is on its way up.
+            continue
+        except BaseException:  # noqa: BLE001 - its end, or that of its time
+            break
+    stop.cancel()
+    _retrieve_exception(task)

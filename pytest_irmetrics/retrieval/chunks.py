@@ -1,4 +1,4 @@
-"""What came back for a query that judges passages, read as chunks: of which document, under what id, with what text."""
+"""Read the answer to a query that judges passages: the chunks it holds, and the passages that they contain."""
 
 from __future__ import annotations
 
@@ -8,78 +8,73 @@ from typing import TYPE_CHECKING, Any
 from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.passage import fold
-from pytest_irmetrics.retrieval.items import AnswerError, part, read_ids, read_item
-from pytest_irmetrics.retrieval.passages import Chunk, rank
-from pytest_irmetrics.retrieval.showing import show
+from pytest_irmetrics.retrieval.answers import AnswerError, describe, field_of, read_ids, read_item
+from pytest_irmetrics.retrieval.passages import Chunk, JudgedPassages, rank_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from pytest_irmetrics.retrieval.passages import Known
-
 _TEXTS = ("text", "page_content", "content")
 _SOURCES = ("doc_id", "document_id", "ref_doc_id", "source_id", "source")
 _INNER = ("metadata", "meta", "payload", "_source", "node", "properties", "entity", "fields")
-"""In which of its parts an item of a framework or an engine may hold its text and its source."""
+"""The parts of a framework's or an engine's item that may hold its text and its source."""
 
 
-def identify_chunks(
-    items: Sequence[Any],
-    duplicates: str,
-    doc_id: Callable[[Any], Any] | None,
-    known: Known,
+def read_passage_ranking(
+    items: Sequence[Any], duplicates: str, doc_id: Callable[[Any], Any] | None, known: JudgedPassages
 ) -> tuple[str, ...]:
-    """Turn drawn items into a ranking of documents and of the passages that the items hold.
+    """Turn the items of an answer into a ranking of documents and of the passages that the items contain.
 
-    An item's document is what `doc_id` gives; without that its id or, where one of its usual fields names a document
-    that the query judges or forbids, that one. Raises AnswerError as `identify` does; for a chunk that comes twice, unless
-    `duplicates` is "collapse"; and for one without a text that can be read, of a document that is judged by passage.
+    An item's document is what `doc_id` returns; without that its id or, where one of its usual fields names a document
+    that the query judges or forbids, that one. Raises AnswerError as `read_ranking` does; for a chunk that comes twice,
+    unless `duplicates` is "collapse"; and for one without a text that can be read, of a document judged by passage.
     """
     judged = {passage.doc for passage in known.passages}
     documents = read_ids(items, doc_id, partial(_read_document, known.documents))
     chunks = [
-        _chunk(place, item, document, judged)
-        for place, (item, document) in enumerate(zip(items, documents, strict=True), start=1)
+        _read_chunk(rank, item, document, judged)
+        for rank, (item, document) in enumerate(zip(items, documents, strict=True), start=1)
     ]
     collapse = duplicates == "collapse"
-    return rank(_once(chunks, collapse=collapse), known.passages, collapse=collapse)
+    return rank_chunks(_without_duplicates(chunks, collapse=collapse), known.passages, collapse=collapse)
 
 
-def _once(chunks: Sequence[Chunk], *, collapse: bool) -> Iterator[Chunk]:
-    first: dict[tuple[str, str | None], int] = {}
-    for place, chunk in enumerate(chunks, start=1):
-        before = first.setdefault((chunk.document, chunk.own or chunk.text), place)
-        if before == place:
+def _without_duplicates(chunks: Sequence[Chunk], *, collapse: bool) -> Iterator[Chunk]:
+    first_ranks: dict[tuple[str, str | None], int] = {}
+    for rank, chunk in enumerate(chunks, start=1):
+        first = first_ranks.setdefault((chunk.document, chunk.own or chunk.text), rank)
+        if first == rank:
             yield chunk
         elif not collapse:
             name = quote(chunk.own or chunk.document)
             raise AnswerError(
-                f"{name} came back at rank {before} and again at rank {place}. Return each chunk once, or set "
+                f"{name} came back at rank {first} and again at rank {rank}. Return each chunk once, or set "
                 "ir_duplicates = collapse to keep the first of each."
             )
 
 
-def _read_document(known: Collection[str], place: int, item: Any) -> tuple[str, float | None]:
-    source = _source(item, known)
+def _read_document(documents: Collection[str], rank: int, item: Any) -> tuple[str, float | None]:
+    """Return the document that an item is a chunk of, and the score of an explicit pair."""
+    source = _source(item, documents)
     try:
-        own, score = read_item(place, item)
+        own, score = read_item(rank, item)
     except AnswerError:
         if source is None:
             raise
         return source, None
-    return (own if source is None or own in known else source), score
+    return (own if source is None or own in documents else source), score
 
 
-def _chunk(place: int, item: Any, document: str, judged: Collection[str]) -> Chunk:
+def _read_chunk(rank: int, item: Any, document: str, judged: Collection[str]) -> Chunk:
     try:
-        own: str | None = item if isinstance(item, str) else read_item(place, item)[0]
+        own: str | None = item if isinstance(item, str) else read_item(rank, item)[0]
     except AnswerError:  # it has none, and needs none
         own = None
     text = _text(item)
     if document in judged:
         if text is None:
             raise AnswerError(
-                f"result {place} is {show(item)}. This query judges {quote(document)} by passage, and the result has no "
+                f"result {rank} is {describe(item)}. This query judges {quote(document)} by passage, and the result has no "
                 "text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or "
                 "`content`."
             )
@@ -88,7 +83,8 @@ def _chunk(place: int, item: Any, document: str, judged: Collection[str]) -> Chu
 
 
 def _source(item: Any, documents: Collection[str]) -> str | None:
-    for value in _values(item, _SOURCES):
+    """Return the first of these documents that one of an item's usual fields names."""
+    for value in _field_values(item, _SOURCES):
         source = as_id(value)
         if source in documents:
             return source
@@ -96,14 +92,14 @@ def _source(item: Any, documents: Collection[str]) -> str | None:
 
 
 def _text(item: Any) -> str | None:
-    for value in _values(item, (*_TEXTS, "get_content")):
+    for value in _field_values(item, (*_TEXTS, "get_content")):
         text = value() if callable(value) else value
         if isinstance(text, str):
             return text
     return None
 
 
-def _values(item: Any, names: Sequence[str]) -> Iterator[Any]:
+def _field_values(item: Any, names: Sequence[str]) -> Iterator[Any]:
     """Yield what an item, or the first of a pair, has under these names, and then what its parts have."""
     if isinstance(item, str):
         return
@@ -115,6 +111,6 @@ def _values(item: Any, names: Sequence[str]) -> Iterator[Any]:
 
 def _get(holder: Any, name: str) -> Any:
     try:
-        return part(holder, name)
+        return field_of(holder, name)
     except Exception:  # noqa: BLE001 - a property of a framework's raises where the item is of another kind
         return None

@@ -1,4 +1,4 @@
-"""What a retriever raised, in a sentence: type, message, the user's own line, and what mends it where that is known."""
+"""Explain what a retriever raised: type, message, the user's own line, and what mends it where that is known."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from pathlib import Path
 from traceback import walk_tb
 
 from pytest_irmetrics.base.wording import printable
-from pytest_irmetrics.retrieval.items import AnswerError
-from pytest_irmetrics.retrieval.showing import type_name
+from pytest_irmetrics.retrieval.answers import AnswerError, type_name
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 _OUTCOMES = frozenset((("_pytest.outcomes", "Exit"), ("unittest.case", "SkipTest")))
+"""Module and name of exceptions that decide a test's outcome, though they derive from Exception."""
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _STANDARD_LIBRARY = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
 def explain(error: Exception) -> str:
-    """Word what went wrong: for an answer that cannot be read its own words; else type, message and the user's line.
+    """Return what went wrong, in a sentence; for an answer that cannot be read its own words.
 
-    Lets an outcome through, as `let_through` does.
+    Lets through the outcomes that `raise_outcome` raises.
     """
-    error, others = _unwrapped(error)
-    let_through(error)
+    error, others = _first_of_group(error)
+    raise_outcome(error)
     if isinstance(error, AnswerError):
         return str(error)
-    told, place = summary(error), _place(error)
-    problem = f"raised {told}{f' ({place})' if place else ''}"
+    text, place = summary(error), _place(error)
+    problem = f"raised {text}{f' ({place})' if place else ''}"
     if others:
         problem += f", the first of {others + 1} at once"
     advice = next(
-        (cure for kind, words, cure in _ADVICE if isinstance(error, kind) and words in told),
+        (cure for kind, words, cure in _ADVICE if isinstance(error, kind) and words in text),
         None,
     )
     return f"{problem}. {advice}" if advice else f"{problem}."
@@ -67,34 +67,37 @@ _ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
     (RuntimeError, "There is no current event loop in thread", _ASYNC_ITSELF),
     (RuntimeError, "no running event loop", _ASYNC_ITSELF),
 )
-"""Of errors that everyone meets once: type, a part of the message, and what mends it."""
+"""Well-known errors: type, a part of the message, and what mends it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """Stands for what a call was to give that was cancelled, though nobody cancelled the asking; in words as text."""
+    """The outcome of a call that the retriever itself cancelled, as opposed to whoever runs the test or a time limit."""
 
     error: BaseException
+    """asyncio.CancelledError or trio.Cancelled."""
 
-    def __str__(self) -> str:
+    @property
+    def problem(self) -> str:
+        """What went wrong, in a sentence with the user's own line."""
         place: str | None = None
         error: BaseException | None = self.error
-        passed: list[BaseException] = []
-        while place is None and error is not None and error not in passed:
-            passed.append(error)
+        seen: list[BaseException] = []
+        while place is None and error is not None and error not in seen:
+            seen.append(error)
             # Before Python 3.11 each task that it went through made one of its own, and the first has the lines.
             place, error = _place(error), error.__context__
         return f"the retriever was cancelled, and not by ir_timeout{f' ({place})' if place else ''}."
 
 
-def let_through(error: Exception) -> None:
-    """Raise again what only looks like an error, `pytest.exit` and `unittest.SkipTest`: it is the test's outcome."""
+def raise_outcome(error: Exception) -> None:
+    """Raise again `pytest.exit` and `unittest.SkipTest`, which are the test's outcome and no error of a query."""
     if (type(error).__module__, type(error).__name__) in _OUTCOMES:
         raise error
 
 
 def summary(error: Exception) -> str:
-    """Give an exception's type and message, on one line that no hostile exception can break."""
+    """Return an exception's type and message on one line, also if its text raises or has control characters."""
     kind = type(error)
     name = (
         type_name(error)
@@ -104,15 +107,15 @@ def summary(error: Exception) -> str:
     try:
         message = printable(" ".join(str(error).split()))
         if kind is RuntimeError and message.endswith(_ANOTHER_LOOP):
-            message = _ANOTHER_LOOP  # before it stand a task and a future of ours, and of each query others
+            message = _ANOTHER_LOOP  # what stands before it names tasks, others for each query
     except Exception:  # noqa: BLE001 - an exception's text may raise anything too
         message = ""
     message = message if len(message) <= 300 else message[:299] + "…"
     return f"{name}{': ' if message else ''}{message}"
 
 
-def _unwrapped(error: Exception) -> tuple[Exception, int]:
-    """Take the first exception out of a group, as task groups and nurseries raise, and count the others."""
+def _first_of_group(error: Exception) -> tuple[Exception, int]:
+    """Return the first exception of a group, as task groups and nurseries raise, and how many others it has."""
     others = 0
     while type(error).__name__ == "ExceptionGroup":  # its module is exceptiongroup before Python 3.11
         inner = getattr(error, "exceptions", ())
@@ -123,7 +126,7 @@ def _unwrapped(error: Exception) -> tuple[Exception, int]:
 
 
 def _place(error: BaseException) -> str | None:
-    """Find the innermost line of the user's own code, else of any code but ours."""
+    """Return `path:line` of the innermost line of the user's own code, else of any code but ours."""
     frames = [
         (frame.f_code.co_filename, line)
         for frame, line in walk_tb(error.__traceback__)

@@ -1,70 +1,98 @@
-"""Sync retrievers in other threads and processes, and what can go wrong on the way there and back."""
+"""Call sync retrievers in other threads and processes, and explain what goes wrong on the way there and back."""
 
 from __future__ import annotations
 
+import contextvars
 import os
 import pickle
-from collections.abc import Awaitable, Callable, Coroutine
+import queue
+import threading
+from collections.abc import Callable, Coroutine
 from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.retrieval.call import Ask, Reply
-from pytest_irmetrics.retrieval.errors import Cancelled, explain, let_through, summary
-from pytest_irmetrics.retrieval.perform import Pending, Reading, perform, settle
-from pytest_irmetrics.retrieval.schedule import Chunk, Conversation
-from pytest_irmetrics.retrieval.showing import show
-from pytest_irmetrics.retrieval.threads import DaemonThreads
+from pytest_irmetrics.retrieval.answers import describe
+from pytest_irmetrics.retrieval.call import (
+    PendingAnswer,
+    Reply,
+    await_answer,
+    call_retriever,
+    reply_in_time,
+)
+from pytest_irmetrics.retrieval.errors import explain, raise_outcome, summary
 
 if TYPE_CHECKING:
-    from pytest_irmetrics.retrieval.ledger import Retrieved
+    from pytest_irmetrics.retrieval.call import Call
+    from pytest_irmetrics.retrieval.options import RetrievalOptions
+    from pytest_irmetrics.retrieval.schedule import CallChunk, EventLoopDriver
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
+P = ParamSpec("P")
 T = TypeVar("T")
-Work = Callable[[Chunk], Awaitable[list[Reply]]]
+AwaitAnswer = Callable[[PendingAnswer, "RetrievalOptions"], Coroutine[Any, Any, Reply]]
 
-_PATIENCE = 30.0  # seconds beyond all time limits in which an executor may start its workers
-
-
-class Library(Protocol):
-    """What a module has to know of the library whose event loop runs."""
-
-    async def drive(self, conversation: Conversation, work: Work) -> Retrieved:
-        """Hold a conversation; leave no task behind, however it ends."""
-
-    async def apart(self, start: Callable[[], Coroutine[Any, Any, T]]) -> T | Cancelled:
-        """Await what `start` gives; say so where that was cancelled, and whoever awaits this was not."""
-
-    async def within(self, seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
-        """Await what `start` gives; cancel it after so many seconds, and return None."""
-
-    async def finished(self, future: Future[Any]) -> bool:
-        """Wait for another thread's future to be done."""
-
-    async def breathe(self) -> None:
-        """Let the loop do what else there is; raises where whoever awaits this was cancelled."""
+_START_SECONDS = 30.0
+"""How long, beyond all time limits, an executor may take to start its workers."""
 
 
-def too_late(ask: Ask, timeout: float) -> Reply:
-    """Give the reply for a call that outlived its time."""
-    several = f" a query for {len(ask.ids)} queries" if len(ask.ids) > 1 else ""
-    return ask.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).")
+class DaemonThreads(Executor):
+    """An executor of threads that keep nobody waiting: one that hangs is left behind, also when the process ends.
+
+    There is always an idle one, so a call begins when it is submitted. Each sees the caller's context variables.
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[queue.SimpleQueue[Callable[[], None] | None]] = []
+        self._all: list[queue.SimpleQueue[Callable[[], None] | None]] = []
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Call `fn` in a thread that idles, or in a new one."""
+        future: Future[T] = Future()
+        context = contextvars.copy_context()
+        inbox = self._idle.pop() if self._idle else self._start_thread()
+
+        def job() -> None:
+            try:
+                result = context.run(fn, *args, **kwargs)
+            except BaseException as error:  # noqa: BLE001 - pytest.skip and the like are raised where it is awaited
+                self._idle.append(inbox)
+                future.set_exception(error)
+            else:
+                self._idle.append(inbox)
+                future.set_result(result)
+
+        future.set_running_or_notify_cancel()
+        inbox.put(job)
+        return future
+
+    def _start_thread(self) -> queue.SimpleQueue[Callable[[], None] | None]:
+        inbox: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        threading.Thread(target=_run_jobs, args=(inbox,), name="irmetrics", daemon=True).start()
+        self._all.append(inbox)
+        return inbox
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 - Executor's signature
+        """Let the threads end: those that idle now, those that hang if they ever come back."""
+        for inbox in self._all:
+            inbox.put(None)
 
 
-def in_time(ask: Ask, reply: Reply | None, timeout: float | None) -> Reply:
-    """Give the reply for a call that was given up, None, or that came: too late where it kept its event loop from looking up."""
-    if timeout is not None and (reply is None or reply.milliseconds > timeout * 1000):
-        return too_late(ask, timeout)
-    assert reply is not None  # noqa: S101 - without a time limit nothing is given up
-    return reply
+def _run_jobs(inbox: queue.SimpleQueue[Callable[[], None] | None]) -> None:
+    while True:
+        job = inbox.get()
+        if job is None:
+            return
+        job()
+        del job  # or its answer would be kept until the next one
 
 
 @dataclass(frozen=True, slots=True)
-class _Errand:
+class _ExecutorJob:
     """A chunk of calls, and how to make them; can be pickled where the retriever can.
 
     Each call has its time from when it begins, not from when it is queued. One that is late goes on in a thread
@@ -72,135 +100,143 @@ class _Errand:
     """
 
     function: Callable[..., Any]
-    chunk: Chunk
-    reading: Reading
+    chunk: CallChunk
+    options: RetrievalOptions
     timeout: float | None
-    home: int = field(default_factory=os.getpid)
+    parent_pid: int = field(default_factory=os.getpid)
 
-    def __call__(self) -> list[Reply | Pending]:
+    def __call__(self) -> list[Reply | PendingAnswer]:
         try:
-            return self._made()
+            return self._make_calls()
         except BaseException as error:
-            if isinstance(error, Exception) or os.getpid() == self.home or _can_be_sent(error):
+            if isinstance(error, Exception) or os.getpid() == self.parent_pid or _can_be_pickled(error):
                 raise
-        raise _OutcomeError  # not as the handler's: what it was would go along, and cannot
+        # Raised out here: within the handler it would have the other error as its context, which cannot be sent.
+        raise _OutcomeError
 
-    def _made(self) -> list[Reply | Pending]:
+    def _make_calls(self) -> list[Reply | PendingAnswer]:
         if self.timeout is None:
-            return [perform(self.function, ask, self.reading) for ask in self.chunk]
+            return [call_retriever(self.function, call, self.options) for call in self.chunk]
         with DaemonThreads() as threads:
-            return [self._in_time(threads, ask, self.timeout) for ask in self.chunk]
+            return [self._call_in_time(threads, call, self.timeout) for call in self.chunk]
 
-    def _in_time(self, threads: DaemonThreads, ask: Ask, timeout: float) -> Reply | Pending:
-        future = threads.submit(perform, self.function, ask, self.reading)
-        wait([future], timeout * len(ask.ids))
+    def _call_in_time(self, threads: DaemonThreads, call: Call, timeout: float) -> Reply | PendingAnswer:
+        future = threads.submit(call_retriever, self.function, call, self.options)
+        wait([future], timeout * len(call.query_ids))
         if future.done():
             return future.result()
-        future.add_done_callback(lambda late: _discard([late.result()]) if not late.exception() else None)
-        return too_late(ask, timeout)
+        future.add_done_callback(lambda late: None if late.exception() else _close_pending([late.result()]))
+        return call.timed_out(timeout)
 
 
 @dataclass(slots=True)
-class Elsewhere:
-    """Work that an executor does, awaited without keeping the event loop from its own."""
+class ExecutorRunner:
+    """Has an executor make chunks of calls, and awaits them without blocking the event loop."""
 
     function: Callable[..., Any]
-    reading: Reading
-    timeout: float | None
+    options: RetrievalOptions
     executor: Executor
-    library: Library
-    settle: Callable[[Pending, Reading], Coroutine[Any, Any, Reply]] = settle
-    _heard: float = field(default_factory=monotonic)  # when something last went to the executor or came back
-    _longest: float = 0.0  # seconds that a chunk may take, of all chunks so far
-    _answered: bool = False  # whether anything has come back yet
+    driver: EventLoopDriver
+    await_answer: AwaitAnswer = await_answer
+    """How to await the answer of a retriever that looked sync."""
+    _last_activity: float = field(default_factory=monotonic)
+    """When something last went to the executor or came back."""
+    _longest_limit: float = 0.0
+    """Seconds that a chunk may take, of all chunks so far."""
+    _has_answered: bool = False
 
     @property
-    def _own(self) -> bool:
-        """Whether it is done in threads of ours, of which one idles: a call begins when it is submitted."""
+    def _timeout(self) -> float | None:
+        return self.options.timeout
+
+    @property
+    def _has_own_threads(self) -> bool:
+        """Whether the executor is our own, of which one thread always idles: a call begins when it is submitted."""
         return isinstance(self.executor, DaemonThreads)
 
-    async def __call__(self, chunk: Chunk) -> list[Reply]:
-        """Have the calls of a chunk made, and await what has to be awaited."""
+    async def __call__(self, chunk: CallChunk) -> list[Reply]:
+        """Have the calls of a chunk made, and await the answers that have to be awaited."""
+        own = self._has_own_threads
+        options = self.options if own else self.options.for_worker()
+        job = _ExecutorJob(self.function, chunk, options, None if own else self._timeout)
         try:
-            future = self.executor.submit(
-                _Errand(self.function, chunk, self.reading, None if self._own else self.timeout)
-            )
+            future = self.executor.submit(job)
             if not callable(getattr(future, "add_done_callback", None)):
-                raise _BrokenPromiseError(f"submit returned {show(future)}, which is no Future")  # noqa: TRY301 - one way for errors
+                raise _BrokenPromiseError(f"submit returned {describe(future)}, which is no Future")  # noqa: TRY301 - one way for errors
         except Exception as error:  # noqa: BLE001 - an executor that is shut down or broken, no more threads
             return self._failed(chunk, error)
         try:
-            done = await self._done(future, chunk)
-            return [await self._settled(one) if isinstance(one, Pending) else one for one in done]
+            done = await self._wait_for(future, chunk)
+            return [await self._reply(one) if isinstance(one, PendingAnswer) else one for one in done]
         finally:
             future.cancel()
-            future.add_done_callback(_discard_late)
+            future.add_done_callback(_close_late)
 
-    async def _done(self, future: Future[list[Reply | Pending]], chunk: Chunk) -> list[Reply | Pending]:
+    async def _wait_for(
+        self, future: Future[list[Reply | PendingAnswer]], chunk: CallChunk
+    ) -> list[Reply | PendingAnswer]:
+        timeout = self._timeout
         try:
-            if self.timeout is None:
-                await self.library.finished(future)
-            elif self._own:
-                await self.library.within(
-                    self._limit(chunk, self.timeout), partial(self.library.finished, future)
-                )
+            if timeout is None:
+                await self.driver.wait_for_future(future)
             else:
-                await self._patiently(future, self._limit(chunk, self.timeout))
-            if not future.done() and self.timeout is not None:
-                return [too_late(ask, self.timeout) for ask in chunk]
-            done = _promised(chunk, future.result())
+                limit = timeout * sum(len(call.query_ids) for call in chunk)
+                if self._has_own_threads:
+                    await self.driver.run_with_timeout(limit, partial(self.driver.wait_for_future, future))
+                else:
+                    await self._wait_while_active(future, limit)
+                if not future.done():
+                    return [call.timed_out(timeout) for call in chunk]
+            done = _require_replies(chunk, future.result())
         except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
             return [*self._failed(chunk, error)]
-        self._answered = True
+        self._has_answered = True
         return done
 
-    @staticmethod
-    def _limit(chunk: Chunk, timeout: float) -> float:
-        return timeout * sum(len(ask.ids) for ask in chunk)
-
-    async def _patiently(self, future: Future[Any], limit: float) -> None:
+    async def _wait_while_active(self, future: Future[Any], limit: float) -> None:
         """Wait as long as anything comes back: how long a chunk is queued is the executor's business."""
-        self._heard, self._longest = monotonic(), max(self._longest, limit)
+        self._last_activity, self._longest_limit = monotonic(), max(self._longest_limit, limit)
         while not future.done():
-            left = self._heard + self._longest + _PATIENCE - monotonic()
+            left = self._last_activity + self._longest_limit + _START_SECONDS - monotonic()
             if left <= 0:
                 return
-            await self.library.within(left, partial(self.library.finished, future))
-        self._heard = monotonic()
+            await self.driver.run_with_timeout(left, partial(self.driver.wait_for_future, future))
+        self._last_activity = monotonic()
 
-    async def _settled(self, pending: Pending) -> Reply:
+    async def _reply(self, pending: PendingAnswer) -> Reply:
+        """Await an answer for as long as its call has time left."""
         left = None
-        if self.timeout is not None:
+        if self._timeout is not None:
             spent = perf_counter() - pending.started
-            left = max(self.timeout * len(pending.ask.ids) - spent, 0.001)
-        reply = await self.library.within(left, partial(self.settle, pending, self.reading))
-        return in_time(pending.ask, reply, self.timeout)
+            left = max(self._timeout * len(pending.call.query_ids) - spent, 0.001)
+        reply = await self.driver.run_with_timeout(left, partial(self.await_answer, pending, self.options))
+        return reply_in_time(pending.call, reply, self._timeout)
 
-    def _failed(self, chunk: Chunk, error: Exception) -> list[Reply]:
-        let_through(error)
-        problem = explain(error) if self._own else self._executor_failed(error)
-        return [ask.failed(problem) for ask in chunk]
+    def _failed(self, chunk: CallChunk, error: Exception) -> list[Reply]:
+        raise_outcome(error)
+        problem = explain(error) if self._has_own_threads else self._explain(error)
+        return [call.failed(problem) for call in chunk]
 
-    def _executor_failed(self, error: Exception) -> str:
-        told = summary(error)
+    def _explain(self, error: Exception) -> str:
+        text = summary(error)
         if isinstance(error, BrokenExecutor):
-            return self._workers_died(type(error).__name__)
+            return self._explain_dead_workers(type(error).__name__)
         if isinstance(error, _BrokenPromiseError):
-            return f"ir_executor is {show(self.executor)}, and no executor that works: {error}."
+            return f"ir_executor is {describe(self.executor)}, and no executor that works: {error}."
         if isinstance(error, _OutcomeError):
             return (
                 "pytest.skip or pytest.fail was called in a process of ir_executor, which it cannot leave. Call it in the "
                 "fixture `retriever`, or raise an exception of another kind."
             )
-        if "pickle" in told.lower() or "local object" in told:
+        if "pickle" in text.lower() or "local object" in text:
             return (
-                f"the retriever cannot be sent to the processes of ir_executor, or its answer back: {told}. Let it be a "
+                f"the retriever cannot be sent to the processes of ir_executor, or its answer back: {text}. Let it be a "
                 "function of a module, or an object of a module's class, that opens its index there and returns ids."
             )
-        return f"ir_executor raised {told}."
+        return f"ir_executor raised {text}."
 
-    def _workers_died(self, error: str) -> str:
-        if self._answered:
+    def _explain_dead_workers(self, error: str) -> str:
+        if self._has_answered:
             return (
                 "a worker of ir_executor died: it was killed, ran out of memory or crashed in native code. What the "
                 f"workers had yet to answer is lost ({error})."
@@ -217,7 +253,11 @@ class _OutcomeError(Exception):
     """In another process something was raised that is no error, such as by `pytest.skip`, and that cannot leave it."""
 
 
-def _can_be_sent(error: BaseException) -> bool:
+class _BrokenPromiseError(Exception):
+    """What an executor returned is not what every executor returns; says what it is."""
+
+
+def _can_be_pickled(error: BaseException) -> bool:
     try:
         pickle.dumps(error)
     except Exception:  # noqa: BLE001 - whatever it is made of
@@ -225,27 +265,26 @@ def _can_be_sent(error: BaseException) -> bool:
     return True
 
 
-class _BrokenPromiseError(Exception):
-    """What an executor gave is not what every executor gives; says what it is."""
-
-
-def _promised(chunk: Chunk, done: Any) -> list[Reply | Pending]:
-    """Return what came of a chunk. Raises _BrokenPromiseError where a call of it is missing, or it is something else."""
+def _require_replies(chunk: CallChunk, done: Any) -> list[Reply | PendingAnswer]:
+    """Return the replies to a chunk. Raises _BrokenPromiseError where one is missing, or they are something else."""
     if (
         isinstance(done, list)
-        and all(isinstance(one, (Reply, Pending)) for one in done)
-        and [one.ask.ids for one in done] == [ask.ids for ask in chunk]
+        and all(isinstance(one, (Reply, PendingAnswer)) for one in done)
+        and [one.call.query_ids for one in done] == [call.query_ids for call in chunk]
     ):
         return done
-    raise _BrokenPromiseError(f"the work returned a list of {len(chunk)}, and what came back is {show(done)}")
+    raise _BrokenPromiseError(
+        f"the work returned a list of {len(chunk)}, and what came back is {describe(done)}"
+    )
 
 
-def _discard_late(future: Future[Any]) -> None:
+def _close_late(future: Future[Any]) -> None:
+    """Drop the answers of a call that nobody waits for any more."""
     if not future.cancelled() and future.exception() is None and isinstance(future.result(), list):
-        _discard(future.result())
+        _close_pending(future.result())
 
 
-def _discard(done: list[Reply | Pending]) -> None:
+def _close_pending(done: list[Reply | PendingAnswer]) -> None:
     for one in done:
-        if isinstance(one, Pending):
-            one.discard()
+        if isinstance(one, PendingAnswer):
+            one.close()

@@ -11,10 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_irmetrics.retrieval.showing import show, type_name
-
-DEPTH_NAMES = ("k", "top_k", "top_n", "limit", "size", "n", "n_results", "num_results")
-"""A parameter of one of these names is given the depth."""
+from pytest_irmetrics.retrieval.answers import describe, type_name
+from pytest_irmetrics.retrieval.options import DEPTH_NAMES
 
 _KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 _VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
@@ -35,23 +33,23 @@ class Method:
     function: Callable[..., Any]
     signature: inspect.Signature | None
     """What it can be given; None: what the function's own signature says."""
-    awaited: bool
+    is_async: bool
     depth_advice: str
     """Where the depth is set of what cannot be handed one, a sentence."""
 
 
-def method_of(retriever: object, *, awaited: bool) -> Method | str | None:
-    """Find the method of a framework's object to call; with `awaited` the async one where there are both.
+def find_method(retriever: object, *, prefer_async: bool) -> Method | str | None:
+    """Find the method of a framework's object to call; `prefer_async` takes the async one where there are both.
 
     A sentence says why an object that looks like a framework's cannot be asked; None: it looks like none.
     """
     if _method(retriever, "invoke") or _method(retriever, "ainvoke"):
-        return _of_langchain(retriever, awaited=awaited)
+        return _of_langchain(retriever, prefer_async=prefer_async)
     for names, read in ((("retrieve", "aretrieve"), _of_llama_index), (("run", "run_async"), _of_haystack)):
         plain, coroutine = (_method(retriever, name) for name in names)
-        function = (coroutine or plain) if awaited else (plain or coroutine)
+        function = (coroutine or plain) if prefer_async else (plain or coroutine)
         if function is not None:
-            return read(retriever, function, awaited=function is coroutine)
+            return read(retriever, function, is_async=function is coroutine)
     return None
 
 
@@ -74,7 +72,7 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
         return None
 
 
-def _of_langchain(retriever: object, *, awaited: bool) -> Method:
+def _of_langchain(retriever: object, *, prefer_async: bool) -> Method:
     inner, chained = _unwrapped(retriever)
     plain, coroutine = _hooks(inner)
     invoke, ainvoke = _method(retriever, "invoke"), _method(retriever, "ainvoke")
@@ -82,7 +80,7 @@ def _of_langchain(retriever: object, *, awaited: bool) -> Method:
         ainvoke = None
     if not chained and plain is None and coroutine is not None and ainvoke is not None:
         invoke = None
-    function = (ainvoke or invoke) if awaited else (invoke or ainvoke)
+    function = (ainvoke or invoke) if prefer_async else (invoke or ainvoke)
     assert function is not None  # noqa: S101 - that it has one of the two is why this is LangChain's
     hook = (coroutine or plain) if function is ainvoke else (plain or coroutine)
     signature = None if hook is None else inspect.Signature([_INPUT, *_options(inner, hook, chained=chained)])
@@ -155,14 +153,14 @@ def _advice(thing: object, own: str | None, where: str = "") -> str:
     return f"Its retriever, {where}{type_name(thing)}, has a depth of its own: {how}."
 
 
-def _of_llama_index(retriever: object, function: Callable[..., Any], *, awaited: bool) -> Method:
-    return Method(function, None, awaited, _advice(retriever, "similarity_top_k"))
+def _of_llama_index(retriever: object, function: Callable[..., Any], *, is_async: bool) -> Method:
+    return Method(function, None, is_async, _advice(retriever, "similarity_top_k"))
 
 
-def _of_haystack(retriever: object, function: Callable[..., Any], *, awaited: bool) -> Method | str:
+def _of_haystack(retriever: object, function: Callable[..., Any], *, is_async: bool) -> Method | str:
     parameters = _parameters(function)
     if parameters is None:
-        return Method(function, None, awaited, _advice(retriever, None))
+        return Method(function, None, is_async, _advice(retriever, None))
     keywords = [parameter for parameter in parameters if parameter.kind is _VAR_KEYWORD]
     named = {
         parameter.name: parameter.replace(kind=_KEYWORD_ONLY)
@@ -180,11 +178,11 @@ def _of_haystack(retriever: object, function: Callable[..., Any], *, awaited: bo
         return _no_query(retriever, list(named))
     signature = inspect.Signature([named.pop("query"), *named.values(), *keywords])
     own = next((name for name in DEPTH_NAMES if isinstance(_attribute(retriever, name), int)), None)
-    return Method(function, signature, awaited, _advice(retriever, own))
+    return Method(function, signature, is_async, _advice(retriever, own))
 
 
 def _no_query(retriever: object, names: list[str]) -> str:
-    said = f"The retriever is {show(retriever)}. Its run takes {_listed(names)}, and no `query`."
+    said = f"The retriever is {describe(retriever)}. Its run takes {_listed(names)}, and no `query`."
     if _method(retriever, "add_component"):
         return (
             f"{said} Of a pipeline, give a function that says where the text goes in and the documents come out: "

@@ -1,25 +1,29 @@
-"""How a retriever is asked, and its answers read."""
+"""How a retriever is asked and its answers are read: depth, time limit, concurrency, repeats, executor."""
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.retrieval.showing import show
+from pytest_irmetrics.retrieval.answers import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Executor
 
     from pytest_irmetrics.run import Run
 
 
+DEPTH_NAMES = ("k", "top_k", "top_n", "limit", "size", "n", "n_results", "num_results")
+"""A parameter of one of these names is given the depth."""
+
+
 @dataclass(frozen=True, slots=True)
 class RetrievalOptions:
-    """How a retriever is asked, and its answers read."""
+    """How a retriever is asked and its answers are read. Raises ValueError for a value out of range."""
 
     depth: int = 10
-    """How many results are asked for, and at most read."""
+    """How many results are asked for, and at most read; 1 or more."""
     duplicates: str = "error"
     """What a document that comes back twice is: "error", or "collapse" to keep the first of each."""
     doc_id: Callable[[Any], Any] | None = None
@@ -27,11 +31,11 @@ class RetrievalOptions:
     timeout: float | None = None
     """Seconds that a query may take; above 0."""
     concurrency: int = 1
-    """How many calls may be in flight at once."""
+    """How many calls may be in flight at once; 1 or more."""
     repeat: int = 1
-    """How many times each query is asked."""
+    """How many times each query is asked; 1 or more."""
     executor: Executor | None = None
-    """Where sync retrievers are called, if not here. As many calls are then in flight as it likes, unless
+    """Where sync retrievers are called, if not in this thread. As many calls are then in flight as it likes, unless
     `concurrency` is more than 1."""
     stored: Run | None = None
     """A run over the same queries, such as a baseline: what is the same again is in memory once, and read faster."""
@@ -42,15 +46,31 @@ class RetrievalOptions:
         for name in ("depth", "concurrency", "repeat"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} is {show(value)}. Give a whole number, 1 or more.")
+                raise ValueError(f"{name} is {describe(value)}. Give a whole number, 1 or more.")
         if self.duplicates not in {"error", "collapse"}:
-            raise ValueError(f"duplicates is {show(self.duplicates)}. Give 'error' or 'collapse'.")
+            raise ValueError(f"duplicates is {describe(self.duplicates)}. Give 'error' or 'collapse'.")
         if self.timeout is not None and not 0 < self.timeout < float("inf"):
-            raise ValueError(f"timeout is {show(self.timeout)}. Give seconds, more than 0, or None.")
+            raise ValueError(f"timeout is {describe(self.timeout)}. Give seconds, more than 0, or None.")
         if self.doc_id is not None and not callable(self.doc_id):
-            raise ValueError(f"doc_id is {show(self.doc_id)}. Give a function of one returned item.")
-        if self.executor is not None and not isinstance(self.executor, Executor):
-            raise ValueError(
-                f"executor is {show(self.executor)}. Give a concurrent.futures.Executor; of a Dask client it is "
-                "client.get_executor()."
-            )
+            raise ValueError(f"doc_id is {describe(self.doc_id)}. Give a function of one returned item.")
+        if self.executor is not None:
+            _require_executor(self.executor)
+
+    @property
+    def is_sequential(self) -> bool:
+        """Whether one call after the other, without a time limit, is enough."""
+        return self.executor is None and self.timeout is None and self.concurrency == 1
+
+    def for_worker(self) -> RetrievalOptions:
+        """Return what a worker of the executor needs of them: small, and possible to pickle."""
+        return replace(self, executor=None, stored=None)
+
+
+def _require_executor(executor: object) -> None:
+    from concurrent.futures import Executor  # noqa: PLC0415 - most runs have no executor
+
+    if not isinstance(executor, Executor):
+        raise ValueError(  # noqa: TRY004 - as for every option
+            f"executor is {describe(executor)}. Give a concurrent.futures.Executor; of a Dask client it is "
+            "client.get_executor()."
+        )

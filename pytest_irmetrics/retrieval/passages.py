@@ -17,13 +17,20 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.metrics import Grade
 
-__all__ = ["Chunk", "Known", "document_of", "judged_then", "rank", "reread"]
+__all__ = [
+    "Chunk",
+    "JudgedPassages",
+    "document_of",
+    "passages_when_stored",
+    "rank_chunks",
+    "translate_ranking",
+]
 
 _CHUNK = " (chunk "
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class JudgedPassages:
     """What a query that judges passages says of documents; plain data, to go along to where it is asked."""
 
     passages: tuple[Passage, ...]
@@ -42,7 +49,7 @@ class Chunk:
     """Folded; None where it does not matter: no passage of the document is judged."""
 
 
-def rank(chunks: Iterable[Chunk], passages: Sequence[Passage], *, collapse: bool) -> tuple[str, ...]:
+def rank_chunks(chunks: Iterable[Chunk], passages: Sequence[Passage], *, collapse: bool) -> tuple[str, ...]:
     """Name what came back, best first, each name once.
 
     A chunk stands for each passage that it is the first to hold, the best grade first. One that only holds what was
@@ -64,7 +71,7 @@ def rank(chunks: Iterable[Chunk], passages: Sequence[Passage], *, collapse: bool
     return tuple(ranking.names)
 
 
-def reread(
+def translate_ranking(
     ranking: Sequence[str],
     stored: Mapping[str, tuple[str, str]],
     passages: Sequence[Passage],
@@ -93,7 +100,7 @@ def reread(
     return tuple(today.names)
 
 
-def judged_then(
+def passages_when_stored(
     today: Iterable[Passage], found: Mapping[str, tuple[str, str]], grades: Mapping[str, Grade]
 ) -> tuple[Passage, ...]:
     """Return the passages that were judged when a run was stored: those of today that were, and others that it found.

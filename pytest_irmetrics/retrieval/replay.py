@@ -1,29 +1,28 @@
-"""A stored run in the retriever's place: it answers what it was asked, and says so where it was not."""
+"""Answer queries from a stored run in place of a retriever."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.retrieval.call import RetrievalError, passages_of
-from pytest_irmetrics.retrieval.formerly import formerly_judged
-from pytest_irmetrics.retrieval.ledger import Retrieved, answer_to
-from pytest_irmetrics.retrieval.passages import reread
-from pytest_irmetrics.retrieval.showing import show
+from pytest_irmetrics.retrieval.answers import describe
+from pytest_irmetrics.retrieval.passages import translate_ranking
+from pytest_irmetrics.retrieval.retriever import RetrievalError, passages_of
+from pytest_irmetrics.retrieval.schedule import Retrieved, answer_to, stored_passages
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from pytest_irmetrics.golden.passage import Passage
-    from pytest_irmetrics.retrieval.call import Question
     from pytest_irmetrics.retrieval.options import RetrievalOptions
-    from pytest_irmetrics.retrieval.passages import Known
+    from pytest_irmetrics.retrieval.passages import JudgedPassages
+    from pytest_irmetrics.retrieval.retriever import QueryLike
 
 _NOTHING = Answer(((),))
 
 
-def replay(queries: Sequence[Question], run: Run, options: RetrievalOptions) -> Retrieved:
+def replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) -> Retrieved:
     """Answer from a stored run, with all the times that it was asked.
 
     A run that knows its depth is what a retriever answered, each query that it was asked in it: another query is an
@@ -44,26 +43,26 @@ def replay(queries: Sequence[Question], run: Run, options: RetrievalOptions) -> 
         )
     answers: dict[str, Answer] = {}
     errors: dict[str, str] = {}
-    looked: dict[str, Answer] = {}
-    formerly = formerly_judged(queries, options.stored)
+    by_stored_passages: dict[str, Answer] = {}
+    judged_when_stored = stored_passages(queries, options.stored)
     for query in queries:
         stored = run.answers.get(query.id)
         if stored is None and run.depth is not None:
             errors[query.id] = "the stored run was not asked this query. Store the run anew."
             continue
         stored = stored or _NOTHING
-        problem = _other_question(query, stored)
+        problem = _asked_otherwise(query, stored)
         if problem:
             errors[query.id] = problem
             continue
         # At its own depth it is taken whole: chunks that hold several passages make it longer.
         depth = None if options.depth == run.depth else options.depth
         judged = getattr(query, "judgments", ())
-        answers[query.id] = answer_to(query, _read(stored, passages_of(query), judged, depth))
-        known = formerly.get(query.id)
-        if known is not None and _looked_for(known, stored):
-            rankings = _read(stored, known.passages, known.documents, depth)
-            looked[query.id] = answer_to(query, rankings, known.passages)
+        answers[query.id] = answer_to(query, _rankings(stored, passages_of(query), judged, depth))
+        known = judged_when_stored.get(query.id)
+        if known is not None and _was_searched_for(known, stored):
+            rankings = _rankings(stored, known.passages, known.documents, depth)
+            by_stored_passages[query.id] = answer_to(query, rankings, known.passages)
     return Retrieved(
         Run.of(answers, depth=options.depth),
         errors,
@@ -71,21 +70,23 @@ def replay(queries: Sequence[Question], run: Run, options: RetrievalOptions) -> 
         latencies={},
         depth_advice="That is all that the stored run holds.",
         missing=tuple(query_id for query_id in missing if query_id in answers),
-        formerly=looked,
+        by_stored_passages=by_stored_passages,
     )
 
 
-def _read(
+def _rankings(
     stored: Answer, passages: Sequence[Passage], judged: Collection[str], depth: int | None
 ) -> tuple[tuple[str, ...], ...]:
     rankings = stored.rankings
     if stored.passages:
-        rankings = tuple([reread(ranking, stored.passages, passages, judged) for ranking in rankings])
+        rankings = tuple(
+            [translate_ranking(ranking, stored.passages, passages, judged) for ranking in rankings]
+        )
     return rankings if depth is None else tuple([ranking[:depth] for ranking in rankings])
 
 
-def _looked_for(known: Known, stored: Answer) -> bool:
-    """Say whether the stored run's chunks were looked through for these passages: only for what was judged then."""
+def _was_searched_for(known: JudgedPassages, stored: Answer) -> bool:
+    """Say whether the stored run was searched for all these passages: it was for those that were judged then."""
     return all(passage.key in (stored.judgments or ()) for passage in known.passages)
 
 
@@ -94,9 +95,9 @@ def _some(ids: Sequence[str], most: int = 3) -> str:
     return shown if len(ids) <= most else f"{shown}, …"
 
 
-def _other_question(query: Question, stored: Answer) -> str | None:
+def _asked_otherwise(query: QueryLike, stored: Answer) -> str | None:
     if stored.text is not None and query.text is not None and stored.text != query.text:
         return f"the stored run answers another text, {quote(stored.text)}. Store the run anew."
     if (stored.text is not None or stored.params) and stored.params != query.params:
-        return f"the stored run answers other params, {show(dict(stored.params))}. Store the run anew."
+        return f"the stored run answers other params, {describe(dict(stored.params))}. Store the run anew."
     return None

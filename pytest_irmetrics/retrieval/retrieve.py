@@ -1,42 +1,57 @@
-"""Who asks: the retriever's calls are made in this thread, on an event loop, in threads or by an executor."""
+"""Ask a retriever every query: one by one in this thread, on an event loop, in threads or by an executor."""
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import wait
+import sys
 from contextlib import ExitStack
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.retrieval import asyncio_driver as on_asyncio
-from pytest_irmetrics.retrieval import trio_driver as on_trio
-from pytest_irmetrics.retrieval.call import Ask, Caller, Question, Reply, RetrievalError
-from pytest_irmetrics.retrieval.errors import Cancelled
-from pytest_irmetrics.retrieval.executor import Elsewhere, Library, in_time
-from pytest_irmetrics.retrieval.ledger import Ledger, Retrieved
+from pytest_irmetrics.retrieval.call import (
+    PendingAnswer,
+    Reply,
+    await_answer,
+    call_retriever,
+    call_retriever_async,
+    reply_in_time,
+)
 from pytest_irmetrics.retrieval.options import RetrievalOptions
-from pytest_irmetrics.retrieval.perform import Pending, Reading, aperform, perform, settle
-from pytest_irmetrics.retrieval.replay import replay
-from pytest_irmetrics.retrieval.schedule import Chunk, Conversation, converse, plan
-from pytest_irmetrics.retrieval.session_loop import ALREADY_RUNNING, SessionLoop
-from pytest_irmetrics.retrieval.threads import DaemonThreads
+from pytest_irmetrics.retrieval.retriever import RetrievalError, Retriever
+from pytest_irmetrics.retrieval.schedule import (
+    ReplyCollector,
+    Retrieved,
+    iterate_calls,
+    schedule_calls,
+)
 from pytest_irmetrics.run import Run
 
+# asyncio, executor and errors are imported where they are used: one by one, a sync retriever needs none of them.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Coroutine, Iterable, Sequence
+
+    from pytest_irmetrics.retrieval.asyncio_driver import SessionLoop
+    from pytest_irmetrics.retrieval.executor import AwaitAnswer
+    from pytest_irmetrics.retrieval.retriever import QueryLike
+    from pytest_irmetrics.retrieval.schedule import CallChunk, EventLoopDriver
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
-_ASYNCIO = cast("Library", on_asyncio)
-_TRIO = cast("Library", on_trio)
-_GLANCE = 0.05  # seconds of plain calls after which an event loop gets to what else there is
-_TICK = 1.0  # seconds after which a wait looks up, because Windows hears Ctrl-C only between waits
+T = TypeVar("T")
+
+_LOOP_IS_RUNNING = (
+    "The retriever is async, and an event loop is running here already. Use `await irmetrics.acheck()` or "
+    "`await irmetrics.aevaluate()`; in a notebook `await asyncio.to_thread(evaluate, golden, retriever)`."
+)
+_CHECKPOINT_SECONDS = 0.05
+"""How long plain calls may keep an event loop from its other tasks."""
+_WAIT_SECONDS = 1.0
+"""How long to wait in one go for another thread: Windows handles Ctrl-C only between waits."""
 
 
 def retrieve(
-    queries: Iterable[Question], retriever: Any, options: RetrievalOptions | None = None
+    queries: Iterable[QueryLike], retriever: Any, options: RetrievalOptions | None = None
 ) -> Retrieved:
     """Ask a retriever, sync or async, every query. What goes wrong with single queries is in `errors`.
 
@@ -45,177 +60,221 @@ def retrieve(
     no retriever, and for an async one where a loop is running already.
     """
     options = options or RetrievalOptions()
-    asked = _unique(queries)
+    queries = _require_unique(queries)
     if isinstance(retriever, Run):
-        return replay(asked, retriever, options)
-    talk = _Talk(asked, retriever, options)
-    if talk.alone and not talk.is_async:
-        return _drive(talk)
-    if talk.is_async or not (on_asyncio.is_running() or on_trio.is_running()):
-        return _session_loop.run(partial(_adrive, talk, _ASYNCIO))
-    # In a notebook, say. Only a thread of its own can have another loop.
-    with DaemonThreads() as threads:
-        future = threads.submit(lambda: asyncio.run(_adrive(talk, _ASYNCIO, _refuse)))
-        while not wait([future], _TICK).done:
-            pass
-        return future.result()
+        return _replay(queries, retriever, options)
+    readable = _read_retriever(retriever, options)
+    if options.is_sequential and not readable.is_async:
+        return _retrieve_one_by_one(queries, readable, options)
+    if readable.is_async or _driver_of_running_loop() is None:
+        from pytest_irmetrics.retrieval import asyncio_driver  # noqa: PLC0415
+
+        return _run_on_session_loop(
+            partial(_retrieve_concurrently, queries, readable, options, asyncio_driver)
+        )
+    return _retrieve_in_other_thread(queries, readable, options)
 
 
 async def aretrieve(
-    queries: Iterable[Question], retriever: Any, options: RetrievalOptions | None = None
+    queries: Iterable[QueryLike], retriever: Any, options: RetrievalOptions | None = None
 ) -> Retrieved:
     """Do as `retrieve` does on the event loop that runs; the retriever may be sync or async.
 
     The loop is asyncio's or trio's; without a timeout, concurrency and an executor any other will do.
     """
     options = options or RetrievalOptions()
-    asked = _unique(queries)
+    queries = _require_unique(queries)
     if isinstance(retriever, Run):
-        return replay(asked, retriever, options)
-    talk = _Talk(asked, retriever, options, in_async=True)
-    library = _TRIO if on_trio.is_running() else _ASYNCIO if on_asyncio.is_running() else None
-    if talk.alone:
-        return await _adrive_alone(talk, library)
-    if library is None:
+        return _replay(queries, retriever, options)
+    readable = _read_retriever(retriever, options, prefer_async=options.executor is None)
+    driver = _driver_of_running_loop()
+    if options.is_sequential:
+        return await _retrieve_one_by_one_async(queries, readable, options, driver)
+    if driver is None:
         raise RetrievalError(
             "ir_timeout, ir_concurrency and ir_executor need asyncio or trio in an async test. Leave them out here."
         )
-    return await _adrive(talk, library)
+    return await _retrieve_concurrently(queries, readable, options, driver)
 
 
-class _Talk:
-    """Whom to ask what, and how."""
-
-    def __init__(
-        self,
-        queries: Sequence[Question],
-        retriever: Any,
-        options: RetrievalOptions,
-        *,
-        in_async: bool = False,
-    ) -> None:
-        caller = Caller.of(retriever, awaited=in_async and options.executor is None)
-        self.is_async = caller.awaited
-        if options.executor is not None and self.is_async:
-            raise RetrievalError(
-                "An async retriever cannot run in ir_executor. Leave the fixture out: ir_concurrency is enough."
-            )
-        self.queries = queries
-        self.caller = caller
-        self.function = caller.function
-        self.options = options
-        here = options.executor is None  # else it goes to other processes with every chunk
-        stored = options.stored.answers if options.stored is not None and here else {}
-        self.reading = Reading(options.depth, options.duplicates, options.doc_id, stored)
-
-    @property
-    def alone(self) -> bool:
-        """Whether one thing after the other is enough."""
-        options = self.options
-        return options.executor is None and options.timeout is None and options.concurrency == 1
-
-    def one_by_one(self) -> tuple[Iterator[Ask], Ledger]:
-        """Give the calls to make, one after the other, and where to file each reply before the next is taken."""
-        ledger = Ledger(self.queries, self.options)
-        return plan(self.queries, self.caller, self.options, ledger), ledger
-
-    def converse(self) -> Conversation:
-        """Begin a conversation for several calls in flight."""
-        return converse(self.queries, self.caller, self.options)
-
-
-def _unique(queries: Iterable[Question]) -> list[Question]:
-    asked = list(queries)
+def _require_unique(queries: Iterable[QueryLike]) -> list[QueryLike]:
+    unique = list(queries)
     seen: set[str] = set()
-    for query in asked:
+    for query in unique:
         if query.id in seen:
             raise RetrievalError(f"there are two queries {quote(query.id)}. Give each its own id.")
         seen.add(query.id)
-    return asked
+    return unique
 
 
-# The drivers.
+def _read_retriever(retriever: Any, options: RetrievalOptions, *, prefer_async: bool = False) -> Retriever:
+    readable = Retriever.of(retriever, prefer_async=prefer_async)
+    if options.executor is not None and readable.is_async:
+        raise RetrievalError(
+            "An async retriever cannot run in ir_executor. Leave the fixture out: ir_concurrency is enough."
+        )
+    return readable
 
 
-def _drive(talk: _Talk) -> Retrieved:
-    """Ask one query after the other, in the thread that this is."""
-    function, reading = talk.function, talk.reading
-    calls, ledger = talk.one_by_one()
-    for ask in calls:
-        done = perform(function, ask, reading)
-        ledger.file(done if isinstance(done, Reply) else _settled(done, reading))
-    return ledger.conclude(talk.caller.depth_advice)
+def _replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) -> Retrieved:
+    from pytest_irmetrics.retrieval.replay import replay  # noqa: PLC0415 - a retriever that is asked does without it
+
+    return replay(queries, run, options)
 
 
-async def _adrive_alone(talk: _Talk, library: Library | None) -> Retrieved:
-    """Ask one query after the other, on whatever event loop runs."""
-    function, reading = talk.function, talk.reading
-    calls, ledger = talk.one_by_one()
-    looked_up = monotonic()
-    for ask in calls:
-        done = perform(function, ask, reading)
-        ledger.file(done if isinstance(done, Reply) else await _answered(done, reading, library))
-        # Plain calls keep the loop from all else: from Ctrl-C, from a time limit around this, from other tasks.
-        if library is not None and monotonic() - looked_up > _GLANCE:
-            await library.breathe()
-            looked_up = monotonic()
-    return ledger.conclude(talk.caller.depth_advice)
+def _driver_of_running_loop() -> EventLoopDriver | None:
+    """Return the driver for the event loop that the caller runs on, without importing a library that nobody uses."""
+    if "trio" in sys.modules:
+        from pytest_irmetrics.retrieval import trio_driver  # noqa: PLC0415
+
+        if trio_driver.is_running():
+            return trio_driver
+    if "asyncio" in sys.modules:
+        from pytest_irmetrics.retrieval import asyncio_driver  # noqa: PLC0415
+
+        if asyncio_driver.is_running():
+            return asyncio_driver
+    return None
 
 
-async def _adrive(
-    talk: _Talk,
-    library: Library,
-    settling: Callable[[Pending, Reading], Coroutine[Any, Any, Reply]] = settle,
+# One call after the other.
+
+
+def _retrieve_one_by_one(
+    queries: Sequence[QueryLike], retriever: Retriever, options: RetrievalOptions
 ) -> Retrieved:
-    """Ask with as many calls in flight as wanted: coroutines on this event loop, all else elsewhere."""
-    if talk.is_async and talk.alone:
-        return await _adrive_alone(talk, library)
-    timeout = talk.options.timeout
+    """Make one call after the other, in this thread."""
+    collector = ReplyCollector(queries, options)
+    function = retriever.function
+    for call in iterate_calls(queries, retriever, options, collector):
+        reply = call_retriever(function, call, options)
+        collector.add(reply if isinstance(reply, Reply) else _await_on_session_loop(reply, options))
+    return collector.result(retriever.depth_advice)
 
-    async def here(chunk: Chunk) -> list[Reply]:
+
+async def _retrieve_one_by_one_async(
+    queries: Sequence[QueryLike],
+    retriever: Retriever,
+    options: RetrievalOptions,
+    driver: EventLoopDriver | None,
+) -> Retrieved:
+    """Make one call after the other, on whatever event loop runs."""
+    collector = ReplyCollector(queries, options)
+    function = retriever.function
+    last_checkpoint = monotonic()
+    for call in iterate_calls(queries, retriever, options, collector):
+        reply = call_retriever(function, call, options)
+        collector.add(reply if isinstance(reply, Reply) else await _await_isolated(reply, options, driver))
+        # Plain calls keep the loop from all else: from Ctrl-C, from a time limit around this, from other tasks.
+        if driver is not None and monotonic() - last_checkpoint > _CHECKPOINT_SECONDS:
+            await driver.checkpoint()
+            last_checkpoint = monotonic()
+    return collector.result(retriever.depth_advice)
+
+
+async def _await_isolated(
+    pending: PendingAnswer, options: RetrievalOptions, driver: EventLoopDriver | None
+) -> Reply:
+    """Await an answer, so that what the retriever cancels is its query's error and not the test's end."""
+    if driver is None:
+        return await await_answer(pending, options)
+    try:
+        reply = await driver.run_isolated(partial(await_answer, pending, options))
+    finally:
+        pending.close()  # Ctrl-C may come before it was begun
+    return reply if isinstance(reply, Reply) else pending.call.failed(reply.problem)
+
+
+# Several calls in flight.
+
+
+async def _retrieve_concurrently(
+    queries: Sequence[QueryLike],
+    retriever: Retriever,
+    options: RetrievalOptions,
+    driver: EventLoopDriver,
+    await_thread_answer: AwaitAnswer = await_answer,
+) -> Retrieved:
+    """Have as many calls in flight as wanted: coroutines on this event loop, all else in threads or an executor."""
+    if retriever.is_async and options.is_sequential:
+        return await _retrieve_one_by_one_async(queries, retriever, options, driver)
+    schedule = schedule_calls(queries, retriever, options)
+    timeout = options.timeout
+
+    async def await_calls(chunk: CallChunk) -> list[Reply]:
         replies = []
-        for ask in chunk:
-            left = None if timeout is None else timeout * len(ask.ids)
-            reply = await library.within(left, partial(aperform, talk.function, ask, talk.reading))
-            replies.append(in_time(ask, reply, timeout))
+        for call in chunk:
+            limit = None if timeout is None else timeout * len(call.query_ids)
+            start = partial(call_retriever_async, retriever.function, call, options)
+            replies.append(reply_in_time(call, await driver.run_with_timeout(limit, start), timeout))
         return replies
 
-    if talk.is_async:
-        return await library.drive(talk.converse(), here)
+    if retriever.is_async:
+        return await driver.run_schedule(schedule, await_calls)
+    from pytest_irmetrics.retrieval.executor import DaemonThreads, ExecutorRunner  # noqa: PLC0415
+
     with ExitStack() as stack:
-        executor = talk.options.executor or stack.enter_context(DaemonThreads())
-        work = Elsewhere(talk.function, talk.reading, timeout, executor, library, settling)
-        return await library.drive(talk.converse(), work)
+        executor = options.executor or stack.enter_context(DaemonThreads())
+        runner = ExecutorRunner(retriever.function, options, executor, driver, await_thread_answer)
+        return await driver.run_schedule(schedule, runner)
 
 
-async def _answered(done: Pending, reading: Reading, library: Library | None) -> Reply:
-    """Await an answer, so that what the retriever cancels is its query's error and not the test's end."""
-    if library is None:
-        return await settle(done, reading)
+def _retrieve_in_other_thread(
+    queries: Sequence[QueryLike], retriever: Retriever, options: RetrievalOptions
+) -> Retrieved:
+    """Do so from sync code where an event loop is running, as in a notebook: only another thread can have its own."""
+    import asyncio  # noqa: PLC0415
+    from concurrent.futures import wait  # noqa: PLC0415
+
+    from pytest_irmetrics.retrieval import asyncio_driver  # noqa: PLC0415
+    from pytest_irmetrics.retrieval.executor import DaemonThreads  # noqa: PLC0415
+
+    def run() -> Retrieved:
+        return asyncio.run(
+            _retrieve_concurrently(queries, retriever, options, asyncio_driver, _refuse_to_await)
+        )
+
+    with DaemonThreads() as threads:
+        future = threads.submit(run)
+        while not wait([future], _WAIT_SECONDS).done:
+            pass
+        return future.result()
+
+
+async def _refuse_to_await(pending: PendingAnswer, _: RetrievalOptions) -> Reply:
+    pending.close()
+    raise RetrievalError(_LOOP_IS_RUNNING)
+
+
+# The event loop of sync callers.
+
+_session_loop: SessionLoop | None = None
+
+
+def _run_on_session_loop(start: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run what `start` returns until it is done. Raises RetrievalError where a loop is running already."""
+    global _session_loop  # noqa: PLW0603 - one for the process, so that a client outlives a test
+    if _driver_of_running_loop() is not None:
+        raise RetrievalError(_LOOP_IS_RUNNING)
+    if _session_loop is None:
+        from pytest_irmetrics.retrieval.asyncio_driver import SessionLoop  # noqa: PLC0415
+
+        _session_loop = SessionLoop()
+    return _session_loop.run(start)
+
+
+def _await_on_session_loop(pending: PendingAnswer, options: RetrievalOptions) -> Reply:
+    """Await what a retriever that looked sync turned out to return."""
+    from pytest_irmetrics.retrieval import asyncio_driver  # noqa: PLC0415
+
     try:
-        reply = await library.apart(partial(settle, done, reading))
-    finally:
-        done.discard()  # Ctrl-C may come before it was begun
-    return done.ask.failed(str(reply)) if isinstance(reply, Cancelled) else reply
-
-
-def _settled(done: Pending, reading: Reading) -> Reply:
-    """Await, on the session's loop, what a retriever that looked sync turned out to give."""
-    try:
-        return _session_loop.run(partial(_answered, done, reading, _ASYNCIO))
+        return _run_on_session_loop(partial(_await_isolated, pending, options, asyncio_driver))
     except RetrievalError:
-        done.discard()
+        pending.close()
         raise
-
-
-async def _refuse(pending: Pending, _: Reading) -> Reply:
-    pending.discard()
-    raise RetrievalError(ALREADY_RUNNING)
-
-
-_session_loop = SessionLoop()
 
 
 def close_session_loop() -> None:
     """Close the event loop of sync callers with async retrievers, if there is one."""
-    _session_loop.close()
+    if _session_loop is not None:
+        _session_loop.close()

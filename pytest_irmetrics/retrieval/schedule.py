@@ -1,118 +1,352 @@
-"""What is asked next, and what the replies mean: the one place that decides, without any input or output.
+"""Decide which calls to make and when to stop, collect the replies and build the result, without any input or output.
 
-Who asks one query after the other goes through the calls that `plan` yields, and files each reply. Who has several in
-flight holds a conversation: the generator `converse` yields a `Chunk`, calls to be made one after the other in one go,
-and is sent what has come back since, the replies to none or several chunks. It yields None when it has enough in
-flight, or nothing left to ask: the driver then waits for at least one. So an event loop, threads or an executor can
-drive it, each in a few lines.
+A driver makes the calls. One that makes a single call at a time takes them from `iterate_calls` and adds each reply to
+the collector. One that has several in flight runs the generator that `schedule_calls` returns.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from pytest_irmetrics.retrieval.call import Ask, Caller, Question, Reply
-from pytest_irmetrics.retrieval.ledger import HOPELESS, Ledger, Retrieved
+from pytest_irmetrics.base.gc_pause import pause_gc
+from pytest_irmetrics.retrieval.call import Call, RankedTwice, Reply
+from pytest_irmetrics.retrieval.passages import JudgedPassages, passages_when_stored
+from pytest_irmetrics.retrieval.retriever import QueryLike, Retriever, passages_of
+from pytest_irmetrics.run import Answer, Run, in_memory_once, make_answer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
+    from concurrent.futures import Future
+
+    from pytest_irmetrics.golden.passage import Passage
+    from pytest_irmetrics.retrieval.errors import Cancelled
     from pytest_irmetrics.retrieval.options import RetrievalOptions
 
-Chunk = tuple[Ask, ...]
-Conversation = Generator[Chunk | None, Sequence[Sequence[Reply]], Retrieved]
+T = TypeVar("T")
+
+MAX_INITIAL_FAILURES = 5
+"""After this many errors in a row from the start the other queries are not asked."""
 
 _CHUNK_SECONDS = 0.2  # long beside what it takes to send a chunk, short beside what is lost with a worker
 _CHUNK_CALLS = 1000
 _CHUNKS = 256  # as many as wait at an executor; it knows best how many of them to run at once
 
 
-def plan(
-    queries: Sequence[Question], caller: Caller, options: RetrievalOptions, ledger: Ledger
-) -> Iterator[Ask]:
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The result of asking a retriever every query of a set: the run, and what went wrong."""
+
+    run: Run
+    """The queries that were answered each time, in the order given."""
+    errors: Mapping[str, str]
+    """Query id → what went wrong, in the order given."""
+    stopped: str
+    """Why the other queries have neither; empty where all were asked."""
+    latencies: Mapping[str, tuple[float, ...]]
+    """Query id → milliseconds, one for each time; of a batch, each query's share. Empty for a stored run."""
+    depth_advice: str | None = None
+    """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""
+    missing: tuple[str, ...] = ()
+    """Of a stored run that does not say what it was asked, the queries that it has no answer to."""
+    by_stored_passages: Mapping[str, Answer] = field(default_factory=dict)
+    """Query id → the same answer ranked by the passages that were judged when the stored run was made, where those are
+    others; not where they could not be looked for."""
+
+
+class ReplyCollector:
+    """Collects replies, decides when to stop, builds the result."""
+
+    __slots__ = (
+        "_milliseconds",
+        "_options",
+        "_queries",
+        "_rankings",
+        "_stored",
+        "_when_stored",
+        "errors",
+        "has_answer",
+        "stored_passages",
+    )
+
+    def __init__(self, queries: Sequence[QueryLike], options: RetrievalOptions) -> None:
+        self._queries = queries
+        self._options = options
+        self._stored = None if options.stored is None else options.stored.answers
+        # One mapping by query id for each time of asking.
+        self._rankings: list[dict[str, tuple[str, ...]]] = [{} for _ in range(options.repeat)]
+        self._when_stored: list[dict[str, tuple[str, ...]]] = [{} for _ in range(options.repeat)]
+        self._milliseconds: list[dict[str, float]] = [{} for _ in range(options.repeat)]
+        self.stored_passages = stored_passages(queries, options.stored)
+        """Query id → the passages judged when the stored run was made, where answers are ranked by them as well."""
+        self.errors: dict[str, str] = {}
+        """Query id → what went wrong."""
+        self.has_answer = False
+        """Whether any query has been answered yet."""
+
+    def add(self, reply: Reply) -> None:
+        """Add the reply to one call."""
+        call, outcomes, milliseconds = reply
+        rankings, times = self._rankings[call.repeat], self._milliseconds[call.repeat]
+        stored = self._stored
+        for query_id, outcome in zip(call.query_ids, outcomes, strict=True):
+            if isinstance(outcome, str):
+                repeats = len(self._rankings)
+                when = f"the {_ordinal(call.repeat + 1)} of {repeats} times: " if repeats > 1 else ""
+                self.errors.setdefault(query_id, when + outcome)
+                continue
+            if isinstance(outcome, RankedTwice):
+                self._when_stored[call.repeat][query_id] = outcome.when_stored
+                ranking = outcome.now
+            else:
+                ranking = outcome
+            known = None if stored is None else stored.get(query_id)
+            if known is not None and ranking is not known.rankings[0]:
+                ranking = in_memory_once(ranking, known.rankings)
+            rankings[query_id] = ranking
+            times[query_id] = milliseconds
+            self.has_answer = True
+
+    @property
+    def _failed_from_the_start(self) -> bool:
+        return not self.has_answer and len(self.errors) >= MAX_INITIAL_FAILURES
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether nothing more is to be asked."""
+        return bool(self.errors) and (self._options.stop_on_error or self._failed_from_the_start)
+
+    @pause_gc()
+    def result(self, depth_advice: str | None) -> Retrieved:
+        """Return what all replies together say; `depth_advice` as in Retrieved."""
+        each_time: AbstractSet[str] = self._rankings[0].keys()
+        for by_query in self._rankings[1:]:
+            each_time = each_time & by_query.keys()
+        answered = [query for query in self._queries if query.id in each_time]
+        ids = [query.id for query in answered]
+        rankings = zip(*(map(by_query.__getitem__, ids) for by_query in self._rankings), strict=True)
+        times = zip(*(map(by_query.__getitem__, ids) for by_query in self._milliseconds), strict=True)
+        answers = dict(zip(ids, map(answer_to, answered, rankings), strict=True))
+        errors = {query.id: self.errors[query.id] for query in self._queries if query.id in self.errors}
+        unanswered = len(self._queries) - len(answers) - len(errors)
+        return Retrieved(
+            run=Run.of(answers, depth=self._options.depth),
+            errors=errors,
+            stopped=self._why_stopped(unanswered) if unanswered else "",
+            latencies=dict(zip(ids, times, strict=True)),
+            depth_advice=depth_advice,
+            by_stored_passages=self._answers_by_stored_passages(answered) if self.stored_passages else {},
+        )
+
+    def _answers_by_stored_passages(self, answered: Sequence[QueryLike]) -> dict[str, Answer]:
+        return {
+            query.id: answer_to(
+                query,
+                tuple([by_query[query.id] for by_query in self._when_stored]),
+                self.stored_passages[query.id].passages,
+            )
+            for query in answered
+            if all(query.id in by_query for by_query in self._when_stored)
+        }
+
+    def _why_stopped(self, unanswered: int) -> str:
+        if self._failed_from_the_start:
+            return "The first five failed in a row, and the others were not asked."
+        others = "the other query was" if unanswered == 1 else f"the other {unanswered} were"
+        return f"With -x the first error ends it: {others} not asked, or cancelled."
+
+
+def stored_passages(queries: Iterable[QueryLike], stored: Run | None) -> dict[str, JudgedPassages]:
+    """Return query id → what the query judged when a run was stored, where it found a passage that is judged no more.
+
+    A stored run has rankings of the passages that were judged then. Whether today's chunks contain those as well only
+    today's answers can tell, so these are ranked by them too; else a change of passages would hide a regression.
+    """
+    found: dict[str, JudgedPassages] = {}
+    if stored is None:
+        return found
+    answers = stored.answers
+    for query in queries:
+        answer = answers.get(query.id)
+        if answer is not None and answer.passages and answer.judgments:
+            judged = getattr(query, "judgments", {})
+            if not answer.passages.keys() <= judged.keys():
+                found[query.id] = _judged_when_stored(query, answer)
+    return found
+
+
+def _judged_when_stored(query: QueryLike, answer: Answer) -> JudgedPassages:
+    judgments = answer.judgments or {}
+    passages = passages_when_stored(passages_of(query), answer.passages, judgments)
+    others = judgments.keys() - {passage.key for passage in passages}
+    return JudgedPassages(passages, frozenset({passage.doc for passage in passages} | others))
+
+
+def _ordinal(number: int) -> str:
+    suffix = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"
+
+
+def answer_to(
+    query: QueryLike, rankings: tuple[tuple[str, ...], ...], passages: Sequence[Passage] | None = None
+) -> Answer:
+    """Return the answer to a query, with the texts of those passages that are in its rankings.
+
+    The passages are the query's own unless others are given.
+    """
+    if passages is None:
+        passages = passages_of(query)
+    if not passages:
+        return make_answer(rankings, query.text, query.params)
+    found = {
+        passage.key: (passage.doc, passage.folded)
+        for passage in passages
+        if any(passage.key in ranking for ranking in rankings)
+    }
+    return Answer(rankings, query.text, query.params, passages=found)
+
+
+# What is asked next.
+
+
+def iterate_calls(
+    queries: Sequence[QueryLike], retriever: Retriever, options: RetrievalOptions, collector: ReplyCollector
+) -> Iterator[Call]:
     """Yield the calls to make, each query's first before any query's second; skip what has failed already."""
-    batches = None if caller.batch_size is None else _batches(queries, caller.batch_size)
-    formerly = ledger.formerly
+    groups: Sequence[Sequence[QueryLike]] | None = None
+    if retriever.batch_size is not None:
+        groups = _batches(queries, retriever.batch_size)
+    errors, stored_passages = collector.errors, collector.stored_passages
     for repeat in range(options.repeat):
-        for group in zip(queries) if batches is None else batches:
-            left = [query for query in group if query.id not in ledger.errors] if ledger.errors else group
+        for group in zip(queries) if groups is None else groups:
+            left = [query for query in group if query.id not in errors] if errors else group
             if not left:
                 continue
-            ask = caller.ask(left, options.depth, repeat)
-            if isinstance(ask, Ask):
-                yield ask if not formerly else ask._replace(formerly=tuple(map(formerly.get, ask.ids)))
+            call = retriever.call_for(left, options.depth, repeat)
+            if isinstance(call, str):
+                errors.update(dict.fromkeys([query.id for query in left], call))
+            elif stored_passages:
+                yield call._replace(stored_passages=tuple(map(stored_passages.get, call.query_ids)))
             else:
-                ledger.errors.update(dict.fromkeys([query.id for query in left], ask))
-            if ledger.errors and ledger.over:
+                yield call
+            if errors and collector.should_stop:
                 return
 
 
-def _batches(queries: Sequence[Question], size: int) -> list[list[Question]]:
-    alike: dict[str, list[Question]] = {}
+def _batches(queries: Sequence[QueryLike], size: int) -> list[list[QueryLike]]:
+    """Group queries with equal params, at most `size` in a group."""
+    by_params: dict[str, list[QueryLike]] = {}
     for query in queries:
-        # 1, 1.0 and true are equal in Python, and other params to a retriever.
-        alike.setdefault(json.dumps(dict(query.params), sort_keys=True, default=repr), []).append(query)
-    return [group[start : start + size] for group in alike.values() for start in range(0, len(group), size)]
+        # By JSON, because 1, 1.0 and true are equal in Python, and other params to a retriever.
+        key = json.dumps(dict(query.params), sort_keys=True, default=repr)
+        by_params.setdefault(key, []).append(query)
+    return [
+        alike[start : start + size] for alike in by_params.values() for start in range(0, len(alike), size)
+    ]
+
+
+CallChunk = tuple[Call, ...]
+"""Calls to be made one after the other in one go."""
+Schedule = Generator[CallChunk | None, Sequence[Sequence[Reply]], Retrieved]
+Work = Callable[[CallChunk], Awaitable[list[Reply]]]
+"""Makes the calls of a chunk and returns their replies."""
+
+
+class EventLoopDriver(Protocol):
+    """What a module has to offer for retrieval on the event loop of one library."""
+
+    async def run_schedule(self, schedule: Schedule, work: Work) -> Retrieved:
+        """Run a schedule, each chunk in a task of its own; leave no task behind, however it ends."""
+
+    async def run_isolated(self, start: Callable[[], Coroutine[Any, Any, T]]) -> T | Cancelled:
+        """Await what `start` returns; return Cancelled where it was cancelled and its caller was not."""
+
+    async def run_with_timeout(
+        self, seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]
+    ) -> T | None:
+        """Await what `start` returns; cancel it after so many seconds, and return None."""
+
+    async def wait_for_future(self, future: Future[Any]) -> bool:
+        """Wait until another thread's future is done."""
+
+    async def checkpoint(self) -> None:
+        """Let other tasks run; raises where the caller was cancelled."""
 
 
 @dataclass(slots=True)
-class _Pace:
-    """How many calls go out in one go: one, or for an executor as many as take about _CHUNK_SECONDS.
+class _ChunkSize:
+    """How many calls go to an executor in one go: as many as take about _CHUNK_SECONDS, by the replies so far."""
 
-    What a first call does once, such as to load a model, is forgotten by and by.
-    """
+    seconds_per_call: float | None = None
 
-    chunked: bool
-    seconds: float | None = None
-
-    def note(self, replies: Sequence[Reply]) -> None:
-        took = [
-            reply.milliseconds * len(reply.ask.ids) / 1000
+    def update(self, replies: Sequence[Reply]) -> None:
+        """Learn from a chunk's replies; a first call that loads a model is outweighed by later ones."""
+        seconds = [
+            reply.milliseconds * len(reply.call.query_ids) / 1000
             for reply in replies
             if not all(isinstance(outcome, str) for outcome in reply.outcomes)
         ]
-        if took:
-            mean = sum(took) / len(took)
-            self.seconds = mean if self.seconds is None else (self.seconds + mean) / 2
+        if seconds:
+            mean = sum(seconds) / len(seconds)
+            before = self.seconds_per_call
+            self.seconds_per_call = mean if before is None else (before + mean) / 2
 
     @property
     def calls(self) -> int:
-        if not self.chunked or self.seconds is None:
+        if self.seconds_per_call is None:
             return 1
-        return max(1, int(min(_CHUNK_SECONDS / max(self.seconds, 1e-9), _CHUNK_CALLS)))
+        return max(1, int(min(_CHUNK_SECONDS / max(self.seconds_per_call, 1e-9), _CHUNK_CALLS)))
 
 
-def converse(queries: Sequence[Question], caller: Caller, options: RetrievalOptions) -> Conversation:
-    """Decide what to ask next, and what the replies mean; see the module's words for the protocol.
+def schedule_calls(queries: Sequence[QueryLike], retriever: Retriever, options: RetrievalOptions) -> Schedule:
+    """Yield the calls to make, with several in flight, and take their replies; return the result.
 
-    Until a first query has been answered no more than HOPELESS queries are asked: what is asked of a retriever
-    that is down does not depend on how many calls may be in flight. When it returns some may be in flight still:
-    the driver cancels them.
+    It yields a chunk of calls, or None when enough are in flight or nothing is left to ask. It is sent the replies
+    that have come since, a list for each chunk that is done. So a driver with two threads is:
+
+        schedule = schedule_calls(queries, retriever, options)
+        futures = set()
+        chunk = next(schedule)
+        while True:
+            if chunk is not None:
+                futures.add(threads.submit(make_calls, chunk))
+                done = set()
+            else:
+                done, futures = wait(futures, return_when=FIRST_COMPLETED)
+            chunk = schedule.send([future.result() for future in done])  # StopIteration has the result
+
+    Until a first query has been answered, no more than MAX_INITIAL_FAILURES queries are asked: what is asked of a
+    retriever that is down does not depend on how many calls may be in flight. When it returns, some may still be
+    in flight: the driver cancels them.
     """
-    ledger = Ledger(queries, options)
-    calls = plan(queries, caller, options, ledger)
-    pace = _Pace(chunked=options.executor is not None)
-    most = _CHUNKS if options.executor is not None and options.concurrency == 1 else options.concurrency
-    asked = in_flight = 0
+    collector = ReplyCollector(queries, options)
+    calls = iterate_calls(queries, retriever, options, collector)
+    chunk_size = None if options.executor is None else _ChunkSize()
+    max_in_flight = options.concurrency
+    if options.executor is not None and options.concurrency == 1:
+        max_in_flight = _CHUNKS
+    initial_queries = in_flight = 0
     exhausted = False
     while True:
-        chunk: Chunk = ()
-        probing = not ledger.answered and asked >= HOPELESS
-        if not exhausted and in_flight < most and not (probing and in_flight):
-            wanted = pace.calls
+        chunk: CallChunk = ()
+        wait_for_first = not collector.has_answer and initial_queries >= MAX_INITIAL_FAILURES
+        if not exhausted and in_flight < max_in_flight and not (wait_for_first and in_flight):
+            wanted = 1 if chunk_size is None else chunk_size.calls
             chunk = tuple(islice(calls, wanted))
             exhausted = len(chunk) < wanted
-        if ledger.over or not (chunk or in_flight):
-            return ledger.conclude(caller.depth_advice)
+        if collector.should_stop or not (chunk or in_flight):
+            return collector.result(retriever.depth_advice)
         if chunk:
             in_flight += 1
-            if not ledger.answered:
-                asked += sum([len(ask.ids) for ask in chunk])
+            if not collector.has_answer:
+                initial_queries += sum([len(call.query_ids) for call in chunk])
         for replies in (yield chunk or None):
             in_flight -= 1
-            if pace.chunked:
-                pace.note(replies)
+            if chunk_size is not None:
+                chunk_size.update(replies)
             for reply in replies:
-                ledger.file(reply)
+                collector.add(reply)

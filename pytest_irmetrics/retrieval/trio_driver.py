@@ -1,4 +1,4 @@
-"""Asking on trio, which is imported by whoever runs it and never by us."""
+"""Run a schedule of calls on trio, which is imported by whoever runs it and never by us."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from pytest_irmetrics.retrieval.call import Reply
-    from pytest_irmetrics.retrieval.executor import Work
-    from pytest_irmetrics.retrieval.ledger import Retrieved
-    from pytest_irmetrics.retrieval.schedule import Chunk, Conversation
+    from pytest_irmetrics.retrieval.schedule import CallChunk, Retrieved, Schedule, Work
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -25,7 +23,7 @@ T = TypeVar("T")
 
 
 def is_running() -> bool:
-    """Say whether this is called from a task of trio."""
+    """Say whether the caller runs in a task of trio."""
     trio = sys.modules.get("trio")
     if trio is None:
         return False
@@ -36,34 +34,37 @@ def is_running() -> bool:
     return True
 
 
-async def drive(conversation: Conversation, work: Work) -> Retrieved:
-    """Hold a conversation, each chunk in a task of its own; none is left when it ends, however it does."""
-    trio: Any = sys.modules["trio"]
-    said, heard = trio.open_memory_channel(inf)
+# What schedule.EventLoopDriver asks for.
 
-    async def run(chunk: Chunk) -> None:
+
+async def run_schedule(schedule: Schedule, work: Work) -> Retrieved:
+    """Run a schedule, each chunk in a task of its own; leave no task behind, however it ends."""
+    trio: Any = sys.modules["trio"]
+    sender, receiver = trio.open_memory_channel(inf)
+
+    async def run(chunk: CallChunk) -> None:
         try:
-            done = await apart(partial(work, chunk))
-            said.send_nowait(
-                [ask.failed(str(done)) for ask in chunk] if isinstance(done, Cancelled) else done
+            done = await run_isolated(partial(work, chunk))
+            sender.send_nowait(
+                [call.failed(done.problem) for call in chunk] if isinstance(done, Cancelled) else done
             )
         except trio.Cancelled:
             raise
         except BaseException as error:  # noqa: BLE001 - pytest.skip and the like; from here it would come in a group
-            said.send_nowait(error)
+            sender.send_nowait(error)
 
     failure: BaseException | None = None
     retrieved: Retrieved | None = None
     async with trio.open_nursery() as nursery:
         try:
-            chunk = next(conversation)
+            chunk = next(schedule)
             while True:
                 replies: list[list[Reply]] = []
                 if chunk is not None:
                     nursery.start_soon(run, chunk)
                 else:
-                    replies = [_unless_raised(await heard.receive())]
-                chunk = conversation.send(replies)
+                    replies = [_raise_error(await receiver.receive())]
+                chunk = schedule.send(replies)
         except StopIteration as end:
             retrieved = end.value
         except trio.Cancelled:
@@ -73,18 +74,18 @@ async def drive(conversation: Conversation, work: Work) -> Retrieved:
         nursery.cancel_scope.cancel()
     if failure is not None:
         raise failure
-    assert retrieved is not None  # noqa: S101 - the conversation ends in this or in a failure
+    assert retrieved is not None  # noqa: S101 - the schedule ends in this or in a failure
     return retrieved
 
 
-def _unless_raised(done: list[Reply] | BaseException) -> list[Reply]:
+def _raise_error(done: list[Reply] | BaseException) -> list[Reply]:
     if isinstance(done, BaseException):
         raise done
     return done
 
 
-async def apart(start: Callable[[], Awaitable[T]]) -> T | Cancelled:
-    """Await what `start` gives; say so where that was cancelled, and whoever awaits this was not."""
+async def run_isolated(start: Callable[[], Awaitable[T]]) -> T | Cancelled:
+    """Await what `start` returns; return Cancelled where it was cancelled and its caller was not."""
     trio: Any = sys.modules["trio"]
     try:
         return await start()
@@ -94,28 +95,28 @@ async def apart(start: Callable[[], Awaitable[T]]) -> T | Cancelled:
         return Cancelled(error)  # one of another scope that the retriever kept, and raised anew
 
 
-async def within(seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
-    """Await what `start` gives; cancel it after so many seconds, and return None."""
+async def run_with_timeout(seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
+    """Await what `start` returns; cancel it after so many seconds, and return None."""
     trio: Any = sys.modules["trio"]
     with trio.move_on_after(inf if seconds is None else seconds):
         return await start()
     return None
 
 
-async def finished(future: Future[Any]) -> bool:
-    """Wait for another thread's future to be done."""
+async def wait_for_future(future: Future[Any]) -> bool:
+    """Wait until another thread's future is done."""
     trio: Any = sys.modules["trio"]
     token, done = trio.lowlevel.current_trio_token(), trio.Event()
 
-    def tell(_: object) -> None:
+    def notify(_: object) -> None:
         with contextlib.suppress(trio.RunFinishedError):  # a run that is over waits for nothing
             token.run_sync_soon(done.set)
 
-    future.add_done_callback(tell)
+    future.add_done_callback(notify)
     await done.wait()
     return True
 
 
-async def breathe() -> None:
-    """Let the loop do what else there is; raises where whoever awaits this was cancelled."""
+async def checkpoint() -> None:
+    """Let other tasks run; raises where the caller was cancelled."""
     await sys.modules["trio"].lowlevel.checkpoint()

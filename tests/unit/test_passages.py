@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics.golden.passage import Passage, fold
 from pytest_irmetrics.metrics import FAMILIES, Scorer, parse_metric
-from pytest_irmetrics.retrieval.passages import Chunk, document_of, rank, reread
+from pytest_irmetrics.retrieval.passages import Chunk, document_of, rank_chunks, translate_ranking
 
 THIRTY = Passage("handbook", "thirty days", 2)
 EU = Passage("handbook", "within the EU")
@@ -85,32 +85,34 @@ class TestKey:
 class TestRank:
     def test_a_chunk_stands_for_the_passage_that_it_holds(self):
         chunks = [chunk("faq"), chunk("handbook", "returned within thirty days of", "c7")]
-        assert rank(chunks, [THIRTY, EU], collapse=False) == ("faq", THIRTY.key)
+        assert rank_chunks(chunks, [THIRTY, EU], collapse=False) == ("faq", THIRTY.key)
 
     def test_a_passage_of_another_document_is_another(self):
-        assert rank([chunk("terms", "thirty days")], [THIRTY, REFUND], collapse=False) == ("terms (chunk 1)",)
+        assert rank_chunks([chunk("terms", "thirty days")], [THIRTY, REFUND], collapse=False) == (
+            "terms (chunk 1)",
+        )
 
     def test_several_in_one_chunk_follow_each_other_the_best_grade_first(self):
         chunks = [chunk("handbook", "within the EU it is thirty days"), chunk("faq")]
-        assert rank(chunks, [EU, THIRTY], collapse=False) == (THIRTY.key, EU.key, "faq")
+        assert rank_chunks(chunks, [EU, THIRTY], collapse=False) == (THIRTY.key, EU.key, "faq")
 
     def test_a_passage_within_another_is_found_with_it(self):
         longer = Passage("handbook", "thirty days after purchase", 1)
         chunks = [chunk("handbook", "thirty days after purchase")]
-        assert rank(chunks, [longer, THIRTY], collapse=False) == (THIRTY.key, longer.key)
+        assert rank_chunks(chunks, [longer, THIRTY], collapse=False) == (THIRTY.key, longer.key)
 
     def test_overlapping_chunks_count_once_and_keep_their_rank(self):
         chunks = [chunk("handbook", "thirty days", own) for own in ("c1", "c2", None)] + [chunk("faq")]
-        ranking = rank(chunks, [THIRTY], collapse=False)
+        ranking = rank_chunks(chunks, [THIRTY], collapse=False)
         assert ranking == (THIRTY.key, "handbook (chunk c2)", "handbook (chunk 1)", "faq")
 
     def test_overlapping_chunks_collapse(self):
         chunks = [chunk("handbook", "thirty days", own) for own in ("c1", "c2", None)] + [chunk("faq")]
-        assert rank(chunks, [THIRTY], collapse=True) == (THIRTY.key, "faq")
+        assert rank_chunks(chunks, [THIRTY], collapse=True) == (THIRTY.key, "faq")
 
     def test_a_later_chunk_gains_what_it_adds(self):
         chunks = [chunk("handbook", "thirty days"), chunk("handbook", "thirty days within the EU")]
-        assert rank(chunks, [THIRTY, EU], collapse=True) == (THIRTY.key, EU.key)
+        assert rank_chunks(chunks, [THIRTY, EU], collapse=True) == (THIRTY.key, EU.key)
 
     @pytest.mark.parametrize("collapse", [False, True])
     def test_chunks_without_a_passage_keep_their_rank(self, collapse):
@@ -119,7 +121,7 @@ class TestRank:
             chunk("handbook", "and more"),
             chunk("handbook", "thirty days"),
         ]
-        assert rank(chunks, [THIRTY], collapse=collapse) == (
+        assert rank_chunks(chunks, [THIRTY], collapse=collapse) == (
             "handbook (chunk 1)",
             "handbook (chunk 2)",
             THIRTY.key,
@@ -127,20 +129,20 @@ class TestRank:
 
     def test_other_documents_collapse_or_keep_their_rank_too(self):
         chunks = [chunk("faq", own="c1"), chunk("faq", own="c2"), chunk("handbook", "thirty days")]
-        assert rank(chunks, [THIRTY], collapse=False) == ("faq", "faq (chunk c2)", THIRTY.key)
-        assert rank(chunks, [THIRTY], collapse=True) == ("faq", THIRTY.key)
+        assert rank_chunks(chunks, [THIRTY], collapse=False) == ("faq", "faq (chunk c2)", THIRTY.key)
+        assert rank_chunks(chunks, [THIRTY], collapse=True) == ("faq", THIRTY.key)
 
     @CHUNKS_AND_PASSAGES
     def test_a_ranking_is_read_again_as_it_is(self, chunks, passages, collapse):
-        ranking = rank(
+        ranking = rank_chunks(
             [Chunk(document, None, text) for document, text in chunks], passages, collapse=collapse
         )
         stored = {passage.key: (passage.doc, passage.text) for passage in passages if passage.key in ranking}
-        assert reread(ranking, stored, passages, {passage.key for passage in passages}) == ranking
+        assert translate_ranking(ranking, stored, passages, {passage.key for passage in passages}) == ranking
 
     @CHUNKS_AND_PASSAGES
     def test_no_score_leaves_its_range(self, chunks, passages, collapse):
-        ranking = rank(
+        ranking = rank_chunks(
             [Chunk(document, None, text) for document, text in chunks], passages, collapse=collapse
         )
         assert len(set(ranking)) == len(ranking)
@@ -174,35 +176,47 @@ class TestReread:
         "handbook: thirty days": ("handbook", "thirty days"),
     }
 
-    def reread(self, ranking, passages, judged=()):
-        return reread(ranking, self.STORED, passages, {*judged, *(passage.key for passage in passages)})
+    def translate_ranking(self, ranking, passages, judged=()):
+        return translate_ranking(
+            ranking, self.STORED, passages, {*judged, *(passage.key for passage in passages)}
+        )
 
     def test_the_same_passages_are_the_same_ranking(self):
         ranking = ("faq", "handbook: thirty days", "handbook (chunk 1)", "handbook (chunk c7)")
-        assert self.reread(ranking, [THIRTY, EU]) == ranking
+        assert self.translate_ranking(ranking, [THIRTY, EU]) == ranking
 
     def test_a_shortened_text_is_still_held(self):
         ranking = ("faq", "handbook: thirty days after purchase")
-        assert self.reread(ranking, [Passage("handbook", "days after")]) == ("faq", "handbook: days after")
+        assert self.translate_ranking(ranking, [Passage("handbook", "days after")]) == (
+            "faq",
+            "handbook: days after",
+        )
 
     def test_another_text_is_not_known_to_be_held(self):
         ranking = ("handbook: thirty days", "faq")
-        assert self.reread(ranking, [Passage("handbook", "sixty days")]) == ("handbook: thirty days", "faq")
+        assert self.translate_ranking(ranking, [Passage("handbook", "sixty days")]) == (
+            "handbook: thirty days",
+            "faq",
+        )
 
     def test_of_another_document_it_is_another_passage(self):
         ranking = ("handbook: thirty days",)
-        assert self.reread(ranking, [Passage("terms", "thirty days")]) == ranking
+        assert self.translate_ranking(ranking, [Passage("terms", "thirty days")]) == ranking
 
     def test_two_entries_that_hold_it_count_once(self):
         ranking = ("handbook: thirty days after purchase", "handbook: thirty days")
-        assert self.reread(ranking, [THIRTY]) == ("handbook: thirty days", "handbook (chunk 1)")
+        assert self.translate_ranking(ranking, [THIRTY]) == ("handbook: thirty days", "handbook (chunk 1)")
 
     def test_a_document_that_is_judged_as_a_whole_now(self):
         ranking = ("faq", "handbook (chunk 1)", "handbook: thirty days")
-        assert self.reread(ranking, [], ["handbook"]) == ("faq", "handbook", "handbook: thirty days")
+        assert self.translate_ranking(ranking, [], ["handbook"]) == (
+            "faq",
+            "handbook",
+            "handbook: thirty days",
+        )
 
     def test_a_run_that_was_made_of_keys(self):
-        assert self.reread(("faq", EU.key), [EU]) == ("faq", EU.key)
+        assert self.translate_ranking(("faq", EU.key), [EU]) == ("faq", EU.key)
 
 
 def test_the_document_of_a_chunk():

@@ -35,17 +35,17 @@ from hypothesis import strategies as st
 from pytest_irmetrics.retrieval import (
     RetrievalError,
     RetrievalOptions,
+    Retriever,
     aretrieve,
     batched,
     close_session_loop,
     is_async,
     retrieve,
 )
-from pytest_irmetrics.retrieval.call import Caller, Reply
-from pytest_irmetrics.retrieval.items import AnswerError, identify
-from pytest_irmetrics.retrieval.schedule import converse
-from pytest_irmetrics.retrieval.session_loop import SessionLoop
-from pytest_irmetrics.retrieval.showing import show
+from pytest_irmetrics.retrieval.answers import AnswerError, describe, read_ranking
+from pytest_irmetrics.retrieval.asyncio_driver import SessionLoop
+from pytest_irmetrics.retrieval.call import Reply
+from pytest_irmetrics.retrieval.schedule import schedule_calls
 from pytest_irmetrics.run import Answer, Run
 from tests.unit.questions import ONE, QUERIES, Query
 
@@ -480,7 +480,7 @@ class TestShapes:
                 assert isinstance(said, str)
                 assert said.isprintable()
                 assert len(said) < 900
-            assert show(hostile).isprintable()
+            assert describe(hostile).isprintable()
 
     @given(
         st.recursive(
@@ -526,7 +526,7 @@ class TestShapes:
 def test_plain_ids_read_the_short_way_as_by_one_by_one(items):
     def outcome(items):
         try:
-            return identify(items)
+            return read_ranking(items)
         except AnswerError as error:
             return str(error)
 
@@ -1546,7 +1546,7 @@ class TestTimeouts:
         assert cancelled == ["text 1"]
 
     def test_a_coroutine_that_swallows_its_cancellation_hangs_nobody(self, monkeypatch):
-        monkeypatch.setattr("pytest_irmetrics.retrieval.asyncio_driver.GRACE", 0.05)
+        monkeypatch.setattr("pytest_irmetrics.retrieval.asyncio_driver.CLEANUP_SECONDS", 0.05)
         stop = []
 
         async def search(_query):
@@ -1755,20 +1755,20 @@ class TestConversation:
 
     @staticmethod
     def replies(*asks):
-        return [[Reply(ask, tuple((query_id,) for query_id in ask.ids), 1.0)] for ask in asks]
+        return [[Reply(ask, tuple((query_id,) for query_id in ask.query_ids), 1.0)] for ask in asks]
 
     def test_asks_until_enough_is_in_flight_then_waits(self):
-        talk = converse(QUERIES, Caller.of(_sync), RetrievalOptions(concurrency=2))
+        talk = schedule_calls(QUERIES, Retriever.of(_sync), RetrievalOptions(concurrency=2))
         (first,) = next(talk)
         (second,) = talk.send([])
-        assert (first.ids, second.ids) == (("q0",), ("q1",))
+        assert (first.query_ids, second.query_ids) == (("q0",), ("q1",))
         assert talk.send([]) is None
         (third,) = talk.send(self.replies(second))
-        assert third.ids == ("q2",)
+        assert third.query_ids == ("q2",)
         assert talk.send([]) is None
 
     def test_replies_may_come_in_any_order_and_all_at_once(self):
-        talk = converse(QUERIES[:3], Caller.of(_sync), RetrievalOptions(concurrency=3))
+        talk = schedule_calls(QUERIES[:3], Retriever.of(_sync), RetrievalOptions(concurrency=3))
         asks = [*next(talk), *talk.send([]), *talk.send([])]
         assert talk.send([]) is None
         with pytest.raises(StopIteration) as end:
@@ -1776,17 +1776,17 @@ class TestConversation:
         assert list(end.value.value.run) == ["q0", "q1", "q2"]
 
     def test_no_more_than_five_are_asked_before_one_was_answered(self):
-        talk = converse(QUERIES, Caller.of(_sync), RetrievalOptions(concurrency=8))
+        talk = schedule_calls(QUERIES, Retriever.of(_sync), RetrievalOptions(concurrency=8))
         asks = [ask for chunk in [next(talk), *(talk.send([]) for _ in range(4))] for ask in chunk]
         assert len(asks) == 5
         assert talk.send([]) is None
         assert talk.send([[asks[0].failed("down")]]) is None
         (sixth,) = talk.send(self.replies(asks[1]))
-        assert sixth.ids == ("q5",)
+        assert sixth.query_ids == ("q5",)
 
     def test_carries_what_to_call_with_as_plain_data(self):
-        talk = converse(
-            [Query("q", "t", {"lang": "no"})], Caller.of(lambda q, k, lang: []), RetrievalOptions(depth=3)
+        talk = schedule_calls(
+            [Query("q", "t", {"lang": "no"})], Retriever.of(lambda q, k, lang: []), RetrievalOptions(depth=3)
         )
         (ask,) = next(talk)
         assert (ask.args, ask.kwargs, ask.repeat) == (("t", 3), {"lang": "no"}, 0)

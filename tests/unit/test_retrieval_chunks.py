@@ -220,8 +220,8 @@ class TestOtherPassagesThan:
     def test_both_readings(self, options):
         retrieved = self.asked(chunks_of_handbook, **options)
         assert retrieved.run["returns"] == ("handbook (chunk c0)", EU.key, "handbook (chunk c2)")
-        assert list(retrieved.formerly) == ["returns"]
-        formerly = retrieved.formerly["returns"]
+        assert list(retrieved.by_stored_passages) == ["returns"]
+        formerly = retrieved.by_stored_passages["returns"]
         assert formerly.rankings == ((THIRTY.key, EU.key, "handbook (chunk c2)"),)
         assert set(formerly.passages) == {THIRTY.key, EU.key}
 
@@ -237,16 +237,18 @@ class TestOtherPassagesThan:
                 self.asked(coroutine),
                 self.asked(chunks_of_handbook, executor=executor),
             ]
-        assert [(other.run, other.formerly) for other in others] == [(plain.run, plain.formerly)] * 3
+        assert [(other.run, other.by_stored_passages) for other in others] == [
+            (plain.run, plain.by_stored_passages)
+        ] * 3
 
     def test_each_time_that_it_was_asked(self):
-        assert len(self.asked(chunks_of_handbook, repeat=3).formerly["returns"].rankings) == 3
+        assert len(self.asked(chunks_of_handbook, repeat=3).by_stored_passages["returns"].rankings) == 3
 
     def test_what_has_no_text_cannot_be_looked_through(self):
         queries = [query(faq=1)]
         retrieved = retrieve(queries, lambda _query: ["handbook"], RetrievalOptions(stored=self.THEN))
         assert retrieved.run["returns"] == ("handbook",)
-        assert not retrieved.formerly
+        assert not retrieved.by_stored_passages
 
     def test_a_query_that_failed_has_neither(self):
         def search(text, k):
@@ -256,7 +258,7 @@ class TestOtherPassagesThan:
 
         retrieved = self.asked(search)
         assert list(retrieved.errors) == ["returns"]
-        assert not retrieved.formerly
+        assert not retrieved.by_stored_passages
 
 
 class TestStored:

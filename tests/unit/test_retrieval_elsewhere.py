@@ -20,16 +20,15 @@ import pytest
 from pytest_irmetrics.retrieval import (
     RetrievalError,
     RetrievalOptions,
+    Retriever,
     aretrieve,
     batched,
     close_session_loop,
     retrieve,
 )
-from pytest_irmetrics.retrieval.call import Caller, Reply
-from pytest_irmetrics.retrieval.executor import Elsewhere
-from pytest_irmetrics.retrieval.perform import Reading
-from pytest_irmetrics.retrieval.schedule import converse
-from pytest_irmetrics.retrieval.threads import DaemonThreads
+from pytest_irmetrics.retrieval.call import Reply
+from pytest_irmetrics.retrieval.executor import DaemonThreads, ExecutorRunner
+from pytest_irmetrics.retrieval.schedule import schedule_calls
 from tests.unit.questions import Query
 
 QUERIES = [Query(f"q{number}", f"text {number}") for number in range(40)]
@@ -115,12 +114,12 @@ def asked(executor, retriever=search, queries=QUERIES, **options):
 class TestChunks:
     @staticmethod
     def replies(chunk, milliseconds):
-        return [Reply(ask, tuple(("d",) for _ in ask.ids), milliseconds) for ask in chunk]
+        return [Reply(ask, tuple(("d",) for _ in ask.query_ids), milliseconds) for ask in chunk]
 
     def talk(self, retriever=search, queries=1000, **options):
         asks = [Query(f"q{number}") for number in range(queries)]
         options = RetrievalOptions(executor=Counting(), **options)
-        return converse(asks, Caller.of(retriever), options)
+        return schedule_calls(asks, Retriever.of(retriever), options)
 
     @pytest.mark.parametrize(
         ("milliseconds", "calls"), [(500, 1), (200, 1), (99, 2), (10, 20), (1, 200), (0, 995)]
@@ -164,7 +163,7 @@ class TestChunks:
             assert count == most
 
     def test_are_for_executors_alone(self):
-        talk = converse(QUERIES, Caller.of(search), RetrievalOptions(concurrency=4))
+        talk = schedule_calls(QUERIES, Retriever.of(search), RetrievalOptions(concurrency=4))
         chunk = next(talk)
         assert len(talk.send([self.replies(chunk, 0.001)])) == 1
 
@@ -365,7 +364,7 @@ class TestTimeLimits:
         assert len(retrieved.run) == 32
 
     def test_an_executor_that_never_answers_is_given_up(self, monkeypatch):
-        monkeypatch.setattr("pytest_irmetrics.retrieval.executor._PATIENCE", 0.2)
+        monkeypatch.setattr("pytest_irmetrics.retrieval.executor._START_SECONDS", 0.2)
 
         class Deaf(Executor):
             def submit(self, *_args, **_kwargs):
@@ -376,7 +375,7 @@ class TestTimeLimits:
         assert retrieved.errors["q0"] == "no answer came within 0.1 s (ir_timeout)."
 
     def test_an_executor_may_queue_for_as_long_as_something_comes_back(self, monkeypatch):
-        monkeypatch.setattr("pytest_irmetrics.retrieval.executor._PATIENCE", 0.4)
+        monkeypatch.setattr("pytest_irmetrics.retrieval.executor._START_SECONDS", 0.4)
 
         def slow(query):
             time.sleep(0.08)
@@ -420,13 +419,13 @@ def test_what_has_come_back_and_is_not_awaited_any_more_is_given_up_without_a_wa
         """An event loop on which the work is cancelled between the thread's answer and its being awaited."""
 
         @staticmethod
-        async def finished(future):
+        async def wait_for_future(future):
             wait([future])
             raise asyncio.CancelledError
 
     with DaemonThreads() as threads:
-        work = Elsewhere(answer_later_itself, Reading(10, "error", None), None, threads, Cancelled)
-        [ask] = next(converse(QUERIES[:1], Caller.of(answer_later_itself), RetrievalOptions()))
+        work = ExecutorRunner(answer_later_itself, RetrievalOptions(), threads, Cancelled)
+        [ask] = next(schedule_calls(QUERIES[:1], Retriever.of(answer_later_itself), RetrievalOptions()))
         with pytest.raises(asyncio.CancelledError):
             asyncio.run(work((ask,)))
     gc.collect()

@@ -396,7 +396,7 @@ def test_a_conversation_that_breaks_leaves_nothing_that_was_not_begun(library):
         await library.sleep(3600)
 
     with pytest.raises(LookupError, match="broken"):
-        library.run(module.drive, talk(), work)
+        library.run(module.run_schedule, talk(), work)
 
 
 def test_check_in_a_running_loop_names_acheck(library):
