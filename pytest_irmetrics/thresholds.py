@@ -62,6 +62,10 @@ class Limit:
     percent: bool = False
     """Whether `value` is in per cent, so that 5 means five hundredths of the baseline."""
 
+    def absolute(self, baseline: float | None) -> float:
+        """Return the limit as a number on the metric's scale: a percentage is one of the baseline's score."""
+        return self.value / 100 * abs(baseline or 0.0) if self.percent else self.value
+
     def __str__(self) -> str:
         """As one would write it: ``0.7``, ``5%``, ``3``."""
         return repr(self.value).removesuffix(".0") + ("%" if self.percent else "")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.today import why
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
-from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.base.wording import joined, listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,19 +77,19 @@ def _renamed(comparison: Comparison) -> dict[str, str]:
 
 def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
     """Tell what the change of labels does from what the retriever does."""
-    what = comparison.relabelled()
-    if not what:
+    labels = comparison.changed_labels()
+    if not labels:
         return
     moved = [
-        f"{metric.name} {signed_text(labels + change.delta)} = {signed_text(labels)} labels {signed_text(change.delta)} retriever"
+        f"{metric.name} {signed_text(by_labels + change.delta)} = {signed_text(by_labels)} labels {signed_text(change.delta)} retriever"
         for metric in comparison.now.metrics
         if metric.kind == "ranking"
-        and (labels := comparison.labels_delta(metric)) is not None
-        and abs(labels) > TOLERANCE
+        and (by_labels := comparison.labels_delta(metric)) is not None
+        and abs(by_labels) > TOLERANCE
         and (change := comparison.change(metric))
     ]
     effect = (
-        f" By today's {what}: {'; '.join(moved)}. Only the retriever's part is gated."
+        f" By today's {joined(labels)}: {'; '.join(moved)}. Only the retriever's part is gated."
         if moved
         else " Its means do not move through that."
     )

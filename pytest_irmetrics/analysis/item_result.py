@@ -9,7 +9,6 @@ from pytest_irmetrics.analysis.kind_of_change import kind_of_change
 from pytest_irmetrics.analysis.notes import on_unjudged
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.evaluation import NoQueryError
-from pytest_irmetrics.gates import allowed_drop
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.reports.item_report import (
     QueryAsStored,
@@ -118,7 +117,7 @@ class ItemResult:
             verdict=self._verdict(metric, tag),
             interval=change.interval if change is not None and compared else None,
             bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
-            allowed=allowed_drop(words["max_drop"].limit, change)
+            allowed=words["max_drop"].limit.absolute(change.baseline)
             if change is not None and compared and "max_drop" in words
             else None,
             unpaired=asked - change.n if change is not None and compared else 0,
@@ -173,8 +172,8 @@ class ItemResult:
         fell = [v for v in failed if v.word in ("max_drop", "max_lost", "baseline")]
         if len(fell) < len(failed):
             return False
-        # A gate over no query has no limit that it was held against: it would have none tomorrow either.
-        return any(v.limit is not None or v.details for v in fell) if fell else not self.failed
+        # A gate over no query would have none tomorrow either.
+        return any(not v.over_no_query for v in fell) if fell else not self.failed
 
     def kind(self) -> list[str]:
         """Say what kind of change a failed regression gate is about."""

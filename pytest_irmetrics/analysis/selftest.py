@@ -12,7 +12,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
-from pytest_irmetrics.gates import Regression, decide
+from pytest_irmetrics.gates import decide
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import Gates
@@ -48,7 +48,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, *, against: str, update: st
     gates = Gates(gate for gate in gates if gate.metric.kind != "latency")
     itself = Comparison(baseline, baseline)
     intact = itself.now
-    verdicts = decide(intact, gates, regression=Regression(itself, against, update))
+    verdicts = decide(intact, gates, comparison=itself, against=against, update_command=update)
     failing = {_key(verdict) for verdict in verdicts if verdict.failed}
     judged = []
     for plan in plans(intact):
@@ -76,7 +76,7 @@ def _judge(plan: Plan, intact: Evaluation, gates: Gates, failing: set[tuple[obje
     run = Run.of(answers, depth=intact.run.depth)
     degraded = replace(intact, retrieved=replace(intact.retrieved, run=run))
     comparison = Comparison(degraded, intact)
-    verdicts = decide(degraded, gates, regression=Regression(comparison, OWN_BASELINE, ""))
+    verdicts = decide(degraded, gates, comparison=comparison, against=OWN_BASELINE)
     caught = [verdict for verdict in verdicts if verdict.failed and _key(verdict) not in failing]
     deltas = _deltas(comparison)
     if not caught and plan.kind != "no_answer":

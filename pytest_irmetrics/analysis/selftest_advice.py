@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.analysis.selftest_judged import Judged, whole_deltas
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.gates import allowed_drop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -86,7 +85,7 @@ def _on_rankings(missed: Sequence[Judged], gates: Gates) -> Iterator[str]:
         if fell:
             metric = min(fell, key=lambda metric: deltas[metric])
             change = result.comparison.change(metric)
-            allowed = allowed_drop(max_drops[metric].limit, change)
+            allowed = max_drops[metric].limit.absolute(change.baseline)
             reason = within if -change.delta <= allowed + TOLERANCE else insignificant
             reason.setdefault(metric, []).append(f"{name} ({score_text(-change.delta, allowed)})")
             continue

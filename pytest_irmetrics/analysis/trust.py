@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.comparison import significance
+from pytest_irmetrics.comparison import NOISE_Z, significance
 from pytest_irmetrics.evaluation import evaluate_run, read_metrics
-from pytest_irmetrics.gates import SURELY, allowed_drop
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer
 from pytest_irmetrics.run import Run
@@ -145,7 +144,7 @@ def _hidden(
             continue
         surely = change.interval is not None and change.interval[1] < 0
         noise = comparison.run_noise(metric, tag)
-        if noise is not None and drop <= SURELY * noise.deviation:
+        if noise is not None and drop <= noise.margin:
             continue
         if surely or (not change.better and drop >= _PLAINLY):
             yield tag, change
@@ -156,7 +155,7 @@ def on_tolerance(comparison: Comparison, gates: Gates) -> Iterator[str]:
     for gate in gates.with_word("max_drop", without="significance"):
         name, tag, limit = gate.metric.name, gate.tag, gate.limit
         change = comparison.change(gate.metric, tag)
-        allowed = allowed_drop(limit, change)
+        allowed = limit.absolute(change.baseline)
         of_one = allowed * change.n
         if not change.n or not allowed:
             continue
@@ -189,7 +188,7 @@ def before_asking(golden: GoldenSet, gates: Gates, custom_metrics: CustomMetrics
     least: tuple[float, str] | None = None
     for gate in gates.with_word("max_drop", without="significance"):
         limit, metric, tag = gate.limit, gate.metric, gate.tag
-        allowed = limit.value / 100 * metric.upper if limit.percent else limit.value
+        allowed = limit.absolute(metric.upper)
         n = len(unasked.queries(metric, tag))
         of_one = allowed * n
         if 0 < of_one < _PART_OF_ONE and (least is None or of_one < least[0] - TOLERANCE):
@@ -238,13 +237,13 @@ def on_passed_drops(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iter
         if verdict.limit < -comparison.change(verdict.metric, verdict.tag).delta - TOLERANCE:
             yield verdict.text
         noise = comparison.run_noise(verdict.metric, verdict.tag)
-        surely = SURELY * noise.deviation if noise is not None else 0.0
-        if noise is not None and verdict.limit < surely:
+        margin = noise.margin if noise is not None else 0.0
+        if noise is not None and verdict.limit < margin:
             what = verdict.metric.name if verdict.tag is None else f"{verdict.metric.name} [{verdict.tag}]"
             yield (
                 f"max_drop {score_text(verdict.limit)} of {what} is less than what differs from run to run: a fall "
-                f"fails from {score_text(verdict.limit + surely)} on. Ask more often (--ir-repeat), or allow "
-                f"{score_text(surely)} or more. Least stable: {', '.join(noise.unstable[:_FEW])}."
+                f"fails from {score_text(verdict.limit + margin)} on. Ask more often (--ir-repeat), or allow "
+                f"{score_text(margin)} or more. Least stable: {', '.join(noise.unstable[:_FEW])}."
             )
 
 
@@ -258,7 +257,7 @@ def on_run_noise(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterato
     if told:
         yield (
             "From run to run the differences vary by (standard deviation): "
-            f"{', '.join(told)}. A drop fails where it exceeds max_drop by {SURELY} times that."
+            f"{', '.join(told)}. A drop fails where it exceeds max_drop by {NOISE_Z} times that."
         )
 
 

@@ -25,6 +25,11 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def joined(words: Sequence[str]) -> str:
+    """Join words to `a and b` or `a, b and c`."""
+    return " and ".join([*([", ".join(words[:-1])] if words[1:] else []), *words[-1:]])
+
+
 def listed(items: Sequence[T], most: int = 10, word: Callable[[T], str] = str, between: str = ", ") -> str:
     """Name the first few of some items, ids unless `word` words them, and how many more there are."""
     shown = between.join(map(word, items[:most]))

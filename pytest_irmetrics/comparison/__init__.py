@@ -1,10 +1,27 @@
 """Compare two evaluations of one golden set: how far each mean moved, which documents moved, and how surely."""
 
-from pytest_irmetrics.comparison.comparison import Comparison, LabelChange, RunNoise, compare
+from pytest_irmetrics.comparison.comparison import (
+    NOISE_Z,
+    Comparison,
+    LabelChange,
+    LabelPart,
+    RunNoise,
+    compare,
+)
 from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.comparison.moves import Move, moves
 
-__all__ = ["Comparison", "LabelChange", "MetricChange", "Move", "RunNoise", "compare", "moves"]
+__all__ = [
+    "NOISE_Z",
+    "Comparison",
+    "LabelChange",
+    "LabelPart",
+    "MetricChange",
+    "Move",
+    "RunNoise",
+    "compare",
+    "moves",
+]
 
 # Pickles and tracebacks name what is public, wherever it is made.
 Comparison.__module__ = __name__

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.moves import moves
@@ -27,6 +27,12 @@ __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 T = TypeVar("T")
 
+LabelPart = Literal["judgments", "relevance level", "weights", "tags"]
+"""A part of the golden set, other than its queries, that scores depend on."""
+
+NOISE_Z = 1.645
+"""Standard deviations of run noise by which a fall must exceed its limit to fail: one-sided, 5 % false alarms."""
+
 
 @dataclass(frozen=True, slots=True)
 class LabelChange:
@@ -46,6 +52,11 @@ class RunNoise:
     """The standard deviation √V of the delta."""
     unstable: tuple[str, ...]
     """Ids of the queries whose answers differ between repeats, those that move the mean most first."""
+
+    @property
+    def margin(self) -> float:
+        """How far a mean may fall beyond its limit and still count as run noise."""
+        return NOISE_Z * self.deviation
 
 
 class Comparison:
@@ -235,27 +246,23 @@ class Comparison:
         level = self.baseline.run.relevance_level
         return self.now.golden.relevance_level if level is None else level
 
-    def relabelled(self, tag: str | None = None) -> str:
-        """Name what scores depend on, other than rankings, and what changed since the baseline was stored.
+    def changed_labels(self, tag: str | None = None) -> tuple[LabelPart, ...]:
+        """Return which labels, of those that scores depend on, changed since the baseline was stored.
 
-        For example ``judgments and weights``; empty where nothing did. Tags count where ``tag`` is one of them.
+        Tags count only with ``tag``, where a query gained or lost it.
         """
         answers, queries = self.baseline.run.answers, self.now.golden.queries
         retagged = tag is not None and any(
             (tag in answers[query_id].tags) != (tag in queries[query_id].tags)
             for query_id in self.tag_changes
         )
-        changed = [
-            word
-            for word, one in (
-                ("judgments", self.label_changes),
-                ("relevance level", self.stored_level != self.now.golden.relevance_level),
-                ("weights", self.weight_changes),
-                ("tags", retagged),
-            )
-            if one
-        ]
-        return " and ".join([*([", ".join(changed[:-1])] if changed[1:] else []), *changed[-1:]])
+        changed: dict[LabelPart, object] = {
+            "judgments": self.label_changes,
+            "relevance level": self.stored_level != self.now.golden.relevance_level,
+            "weights": self.weight_changes,
+            "tags": retagged,
+        }
+        return tuple(part for part, change in changed.items() if change)
 
     @cached_property
     def other_passages(self) -> tuple[str, ...]:

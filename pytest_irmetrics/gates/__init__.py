@@ -1,8 +1,7 @@
-"""Thresholds against scores: the one place that decides a verdict, and words it."""
+"""Decide whether each gate of a test passes, from an evaluation and its comparison with the baseline."""
 
 from pytest_irmetrics.gates.decide import decide
-from pytest_irmetrics.gates.regression import SURELY, allowed_drop
-from pytest_irmetrics.gates.single_queries import would_pass
-from pytest_irmetrics.gates.verdict import Regression, Verdict
+from pytest_irmetrics.gates.query_gates import would_pass
+from pytest_irmetrics.gates.verdict import State, Verdict
 
-__all__ = ["SURELY", "Regression", "Verdict", "allowed_drop", "decide", "would_pass"]
+__all__ = ["State", "Verdict", "decide", "would_pass"]

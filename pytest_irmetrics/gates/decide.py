@@ -1,75 +1,85 @@
-"""Thresholds against scores: every gate of a test, and those on today's run alone."""
+"""Decide the verdicts of a test: every gate on today's run, and the checks that need no threshold."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text
-from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.evaluation import NoQueryError
-from pytest_irmetrics.gates.regression import (
-    lone_significance,
-    narrow_by_significance,
-    regression_gate,
-    too_few_paired,
-)
-from pytest_irmetrics.gates.single_queries import query_gates
-from pytest_irmetrics.gates.verdict import Regression, Verdict, at_least, named, verdict_on
+from pytest_irmetrics.gates import wording
+from pytest_irmetrics.gates.query_gates import judge_queries
+from pytest_irmetrics.gates.regression import RegressionJudge
+from pytest_irmetrics.gates.verdict import Verdict, at_least, verdict_on
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates.verdict import State
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.thresholds import Gate, Gates
 
-NO_ANSWER = Metric("no_answer")
-"""The share of the `no_answer` queries that got an empty answer."""
+_NO_ANSWER = Metric("no_answer")
+
+_ORDER: dict[State, int] = {"failed": 0, "not checked": 1, "passed": 2}
 
 
 def decide(
     evaluation: Evaluation,
     gates: Gates,
     *,
-    regression: Regression | None = None,
+    comparison: Comparison | None = None,
+    against: str = "",
+    update_command: str = "",
+    storing: bool = False,
     single_queries_only: bool = False,
 ) -> tuple[Verdict, ...]:
     """Hold an evaluation against the gates of its test, and return the verdicts, failed ones first.
 
-    Where a query could not be retrieved nothing else is judged: there is no mean to judge. With
-    ``single_queries_only`` the gates that speak of a whole set or slice are left out.
+    ``comparison`` is the one with the baseline, or with what stands in for it, which messages call ``against``;
+    ``update_command`` accepts today's run as the new baseline, and is empty where another run stands in for it. With
+    ``storing`` a new baseline is being stored: drops are then reported and fail nothing. With ``single_queries_only``
+    the gates on means of a set or slice are left out.
+
+    Where a query could not be retrieved nothing else is judged: there is no mean to judge.
     """
     if evaluation.errors:
         return (_errors(evaluation),)
+    # Of single queries, foreign ids may be just what is wrong with them.
     if not single_queries_only and (foreign := _foreign_ids(evaluation)):
-        return (foreign,)  # of single queries that may be just what is wrong with them
+        return (foreign,)
+    regression = None
+    if comparison is not None:
+        regression = RegressionJudge(
+            evaluation, gates, comparison, against=against, update_command=update_command, storing=storing
+        )
     verdicts = [*_forbidden(evaluation), *_wrongly_answered(evaluation, gates)]
     if regression is not None and not single_queries_only:
-        verdicts += too_few_paired(regression)
+        verdicts += regression.judge_pairing()
     for gate in gates:
         if gate.word == "min_each":
-            if not single_queries_only or _without_own(evaluation, gate):
+            if not single_queries_only or _without_own_min(evaluation, gate):
                 verdicts.append(_min_each(evaluation, gate))
-        elif gate.word == "significance":
+        elif gate.word == "significance":  # it narrows a max_drop, whose verdict speaks of it
             if "max_drop" not in gates.of(gate.metric, gate.tag):
-                verdicts.append(lone_significance(gate, regression))
-        elif not single_queries_only:
-            verdicts.append(_set_gate(evaluation, gate, gates, regression))
-    verdicts = narrow_by_significance(verdicts, gates, regression)
-    verdicts += query_gates(evaluation, regression)
-    order: dict[State, int] = {"failed": 0, "not checked": 1, "passed": 2}
-    return tuple(sorted(verdicts, key=lambda verdict: order[verdict.state]))
+                verdicts.append(_significance_alone(gate, regression))
+        elif single_queries_only:
+            continue
+        elif gate.word in ("max_drop", "max_lost"):
+            verdicts.append(_without_baseline(gate) if regression is None else regression.judge(gate))
+        else:
+            verdicts.append(_bound(evaluation, gate))
+    verdicts += judge_queries(evaluation, regression)
+    return tuple(sorted(verdicts, key=lambda verdict: _ORDER[verdict.state]))
 
 
 def _errors(evaluation: Evaluation) -> Verdict:
     # Those that count, as everywhere, and what failed of those that are known to be bad.
     asked = len({*(query.id for query in evaluation.counted), *evaluation.errors})
-    text = f"{len(evaluation.errors)} of {plural(asked, 'query', 'queries')} could not be retrieved, so no mean was computed."
-    if evaluation.retrieved.stopped:
-        text += f" {evaluation.retrieved.stopped}"
+    text = wording.not_retrieved(len(evaluation.errors), asked, evaluation.retrieved.stopped)
     return Verdict("failed", text, "errors", queries=tuple(evaluation.errors))
 
 
@@ -84,96 +94,82 @@ def _foreign_ids(evaluation: Evaluation) -> Verdict | None:
         return None  # as nearly always, at the first query
     asked = [(query, evaluation.rankings(query.id)) for query in counted]
     known = {doc_id for query, _ in asked for doc_id in (*query.documents, *query.forbidden)}
-    returned = [document_of(entry) for _, rankings in asked for ranking in rankings for entry in ranking]
+    returned = dict.fromkeys(
+        document_of(entry) for _, rankings in asked for ranking in rankings for entry in ranking
+    )
     if not known or not returned or not known.isdisjoint(returned):
         return None
-    first = dict.fromkeys(returned)
-    text = f"None of the {plural(len(first), 'returned id')} occurs in the golden set; this is about ids, not about quality."
-    details = (
-        f"Returned: {_some(list(first))}.",
-        f"Expected: {_some(sorted(known))}.",
-        "Return the ids as the golden set writes them; the fixture ir_doc_id can turn a result into its id.",
-    )
+    text, details = wording.foreign_ids(list(returned), sorted(known))
     return Verdict("failed", text, "ids", details=details)
 
 
-def _some(ids: Sequence[str], most: int = 3) -> str:
-    shown = ", ".join(repr(doc_id[:60]) for doc_id in ids[:most])
-    return shown if len(ids) <= most else f"{shown} and {len(ids) - most:,} more"
-
-
 def _forbidden(evaluation: Evaluation) -> Iterator[Verdict]:
-    guilty: dict[str, list[str]] = {}
-    for query in evaluation.counted:
-        for ranking in evaluation.rankings(query.id) if query.forbidden else ():
-            returned = [doc_id for doc_id in query.forbidden if doc_id in ranking]
-            if returned:
-                guilty.setdefault(query.id, returned)
-    if guilty:
-        text = f"{plural(len(guilty), 'query returns', 'queries return')} a document that is forbidden."
-        yield Verdict("failed", text, "forbidden", queries=tuple(guilty))
-    elif any(query.forbidden for query in evaluation.counted):
-        yield Verdict("passed", "No forbidden document is returned.", "forbidden")
+    """Fail queries that return a document which is forbidden for them; pass where there are such documents."""
+    forbidding = [query for query in evaluation.counted if query.forbidden]
+    if forbidding:
+        guilty = tuple(
+            query.id
+            for query in forbidding
+            if any(
+                doc_id in ranking for ranking in evaluation.rankings(query.id) for doc_id in query.forbidden
+            )
+        )
+        state: State = "failed" if guilty else "passed"
+        yield Verdict(state, wording.forbidden(len(guilty)), "forbidden", queries=guilty)
 
 
 def _wrongly_answered(evaluation: Evaluation, gates: Gates) -> Iterator[Verdict]:
+    """Fail ``no_answer`` queries that got an answer, unless a threshold on the metric no_answer allows some."""
     unanswerable = [query for query in evaluation.counted if query.no_answer]
-    if not unanswerable or any(metric.kind == "no_answer" for metric in gates.metrics):
-        return
-    answered = tuple(query.id for query in unanswerable if any(map(len, evaluation.rankings(query.id))))
-    if answered:
-        text = (
-            f"{plural(len(answered), 'query', 'queries')} marked `no_answer` got an answer; "
-            "set a threshold on the metric no_answer to allow some."
-        )
-        yield Verdict("failed", text, "no_answer", NO_ANSWER, queries=answered)
-    else:
-        yield Verdict("passed", "Every `no_answer` query came back empty.", "no_answer", NO_ANSWER)
+    if unanswerable and not any(metric.kind == "no_answer" for metric in gates.metrics):
+        answered = tuple(query.id for query in unanswerable if any(map(len, evaluation.rankings(query.id))))
+        state: State = "failed" if answered else "passed"
+        yield Verdict(state, wording.no_answer(len(answered)), "no_answer", _NO_ANSWER, queries=answered)
 
 
-def _set_gate(evaluation: Evaluation, gate: Gate, gates: Gates, regression: Regression | None) -> Verdict:
-    if gate.word in ("max_drop", "max_lost"):
-        return regression_gate(evaluation, gate, gates, regression)
+def _without_baseline(gate: Gate) -> Verdict:
+    return verdict_on(gate, "not checked", wording.without_baseline(gate))
+
+
+def _significance_alone(gate: Gate, regression: RegressionJudge | None) -> Verdict:
+    """Fail a ``significance`` without a ``max_drop`` to narrow, which would else gate nothing unseen."""
+    if regression is None:
+        return _without_baseline(gate)
+    return verdict_on(gate, "failed", wording.significance_alone(gate))
+
+
+def _bound(evaluation: Evaluation, gate: Gate) -> Verdict:
+    """Hold a mean against its ``min`` or ``max``."""
     try:
         value = evaluation.mean(gate.metric, gate.tag)
     except NoQueryError as error:
-        return verdict_on(gate, "failed", f"A gate over no query: {error}")
-    return _bound(evaluation, gate, value)
-
-
-def _bound(evaluation: Evaluation, gate: Gate, value: float) -> Verdict:
+        return verdict_on(gate, "failed", wording.no_query(error), over_no_query=True)
     limit = gate.limit.value
-    unit = " ms" if gate.metric.kind == "latency" else ""
-    shown, wanted = score_text(value, limit), score_text(limit, value)
-    if gate.word == "min":
-        holds, rule, side = at_least(value, limit), f"at least {wanted}{unit} is required", "below"
-    else:
-        holds, rule, side = at_least(-value, -limit), f"at most {wanted}{unit} is allowed", "above"
+    holds = at_least(value, limit) if gate.word == "min" else at_least(-value, -limit)
+    text = wording.bound(gate, value, holds=holds)
     if holds:
-        return verdict_on(gate, "passed", f"{named(gate)} is {shown}{unit}; {rule}.", limit=limit)
-    gap = score_text(abs(value - limit), 0.0)
-    slow = _slow(evaluation, gate) if gate.metric.kind == "latency" else {}
-    slowest = ", ".join(f"{query_id} {time:.1f} ms" for query_id, time in [*slow.items()][:3])
-    return verdict_on(
-        gate,
-        "failed",
-        f"{named(gate)} is {shown}{unit}, {gap}{unit} {side} the threshold: {rule}.",
-        queries=[*slow] if gate.metric.kind == "latency" else _weightiest(evaluation, gate),
-        details=[f"Slowest: {slowest}."] if slow else [],
-        limit=limit,
-    )
+        return verdict_on(gate, "passed", text, limit=limit)
+    if gate.metric.kind != "latency":
+        return verdict_on(gate, "failed", text, queries=_by_influence(evaluation, gate), limit=limit)
+    slow = _slow_queries(evaluation, gate)
+    details = [wording.slowest(slow[:3])] if slow else []
+    queries = [query_id for query_id, _ in slow]
+    return verdict_on(gate, "failed", text, queries=queries, details=details, limit=limit)
 
 
-def _slow(evaluation: Evaluation, gate: Gate) -> dict[str, float]:
-    """Map the queries that took longer than a latency may be to how long, the slowest first."""
-    times = evaluation.retrieved.latencies
-    took = {query.id: max(times.get(query.id, (0.0,))) for query in evaluation.queries(gate.metric, gate.tag)}
-    over = [query_id for query_id, time in took.items() if time > gate.limit.value]
-    return {query_id: took[query_id] for query_id in sorted(over, key=lambda i: (-took[i], i))}
+def _slow_queries(evaluation: Evaluation, gate: Gate) -> list[tuple[str, float]]:
+    """Return the queries that took longer than a latency may be with their milliseconds, the slowest first."""
+    latencies = evaluation.retrieved.latencies
+    times = [
+        (query.id, max(latencies.get(query.id, (0.0,))))
+        for query in evaluation.queries(gate.metric, gate.tag)
+    ]
+    slow = [(query_id, time) for query_id, time in times if time > gate.limit.value]
+    return sorted(slow, key=lambda timed: (-timed[1], timed[0]))
 
 
-def _weightiest(evaluation: Evaluation, gate: Gate) -> tuple[str, ...]:
-    """Order the queries by what keeps the mean from its limit: weight times the score, or what is missing to the best."""
+def _by_influence(evaluation: Evaluation, gate: Gate) -> Sequence[str]:
+    """Order the queries by what keeps the mean from its limit: weight × score above a ``max``, else weight × what is missing."""
     scored = evaluation.scored(gate.metric, gate.tag)
     if gate.word == "max":
         parts = {query.id: query.weight * score for query, score in scored}
@@ -182,40 +178,25 @@ def _weightiest(evaluation: Evaluation, gate: Gate) -> tuple[str, ...]:
         if gate.metric.upper < float("inf"):
             best = gate.metric.upper
         parts = {query.id: query.weight * (best - score) for query, score in scored}
-    return tuple(sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i)))
+    return sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i))
 
 
 def _min_each(evaluation: Evaluation, gate: Gate) -> Verdict:
+    """Hold each query's score against ``min_each``."""
     limit = gate.limit.value
-    judged = _without_own(evaluation, gate)
-    if not judged:
-        return verdict_on(
-            gate, "failed", f"A gate over no query: nothing is left for min_each on {named(gate)}."
-        )
+    judged = _without_own_min(evaluation, gate)
     below = sorted((score, query.id) for query, score in judged if not at_least(score, limit))
-    if not below:
-        return verdict_on(
-            gate,
-            "passed",
-            f"{named(gate)} is at least {score_text(limit)} for each of {plural(len(judged), 'query', 'queries')}.",
-            limit=limit,
-        )
-    lowest = below[0][0]
-    return verdict_on(
-        gate,
-        "failed",
-        f"{named(gate)} is below {score_text(limit, lowest)} for {len(below)} of {plural(len(judged), 'query', 'queries')}; "
-        f"the lowest is {score_text(lowest, limit)}, and each must reach it.",
-        queries=[query_id for _, query_id in below],
-        limit=limit,
-    )
+    text = wording.min_each(gate, len(judged), [score for score, _ in below])
+    if not judged:
+        return verdict_on(gate, "failed", text, over_no_query=True)
+    queries = [query_id for _, query_id in below]
+    return verdict_on(gate, "failed" if below else "passed", text, queries=queries, limit=limit)
 
 
-def _without_own(evaluation: Evaluation, gate: Gate) -> list[tuple[Query, float]]:
-    """Give the scored queries that have no threshold of their own in the place of this one."""
-    scored = evaluation.scored(gate.metric, gate.tag)
-    return [(query, score) for query, score in scored if not _has_own(query, gate.metric)]
-
-
-def _has_own(query: Query, metric: Metric) -> bool:
-    return any(own.metric == metric and "min" in own.limits for own in query.thresholds)
+def _without_own_min(evaluation: Evaluation, gate: Gate) -> list[tuple[Query, float]]:
+    """Return the scored queries that have no ``min`` of their own on this metric, which takes the place of ``min_each``."""
+    return [
+        (query, score)
+        for query, score in evaluation.scored(gate.metric, gate.tag)
+        if not any(own.metric == gate.metric and "min" in own.limits for own in query.thresholds)
+    ]

@@ -1,351 +1,217 @@
-"""The gates against the baseline: how far a mean may fall, how many queries may be lost, and whose doing it is."""
+"""Gates against the baseline: how far a mean may fall (``max_drop``), and how many queries may be lost (``max_lost``).
+
+Each fall is measured twice where the golden set was edited since the baseline was stored: under today's labels and
+under the stored ones. The gate fails if either falls too far, so that no edit of labels alone makes a failure pass.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
-from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import significance
 from pytest_irmetrics.evaluation import NoQueryError
-from pytest_irmetrics.gates.verdict import Regression, Verdict, at_least, named, verdict_on
+from pytest_irmetrics.gates import wording
+from pytest_irmetrics.gates.fall import Fall
+from pytest_irmetrics.gates.verdict import Verdict, at_least, verdict_on
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.comparison import Comparison, MetricChange, RunNoise
+    from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates.verdict import State
-    from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Gate, Gates, Limit
+    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.thresholds import Gate, Gates
+
+_MIN_PAIRED = 0.5
+"""The share of the baseline's queries, by weight, under which too few are paired to judge the rest by."""
 
 
-SURELY = 1.645
-"""How many standard deviations of run noise a fall must exceed its tolerance by: 5 % of false alarms, one-sided."""
+class RegressionJudge:
+    """Judges the gates that compare a run with the baseline, or with what stands in for it.
 
-_ENOUGH = 0.5
-"""The share of the baseline's queries, by weight, under which too few are paired to speak of the rest."""
+    ``against`` is what messages call the other run. ``update_command`` is the command that accepts today's run as the
+    new baseline, empty where no baseline is compared with. Where ``storing``, a new baseline is being stored: what would
+    fail is then reported as not checked.
+    """
 
+    def __init__(
+        self,
+        evaluation: Evaluation,
+        gates: Gates,
+        comparison: Comparison,
+        *,
+        against: str,
+        update_command: str,
+        storing: bool,
+    ) -> None:
+        self._evaluation = evaluation
+        self._gates = gates
+        self._comparison = comparison
+        self._against = against
+        self._update_command = update_command
+        self._failed: State = "not checked" if storing else "failed"
+        """The state of a gate that fails."""
 
-def too_few_paired(regression: Regression) -> Iterator[Verdict]:
-    """Fail where less than half of the baseline's weight is still asked in the same words."""
-    comparison = regression.comparison
-    share = comparison.paired_share()
-    if share >= _ENOUGH or not regression.gated:
-        return
-    text = (
-        f"Only {_per_cent(share)} of {regression.against}'s queries (by weight) are still asked in the same words: "
-        f"{len(comparison.removed)} removed, {len(comparison.reworded)} reworded, {len(comparison.new)} new. "
-        "That is too few to say that nothing regressed."
-    )
-    details = (_as_before(regression),)
-    queries = (*comparison.reworded, *comparison.new)
-    yield Verdict("failed", text, "baseline", queries=queries, details=details)
-
-
-def regression_gate(
-    evaluation: Evaluation, gate: Gate, gates: Gates, regression: Regression | None
-) -> Verdict:
-    """Judge a ``max_drop`` or ``max_lost``; ``not checked`` where there is no baseline, or it is being stored."""
-    if regression is None:
-        limit = f"{gate.word} {gate.limit}"
-        return verdict_on(
-            gate, "not checked", f"{named(gate)}: {limit} is not checked without --ir-baseline."
-        )
-    shallow = too_shallow(gate.metric, named(gate), regression)
-    if shallow is not None:
-        text, deeper = shallow
-        return verdict_on(gate, "failed" if regression.gated else "not checked", text, details=(deeper,))
-    verdict = _unpaired_slice(gate, regression) or _judged_both_ways(evaluation, gate, gates, regression)
-    if verdict.failed and not regression.gated:
-        return verdict_on(gate, "not checked", verdict.text, queries=verdict.queries, limit=verdict.limit)
-    return verdict
-
-
-def too_shallow(metric: Metric, what: str, regression: Regression) -> tuple[str, str] | None:
-    """Say that the baseline does not reach a metric's cut-off, and what mends that; None where it does."""
-    depth = regression.comparison.baseline.depth
-    if metric.cutoff is None or depth is None or metric.cutoff <= depth:
-        return None
-    deeper = f"Store a deeper one: {regression.update}" if regression.update else "Give a deeper one."
-    return f"{what} needs {metric.cutoff} results a query, and {regression.against} holds {depth}.", deeper
-
-
-def _unpaired_slice(gate: Gate, regression: Regression) -> Verdict | None:
-    """Refuse to speak of a slice of which less than half is left, as of a whole set."""
-    share = 1.0 if gate.tag is None else regression.comparison.paired_share(gate.tag)
-    if share >= _ENOUGH:
-        return None
-    return verdict_on(
-        gate,
-        "failed",
-        f"{named(gate)}: only {_per_cent(share)} of those that {regression.against} has (by weight) are still asked in the same "
-        "words. That is too few to say that nothing regressed.",
-        details=(_as_before(regression),),
-    )
-
-
-def _per_cent(share: float) -> str:
-    """Round down: less than a half must not read as one."""
-    return f"{math.floor(share * 100 + TOLERANCE)}%"
-
-
-def _as_before(regression: Regression) -> str:
-    """Say what makes the queries pair again."""
-    if not regression.update:
-        return "Ids and texts pair the queries: compare with a run of this golden set."
-    return f"Restore the ids and texts, or store a new baseline: {regression.update}"
-
-
-def _judged_both_ways(evaluation: Evaluation, gate: Gate, gates: Gates, regression: Regression) -> Verdict:
-    """Judge a fall by the golden set as it is, and as it was stored: an edit alone turns no failure into a pass."""
-    change = regression.comparison.change(gate.metric, gate.tag)
-    then = regression.comparison.as_labelled_then
-    verdict = _fallen(gate, gates, regression)
-    if then is not None and then.change(gate.metric, gate.tag).n:
-        before = _fallen(gate, gates, replace(regression, comparison=then))
-        # Of two falls that significance may let pass, the surer one.
-        if before.failed and (not verdict.failed or (before.p_value or 0.0) < (verdict.p_value or 0.0)):
-            return _relabelled(before, then.change(gate.metric, gate.tag), change, regression)
-    if change.n or (gate.word == "max_lost" and change.before):
-        return verdict
-    return _over_nothing(evaluation, gate, change, regression)
-
-
-def _over_nothing(
-    evaluation: Evaluation, gate: Gate, change: MetricChange, regression: Regression
-) -> Verdict:
-    """Tell what has no counterpart yet, and gates from the next baseline on, from what has nothing to gate any more."""
-    if change.before:
-        text = f"A gate over no query: {named(gate)} leaves out today whatever it counted in {regression.against}."
-        return verdict_on(gate, "failed", text, queries=change.left_out)
-    unchecked = f"{named(gate)}: {gate.word} is not checked, because"
-    try:
-        evaluation.mean(gate.metric, gate.tag)
-    except NoQueryError as error:
-        if gate.by_default:  # nobody asked for a gate on this metric of this set
-            return verdict_on(gate, "not checked", f"{unchecked} {error}")
-        return verdict_on(gate, "failed", f"A gate over no query: {error}")
-    return verdict_on(gate, "not checked", f"{unchecked} {regression.against} has none of its queries.")
-
-
-def _fallen(gate: Gate, gates: Gates, regression: Regression) -> Verdict:
-    change = regression.comparison.change(gate.metric, gate.tag)
-    if gate.word == "max_drop":
-        verdict = _max_drop(gate, change, regression)
-        return (
-            replace(verdict, p_value=change.p_value)
-            if "significance" in gates.of(gate.metric, gate.tag)
-            else verdict
-        )
-    return _max_lost(gate, change, regression)
-
-
-def _relabelled(before: Verdict, fell: MetricChange, today: MetricChange, regression: Regression) -> Verdict:
-    """Let no gate pass through an edited golden set alone: the baseline knew nothing of what it says now."""
-    what = regression.comparison.relabelled(today.tag)
-    parts = [_parts(fell.baseline, today.now, fell.delta, what)] if before.word == "max_drop" else []
-    return replace(
-        before,
-        text=under_stored(what, regression.against) + before.text,
-        details=(*parts, _under_todays(before.word, today, what), *before.details),
-        as_stored=True,
-    )
-
-
-def _under_todays(word: str, today: MetricChange, what: str) -> str:
-    """Say how the same fall looks by the golden set as it is, and why that does not count."""
-    if today.n and word == "max_lost":
-        seen = f"By today's {what}, which the table goes by, {len(today.lost) or 'none'} did."
-    elif today.n and abs(today.delta) <= TOLERANCE:
-        seen = f"By today's {what}, which the table goes by, the retriever moved nothing."
-    elif today.n:
-        moved = f"{score_text(today.baseline, today.now)} to {score_text(today.now, today.baseline)}"
-        seen = f"By today's {what}, which the table goes by, the retriever moved it from {moved}."
-    else:
-        seen = f"By today's {what}, which the table goes by, there is nothing to compare."
-    return f"{seen} {accept_or_take_back(what)}"
-
-
-def accept_or_take_back(what: str) -> str:
-    """Say what to do where only an edit of the golden set, of ``what``, hides a fall."""
-    subject = (
-        "But a changed relevance level alone turns"
-        if what == "relevance level"
-        else f"But changed {what} alone turn"
-    )
-    return (
-        f"{subject} no failure into a pass: if the change is right, accept today's run; if not, take it back."
-    )
-
-
-def under_stored(what: str, against: str) -> str:
-    """Begin the sentence about a fall that ``what`` was edited to hide: ``Under the judgments that were …, ``."""
-    return f"Under the {what} that {'was' if what == 'relevance level' else 'were'} stored with {against}, "
-
-
-def _labels_part(change: MetricChange, comparison: Comparison) -> Iterator[str]:
-    """Tell the retriever's part of a fall from the labels', where these changed and the mean moves by it."""
-    labels = comparison.labels_delta(change.metric, change.tag)
-    if labels is not None and abs(labels) > TOLERANCE:
-        yield _parts((change.baseline or 0.0) - labels, change.now, change.delta, comparison.relabelled())
-
-
-def _parts(then: float | None, now: float | None, retriever: float, what: str) -> str:
-    labels = (now or 0.0) - (then or 0.0) - retriever
-    article = "a " if what == "relevance level" else ""
-    return (
-        f"From {score_text(then, now)} when it was stored to {score_text(now, then)} today: {signed_text(retriever)} is the "
-        f"retriever's doing, {signed_text(labels)} that of {article}changed {what}. Only the retriever's part is gated."
-    )
-
-
-def allowed_drop(limit: Limit, change: MetricChange) -> float:
-    """Return a ``max_drop`` as an absolute number: a percentage is one of the baseline's mean."""
-    return limit.value / 100 * abs(change.baseline or 0.0) if limit.percent else limit.value
-
-
-def _max_drop(gate: Gate, change: MetricChange, regression: Regression) -> Verdict:
-    allowed = allowed_drop(gate.limit, change)
-    drop = -change.delta
-    per_cent = f" ({gate.limit} of {score_text(change.baseline)})" if gate.limit.percent else ""
-    rule = f"at most {score_text(allowed, drop)}{per_cent} is allowed"
-    details = [*_labels_part(change, regression.comparison), _counts(change)]
-    noise = regression.comparison.run_noise(gate.metric, gate.tag)
-    if noise is not None and noise.deviation > 0:
-        details.append(_noise_text(noise, allowed))
-        if not at_least(allowed, drop) and (drop - allowed) / noise.deviation <= SURELY:
-            text = (
-                f"{named(gate)} moved by {signed_text(change.delta)} from {regression.against}; {rule}, and this much "
-                "more is within what differs from run to run."
+    def judge_pairing(self) -> Iterator[Verdict]:
+        """Fail where less than half of the baseline's weight is still asked in the same words."""
+        comparison = self._comparison
+        share = comparison.paired_share()
+        if share < _MIN_PAIRED and self._failed == "failed":
+            yield Verdict(
+                "failed",
+                wording.too_few_paired(comparison, share, self._against),
+                "baseline",
+                queries=(*comparison.reworded, *comparison.new),
+                details=(wording.pair_again(self._update_command),),
             )
-            return verdict_on(gate, "passed", text, details=details, limit=allowed)
-    if at_least(allowed, drop):
-        moved = f"moved by {signed_text(change.delta)}" if abs(change.delta) > TOLERANCE else "did not move"
+
+    def judge(self, gate: Gate) -> Verdict:
+        """Judge a ``max_drop`` or ``max_lost``."""
+        depth = self._depth_below_cutoff(gate)
+        if depth is not None:
+            text, details = wording.too_shallow(gate, depth, self._against, self._update_command)
+            return verdict_on(gate, self._failed, text, details=details)
+        share = self._paired_share(gate)
+        if share < _MIN_PAIRED:
+            text = wording.too_few_paired_in_slice(gate, share, self._against)
+            details = (wording.pair_again(self._update_command),) if self._failed == "failed" else ()
+            return verdict_on(gate, self._failed, text, details=details)
+        fall = self._falls.get(gate)
+        return self._over_nothing(gate) if fall is None else self._verdict(fall)
+
+    def _depth_below_cutoff(self, gate: Gate) -> int | None:
+        """Return the baseline's depth where it does not reach the metric's cut-off, else None."""
+        cutoff, depth = gate.metric.cutoff, self._comparison.baseline.depth
+        return depth if cutoff is not None and depth is not None and cutoff > depth else None
+
+    def _paired_share(self, gate: Gate) -> float:
+        # Of the whole set `judge_pairing` speaks.
+        return 1.0 if gate.tag is None else self._comparison.paired_share(gate.tag)
+
+    @cached_property
+    def _falls(self) -> Mapping[Gate, Fall]:
+        """The fall that each gate is judged by, of the gates that the baseline can judge."""
+        falls = {}
+        for gate in self._gates:
+            if (
+                gate.word in ("max_drop", "max_lost")
+                and self._depth_below_cutoff(gate) is None
+                and self._paired_share(gate) >= _MIN_PAIRED
+            ):
+                fall = self._decisive_fall(gate)
+                if fall is not None:
+                    falls[gate] = fall
+        return falls
+
+    def _decisive_fall(self, gate: Gate) -> Fall | None:
+        """Choose the fall under today's labels or the one under the stored labels; None where no query pairs."""
+        narrowing = self._gates.of(gate.metric, gate.tag).get("significance")
+        level = narrowing.limit.value if narrowing is not None else None
+        today, labelled_then = Fall.measure(gate, self._comparison, level), self._comparison.as_labelled_then
+        if labelled_then is not None and labelled_then.change(gate.metric, gate.tag).n:
+            then = Fall.measure(gate, labelled_then, level)
+            # Of two failures that significance may let pass, the surer one.
+            if then.failed and (not today.failed or (then.p_value or 0.0) < (today.p_value or 0.0)):
+                return then
+        if today.change.n or (gate.word == "max_lost" and today.change.before):
+            return today
+        return None
+
+    @cached_property
+    def _adjusted(self) -> Mapping[Gate, float]:
+        """The p-values of the gates that ``significance`` narrows, adjusted for their number (Holm)."""
+        p_values = {gate: fall.p_value for gate, fall in self._falls.items() if fall.p_value is not None}
+        return dict(zip(p_values, significance.holm(list(p_values.values())), strict=True))
+
+    def _verdict(self, fall: Fall) -> Verdict:
+        gate, change, is_drop = fall.gate, fall.change, fall.gate.word == "max_drop"
+        as_stored = fall.comparison is not self._comparison
+        labels = self._comparison.changed_labels(gate.tag) if as_stored else ()
+        queries = change.worse if is_drop and fall.failed else () if is_drop else change.lost
+        if fall.failed and self._failed == "not checked":
+            text = wording.fall(fall, self._against, labels)
+            return verdict_on(gate, "not checked", text, queries=queries, limit=fall.allowed)
+        p = self._adjusted.get(gate) if fall.failed else None
+        passed = not fall.failed or (p is not None and fall.level is not None and p >= fall.level)
+        today = self._comparison.change(gate.metric, gate.tag)
+        lost = [-change.weighted_differences[query_id] for query_id in queries] if is_drop else []
+        total = math.fsum(lost)
         return verdict_on(
             gate,
-            "passed",
-            f"{named(gate)} {moved} from {regression.against}; {rule}.",
-            details=details,
-            limit=allowed,
+            "passed" if passed else "failed",
+            wording.fall(fall, self._against, labels, p, len(self._adjusted)),
+            queries=queries,
+            details=[*wording.fall_details(fall, today, labels)],
+            limit=fall.allowed,
+            shares=[cost / total for cost in lost],
+            as_stored=as_stored,
         )
-    text = (
-        f"{named(gate)} fell by {score_text(drop, allowed)} from {regression.against} "
-        f"to {score_text(change.now, change.baseline)}; {rule}."
-    )
-    lost = [-change.weighted_differences[query_id] for query_id in change.worse]
-    total = math.fsum(lost)
-    return verdict_on(
-        gate,
-        "failed",
-        text,
-        queries=change.worse,
-        details=[*details, *_what_it_shows(change, noisy=noise is not None and noise.deviation > 0)],
-        limit=allowed,
-        shares=[cost / total for cost in lost],
-    )
+
+    def _over_nothing(self, gate: Gate) -> Verdict:
+        """Judge a gate for which no query pairs: fail where there is nothing left to gate, else wait for a new baseline."""
+        change = self._comparison.change(gate.metric, gate.tag)
+        if change.before:
+            text = wording.left_out(gate, self._against)
+            return verdict_on(gate, self._failed, text, queries=change.left_out, over_no_query=True)
+        try:
+            self._evaluation.mean(gate.metric, gate.tag)
+        except NoQueryError as error:
+            if gate.by_default:  # nobody asked for a gate on this metric of this set
+                return verdict_on(gate, "not checked", wording.nothing_to_compare(gate, error))
+            return verdict_on(gate, self._failed, wording.no_query(error), over_no_query=True)
+        reason = f"{self._against} has none of its queries."
+        return verdict_on(gate, "not checked", wording.nothing_to_compare(gate, reason))
+
+    def judge_query(self, gate: Gate, query: Query) -> Verdict:
+        """Judge a query's own ``max_drop``."""
+        depth = self._depth_below_cutoff(gate)
+        if depth is not None:
+            text, details = wording.too_shallow(gate, depth, self._against, self._update_command, query.id)
+            return query_verdict(gate, query, self._failed, text, details=details)
+        comparison = self._comparison
+        sides, labels = [comparison], comparison.changed_labels()
+        if comparison.as_labelled_then is not None and labels:
+            sides.append(comparison.as_labelled_then)
+        drop, allowed = None, 0.0
+        for side in sides:
+            change = side.change(gate.metric)
+            if query.id not in change.differences:
+                continue
+            before = change.before[query.id]
+            drop, allowed = -change.differences[query.id], gate.limit.absolute(before)
+            if at_least(allowed, drop):
+                continue
+            text = wording.query_drop(gate, query.id, before, change.after[query.id], drop, allowed)
+            if side is comparison:
+                return query_verdict(gate, query, self._failed, text)
+            return query_verdict(
+                gate,
+                query,
+                self._failed,
+                wording.under_stored(labels, self._against) + text,
+                details=(wording.accept_or_take_back(labels),),
+                as_stored=True,
+            )
+        if drop is None:
+            text = wording.query_not_paired(gate, query.id, self._against)
+            return query_verdict(gate, query, "not checked", text)
+        return query_verdict(gate, query, "passed", wording.query_within(gate, query.id, drop, allowed))
 
 
-def _noise_text(noise: RunNoise, allowed: float) -> str:
-    text = f"From run to run the difference varies by {score_text(noise.deviation)} (standard deviation)"
-    if noise.unstable:
-        text += f"; least stable: {', '.join(noise.unstable[:3])}"
-    if allowed < SURELY * noise.deviation:
-        text += f". A tolerance under {score_text(SURELY * noise.deviation)} cannot be told from that: ask more often (--ir-repeat)"
-    return f"{text}."
-
-
-def _counts(change: MetricChange) -> str:
-    worse, better = len(change.worse), len(change.better)
-    same = change.n - worse - better
-    return f"{plural(change.n, 'query', 'queries')}: {worse:,} worse, {better:,} better, {same:,} same."
-
-
-def _what_it_shows(change: MetricChange, *, noisy: bool) -> Iterator[str]:
-    """Say whether other queries would drop too; the drop itself is a fact about this golden set."""
-    if change.p_value is None or change.interval is None:
-        return
-    changed = len(change.worse) + len(change.better)
-    smallest = 0.5**changed
-    if smallest > 0.05:
-        if changed == 1:
-            yield "Only 1 query changed: too few to generalise from, but this one did break."
-            return
-        how = "all down" if not change.better else f"{len(change.worse)} of them down"
-        yield (
-            f"Only {changed} queries changed, {how}. The smallest p that {changed} can give is "
-            f"{smallest:.2f}: too few to generalise from, but these did break."
-        )
-        return
-    low, high = change.interval
-    likely = "likely drop too" if change.p_value < 0.05 else "may or may not drop"
-    exact = "" if noisy else "This drop is exact for this golden set. "
-    yield (
-        f"{exact}Other queries {likely} ({_p_text(change.p_value, 0.05)}, "
-        f"95 % interval {signed_text(low, digits=3)} to {signed_text(high, digits=3)})."
-    )
-
-
-def _p_text(p: float, *against: float) -> str:
-    """Print a p with two or three decimals, or more beside a level that it would else print like."""
-    if p < 0.001 and all(level >= 0.001 for level in against):
-        return "p < 0.001"
-    return f"p = {score_text(p, *against, digits=3 if p < 0.01 else 2)}"
-
-
-def _max_lost(gate: Gate, change: MetricChange, regression: Regression) -> Verdict:
-    lost, allowed = len(change.lost), gate.limit.value
-    scored = len(change.before)
-    rule = f"at most {gate.limit} may be"
-    text = f"{plural(lost, 'query', 'queries')} of {scored} lost every point of {named(gate)} against {regression.against}; {rule}."
-    state: State = "passed" if lost <= allowed else "failed"
-    return verdict_on(gate, state, text, queries=change.lost, limit=allowed)
-
-
-def lone_significance(gate: Gate, regression: Regression | None) -> Verdict:
-    """Never let a limit gate nothing unseen: a significance level only narrows a ``max_drop``."""
-    if regression is None:
-        return verdict_on(
-            gate,
-            "not checked",
-            f"{named(gate)}: significance {gate.limit} is not checked without --ir-baseline.",
-        )
-    text = (
-        f"{named(gate)}: significance {gate.limit} has no max_drop to narrow. Give it one, or take it away."
-    )
-    return verdict_on(gate, "failed", text)
-
-
-def narrow_by_significance(
-    verdicts: list[Verdict], gates: Gates, regression: Regression | None
-) -> list[Verdict]:
-    """Let a failed ``max_drop`` that has ``significance`` pass where the fall is not significant (Holm)."""
-    if regression is None:
-        return verdicts
-    levels = {(gate.metric, gate.tag): gate.limit.value for gate in gates.with_word("significance")}
-    p_values = {
-        (verdict.metric, verdict.tag): verdict.p_value
-        for verdict in verdicts
-        if verdict.metric is not None and verdict.p_value is not None
-    }
-    adjusted = dict(zip(p_values, significance.holm(list(p_values.values())), strict=True))
-    return [_narrowed(verdict, levels, adjusted) for verdict in verdicts]
-
-
-def _narrowed(
-    verdict: Verdict,
-    levels: Mapping[tuple[Metric, str | None], float],
-    adjusted: Mapping[tuple[Metric, str | None], float],
+def query_verdict(
+    gate: Gate,
+    query: Query,
+    state: State,
+    text: str,
+    *,
+    details: Sequence[str] = (),
+    as_stored: bool = False,
 ) -> Verdict:
-    if verdict.metric is None or verdict.word != "max_drop" or not verdict.failed:
-        return verdict
-    p = adjusted.get((verdict.metric, verdict.tag))
-    if p is None:
-        return verdict
-    level = levels[verdict.metric, verdict.tag]
-    significant = p < level
-    several = f", adjusted for {len(adjusted)} gates (Holm)," if len(adjusted) > 1 else ""
-    text = f"{verdict.text} {_p_text(p, level)}{several} {'is' if significant else 'is not'} below the significance {level:g}."
-    return replace(verdict, state="failed" if significant else "passed", text=text)
+    """Return the verdict on a query's own threshold."""
+    limit = gate.limit.value
+    return verdict_on(
+        gate, state, text, queries=(query.id,), details=details, limit=limit, single=True, as_stored=as_stored
+    )

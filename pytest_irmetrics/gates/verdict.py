@@ -1,4 +1,4 @@
-"""The verdict of one gate, and the baseline's side of it."""
+"""The verdict on one gate: passed, failed or not checked, with the queries that explain it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Gate
-
 
 State = Literal["passed", "failed", "not checked"]
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one gate says."""
+    """Whether one gate passed, with the sentences that say why and the queries that explain it."""
 
     state: State
     text: str
     """One line: the metric, its value, its limit, and by how much it is off."""
     word: str
-    """The marker's word (``min``, ``max_drop``, …), or ``forbidden``, ``no_answer``, ``errors``, ``baseline``."""
+    """A threshold's word (``min``, ``max_drop``, …), or a check that needs no threshold: ``errors`` (queries that could not
+    be retrieved), ``ids`` (no returned id is a known one), ``forbidden``, ``no_answer``, ``baseline`` (too few queries pair).
+    """
     metric: Metric | None = None
     tag: str | None = None
     queries: tuple[str, ...] = ()
@@ -34,42 +34,22 @@ class Verdict:
     details: tuple[str, ...] = ()
     """Sentences that say more: how many queries moved, and what that shows."""
     origin: str = ""
-    """Where the limit was set."""
+    """Where the limit was written."""
     limit: float | None = None
-    """The limit as a number of the metric's own scale."""
+    """The limit as a number on the metric's own scale."""
     single: bool = False
-    """Whether it is a query's own threshold."""
+    """Whether it is on a query's own threshold."""
     shares: tuple[float, ...] = ()
     """Of a drop: the share of all that was lost that each of ``queries`` lost, in [0, 1]."""
-    p_value: float | None = None
-    """Of a ``max_drop`` that ``significance`` narrows: the sign-flip p of the fall."""
     as_stored: bool = False
-    """Whether the fall shows only by what was stored with the baseline: the golden set was edited since."""
+    """Whether the drop shows only under the labels stored with the baseline: the golden set was edited since."""
+    over_no_query: bool = False
+    """Whether it failed because there is no query to judge, so that no new baseline mends it."""
 
     @property
     def failed(self) -> bool:
         """Whether this gate fails its test."""
         return self.state == "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Regression:
-    """The baseline's side of a decision.
-
-    ``against`` names what today is compared with; ``update`` is the command that accepts today's run,
-    empty where it is compared with something else than the baseline.
-    """
-
-    comparison: Comparison
-    against: str
-    update: str
-    gated: bool = True
-    """False in a run that stores a new baseline: drops are then told, not gated."""
-
-
-def named(gate: Gate) -> str:
-    """Name a gate's metric, and its queries where they are those with a tag."""
-    return gate.metric.name if gate.tag is None else f"{gate.metric.name} of the queries tagged {gate.tag}"
 
 
 def verdict_on(
@@ -81,22 +61,28 @@ def verdict_on(
     details: Sequence[str] = (),
     limit: float | None = None,
     shares: Sequence[float] = (),
+    single: bool = False,
+    as_stored: bool = False,
+    over_no_query: bool = False,
 ) -> Verdict:
-    """Make the verdict on a gate."""
+    """Return the verdict on a gate."""
     return Verdict(
-        state,
-        text,
-        gate.word,
-        gate.metric,
-        gate.tag,
-        tuple(queries),
-        tuple(details),
-        gate.origin,
-        limit,
+        state=state,
+        text=text,
+        word=gate.word,
+        metric=gate.metric,
+        tag=gate.tag,
+        queries=tuple(queries),
+        details=tuple(details),
+        origin=gate.origin,
+        limit=limit,
+        single=single,
         shares=tuple(shares),
+        as_stored=as_stored,
+        over_no_query=over_no_query,
     )
 
 
 def at_least(value: float, limit: float) -> bool:
-    """Tell whether a value reaches a limit, with the slack that every comparison allows for floating point."""
+    """Tell whether a value reaches a limit, up to the tolerance for floating point."""
     return value >= limit - TOLERANCE

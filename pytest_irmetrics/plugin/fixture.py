@@ -14,7 +14,7 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
-from pytest_irmetrics.gates import Regression, decide
+from pytest_irmetrics.gates import decide
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.plugin.baselines import STORED_TYPES, StoredRun, read_stored_run
 from pytest_irmetrics.plugin.defaults import MissingRetriever
@@ -227,21 +227,22 @@ class IRMetrics:
         """Decide and keep the test's verdicts; `name` is what messages call the baseline. Fails where a gate fails."""
         __tracebackhide__ = True
         item, settings = self._item, self._item.settings
-        regression, against = None, None
-        if baseline is not None and not now.errors:
-            against, own = name, name == OWN_BASELINE
-            regression = Regression(
-                Comparison(now, baseline),
-                against,
-                item.command("--ir-baseline-update") if own else "",
-                gated=not settings.update or not own,
-            )
-        gates = item.gates(now.golden, regression=regression is not None)
-        verdicts = decide(now, gates, regression=regression, single_queries_only=bool(settings.only_queries))
-        if settings.update and regression is None:
+        comparison = None if baseline is None or now.errors else Comparison(now, baseline)
+        against = None if comparison is None else name
+        own = against == OWN_BASELINE
+        gates = item.gates(now.golden, regression=comparison is not None)
+        verdicts = decide(
+            now,
+            gates,
+            comparison=comparison,
+            against=name,
+            update_command=item.command("--ir-baseline-update") if own else "",
+            storing=settings.update and own,
+            single_queries_only=bool(settings.only_queries),
+        )
+        if settings.update and comparison is None:
             # The first baseline: that nothing was there to compare with is no news.
             verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
-        comparison = regression.comparison if regression is not None else None
         result = ItemResult(now, gates, verdicts, comparison, against=against, notes=self._notes)
         if not now.errors:
             item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from pytest_irmetrics import GoldenSet, batched, compare, evaluate
-from pytest_irmetrics.gates import Regression, decide
+from pytest_irmetrics.gates import decide
 from pytest_irmetrics.thresholds import Gate, Gates, Limit
 from tests.integration.packages import need
 
@@ -122,7 +122,7 @@ def answers(corpus, golden):
 def judged(now, baseline):
     gates = Gates(Gate(metric, None, "max_drop", Limit(MAX_DROP)) for metric in now.metrics)
     comparison = compare(now, baseline)
-    return comparison, decide(now, gates, regression=Regression(comparison, "the baseline", "update"))
+    return comparison, decide(now, gates, comparison=comparison, against="the baseline")
 
 
 def test_no_false_alarm_in_200_runs_and_lost_documents_are_caught(golden, answers):

@@ -10,7 +10,7 @@ import pytest
 from pytest_irmetrics import GoldenSet, Run, compare
 from pytest_irmetrics.analysis.notes import on_tolerance
 from pytest_irmetrics.evaluation import evaluate_run
-from pytest_irmetrics.gates import Regression, decide
+from pytest_irmetrics.gates import decide
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run import Answer
 from pytest_irmetrics.thresholds import Gate, Gates, Limit
@@ -32,7 +32,7 @@ def verdict(now, before, **words):
     (metric,) = now.metrics
     gates = Gates(Gate(metric, None, word, Limit(value)) for word, value in words.items())
     comparison = compare(now, before)
-    return comparison, decide(now, gates, regression=Regression(comparison, "the baseline", "update"))[0]
+    return comparison, decide(now, gates, comparison=comparison, against="the baseline")[0]
 
 
 def test_a_latency_names_the_queries_that_took_too_long_and_how_long():
@@ -114,7 +114,7 @@ def test_a_percentage_is_one_of_the_baselines_mean():
     gates = Gates([Gate(*before.metrics, None, "max_drop", Limit(5, percent=True))])
     for kept, state in ((48, "passed"), (47, "failed")):
         now = evaluated(golden, lambda n, kept=kept: HIT if n < kept else MISS)
-        (decided,) = decide(now, gates, regression=Regression(compare(now, before), "the baseline", "update"))
+        (decided,) = decide(now, gates, comparison=compare(now, before), against="the baseline")
         assert decided.state == state
         assert decided.limit == pytest.approx(0.025)
 
@@ -159,7 +159,7 @@ def test_p_is_said_with_what_it_was_adjusted_for_and_never_prints_like_the_level
     )
     words = {"max_drop": Limit(0.01), "significance": Limit(0.094)}
     gates = Gates(Gate(metric, None, word, limit) for metric in now.metrics for word, limit in words.items())
-    decided = decide(now, gates, regression=Regression(compare(now, before), "the baseline", "update"))
+    decided = decide(now, gates, comparison=compare(now, before), against="the baseline")
     assert [verdict.state for verdict in decided] == ["failed"] * 3
     assert decided[0].text.endswith(
         "p = 0.0938, adjusted for 3 gates (Holm), is below the significance 0.094."

@@ -9,7 +9,7 @@ import pytest
 from pytest_irmetrics import GoldenSet, Run, compare
 from pytest_irmetrics.comparison.comparison import _variance
 from pytest_irmetrics.evaluation import evaluate_run
-from pytest_irmetrics.gates import Regression, decide
+from pytest_irmetrics.gates import decide
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run import Answer
 from pytest_irmetrics.thresholds import Gate, Gates, Limit
@@ -29,11 +29,11 @@ def comparison(before, now):
 
 
 def verdict(compared, max_drop=0.01):
-    regression = Regression(compared, "the baseline", "pytest --ir-baseline-update")
     (decided,) = decide(
         compared.full,
         Gates([Gate(*compared.now.metrics, None, "max_drop", Limit(max_drop))]),
-        regression=regression,
+        comparison=compared,
+        against="the baseline",
     )
     return decided
 

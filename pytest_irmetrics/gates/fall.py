@@ -1,0 +1,65 @@
+"""How far a metric fell from the baseline, held against its ``max_drop`` or ``max_lost``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.comparison import NOISE_Z
+from pytest_irmetrics.gates.verdict import at_least
+
+if TYPE_CHECKING:
+    from pytest_irmetrics.comparison import Comparison, MetricChange, RunNoise
+    from pytest_irmetrics.thresholds import Gate
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """How far a metric fell from the baseline under one set of labels, held against a gate's limit."""
+
+    gate: Gate
+    comparison: Comparison
+    """The two runs under these labels."""
+    change: MetricChange
+    noise: RunNoise | None
+    """What differs from run to run; None where nothing does, and for ``max_lost``."""
+    level: float | None
+    """The ``significance`` level that narrows this gate; None where none does."""
+
+    @classmethod
+    def measure(cls, gate: Gate, comparison: Comparison, level: float | None) -> Fall:
+        """Measure the fall that a ``max_drop`` or ``max_lost`` limits, under the labels of ``comparison``."""
+        change = comparison.change(gate.metric, gate.tag)
+        if gate.word == "max_lost":
+            return cls(gate, comparison, change, None, None)
+        noise = comparison.run_noise(gate.metric, gate.tag)
+        return cls(
+            gate, comparison, change, noise if noise is not None and noise.deviation > 0 else None, level
+        )
+
+    @property
+    def size(self) -> float:
+        """Baseline − now of the mean for ``max_drop``; the number of lost queries for ``max_lost``."""
+        return -self.change.delta if self.gate.word == "max_drop" else len(self.change.lost)
+
+    @property
+    def allowed(self) -> float:
+        """The limit on ``size``."""
+        return self.gate.limit.absolute(self.change.baseline)
+
+    @property
+    def within_noise(self) -> bool:
+        """Whether it is beyond its limit, but by no more than what differs from run to run."""
+        if self.noise is None or at_least(self.allowed, self.size):
+            return False
+        return (self.size - self.allowed) / self.noise.deviation <= NOISE_Z
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is beyond its limit and beyond run noise; ``significance`` is not asked yet."""
+        return not at_least(self.allowed, self.size) and not self.within_noise
+
+    @property
+    def p_value(self) -> float | None:
+        """One-sided sign-flip p of the fall; None where no ``significance`` narrows the gate."""
+        return None if self.level is None else self.change.p_value

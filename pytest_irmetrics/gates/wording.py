@@ -1,0 +1,366 @@
+"""The sentences of verdicts. They are made here, after everything is decided; nothing reads them back."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.wording import joined, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_irmetrics.comparison import Comparison, LabelPart, MetricChange, RunNoise
+    from pytest_irmetrics.evaluation import NoQueryError
+    from pytest_irmetrics.gates.fall import Fall
+    from pytest_irmetrics.thresholds import Gate
+
+QUERY = ("query", "queries")
+
+
+def subject(gate: Gate, query_id: str | None = None) -> str:
+    """Name what a gate is on: a metric, one of the queries with a tag, or one of a single query."""
+    if query_id is not None:
+        return f"{gate.metric.name} of the query {query_id}"
+    return gate.metric.name if gate.tag is None else f"{gate.metric.name} of the queries tagged {gate.tag}"
+
+
+# Gates on today's run alone --------------------------------------------------------------------------------
+
+
+def not_retrieved(failed: int, asked: int, stopped: str) -> str:
+    """Say how many queries failed; ``stopped`` is why the retrieval ended early, or empty."""
+    text = f"{failed} of {plural(asked, *QUERY)} could not be retrieved, so no mean was computed."
+    return f"{text} {stopped}" if stopped else text
+
+
+def foreign_ids(returned: Sequence[str], judged: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Say that no returned id occurs in the golden set, and with which ids of both."""
+    text = (
+        f"None of the {plural(len(returned), 'returned id')} occurs in the golden set; "
+        "this is about ids, not about quality."
+    )
+    return text, (
+        f"Returned: {_some_ids(returned)}.",
+        f"Expected: {_some_ids(judged)}.",
+        "Return the ids as the golden set writes them; the fixture ir_doc_id can turn a result into its id.",
+    )
+
+
+def _some_ids(ids: Sequence[str], most: int = 3) -> str:
+    shown = ", ".join(repr(doc_id[:60]) for doc_id in ids[:most])
+    return shown if len(ids) <= most else f"{shown} and {len(ids) - most:,} more"
+
+
+def forbidden(queries: int) -> str:
+    """Say how many queries return a forbidden document."""
+    if not queries:
+        return "No forbidden document is returned."
+    return f"{plural(queries, 'query returns', 'queries return')} a document that is forbidden."
+
+
+def no_answer(answered: int) -> str:
+    """Say how many queries that have no answer got one."""
+    if not answered:
+        return "Every `no_answer` query came back empty."
+    return (
+        f"{plural(answered, *QUERY)} marked `no_answer` got an answer; "
+        "set a threshold on the metric no_answer to allow some."
+    )
+
+
+def no_query(error: NoQueryError) -> str:
+    """Say that a gate fails because the metric has no query."""
+    return f"A gate over no query: {error}"
+
+
+def bound(gate: Gate, value: float, *, holds: bool) -> str:
+    """Say how a mean stands to its ``min`` or ``max``."""
+    limit, unit = gate.limit.value, " ms" if gate.metric.kind == "latency" else ""
+    shown, wanted = score_text(value, limit), score_text(limit, value)
+    rule, side = (
+        (f"at least {wanted}{unit} is required", "below")
+        if gate.word == "min"
+        else (f"at most {wanted}{unit} is allowed", "above")
+    )
+    if holds:
+        return f"{subject(gate)} is {shown}{unit}; {rule}."
+    gap = score_text(abs(value - limit), 0.0)
+    return f"{subject(gate)} is {shown}{unit}, {gap}{unit} {side} the threshold: {rule}."
+
+
+def slowest(times: Sequence[tuple[str, float]]) -> str:
+    """Name queries with the milliseconds that they took."""
+    return f"Slowest: {', '.join(f'{query_id} {time:.1f} ms' for query_id, time in times)}."
+
+
+def min_each(gate: Gate, judged: int, below: Sequence[float]) -> str:
+    """Say how many of the judged queries are below a ``min_each``; ``below`` has their scores, lowest first."""
+    limit = gate.limit.value
+    if not judged:
+        return f"A gate over no query: nothing is left for min_each on {subject(gate)}."
+    if not below:
+        return f"{subject(gate)} is at least {score_text(limit)} for each of {plural(judged, *QUERY)}."
+    return (
+        f"{subject(gate)} is below {score_text(limit, below[0])} for {len(below)} of {plural(judged, *QUERY)}; "
+        f"the lowest is {score_text(below[0], limit)}, and each must reach it."
+    )
+
+
+# Gates against the baseline --------------------------------------------------------------------------------
+
+
+def without_baseline(gate: Gate, query_id: str | None = None) -> str:
+    """Say that a gate needs a baseline, and this run has none."""
+    return f"{subject(gate, query_id)}: {gate.word} {gate.limit} is not checked without --ir-baseline."
+
+
+def significance_alone(gate: Gate) -> str:
+    """Say that a ``significance`` has no ``max_drop``."""
+    return (
+        f"{subject(gate)}: significance {gate.limit} has no max_drop to narrow. Give it one, or take it away."
+    )
+
+
+def too_few_paired(comparison: Comparison, share: float, against: str) -> str:
+    """Say what share of the baseline's queries still pair, and why the others do not."""
+    return (
+        f"Only {_per_cent(share)} of {against}'s queries (by weight) are still asked in the same words: "
+        f"{len(comparison.removed)} removed, {len(comparison.reworded)} reworded, {len(comparison.new)} new. "
+        "That is too few to say that nothing regressed."
+    )
+
+
+def too_few_paired_in_slice(gate: Gate, share: float, against: str) -> str:
+    """Say what share of the baseline's queries with a tag still pair."""
+    return (
+        f"{subject(gate)}: only {_per_cent(share)} of those that {against} has (by weight) are still asked in the same "
+        "words. That is too few to say that nothing regressed."
+    )
+
+
+def _per_cent(share: float) -> str:
+    """Round down: less than a half must not read as one."""
+    return f"{math.floor(share * 100 + TOLERANCE)}%"
+
+
+def pair_again(update_command: str) -> str:
+    """Say what makes queries pair again."""
+    if not update_command:
+        return "Ids and texts pair the queries: compare with a run of this golden set."
+    return f"Restore the ids and texts, or store a new baseline: {update_command}"
+
+
+def too_shallow(
+    gate: Gate, depth: int, against: str, update_command: str, query_id: str | None = None
+) -> tuple[str, tuple[str, ...]]:
+    """Say that the baseline does not reach a metric's cut-off, and what mends that."""
+    return (
+        f"{subject(gate, query_id)} needs {gate.metric.cutoff} results a query, and {against} holds {depth}.",
+        (f"Store a deeper one: {update_command}" if update_command else "Give a deeper one.",),
+    )
+
+
+def left_out(gate: Gate, against: str) -> str:
+    """Say that the metric leaves out all queries that it counted in the baseline."""
+    return f"A gate over no query: {subject(gate)} leaves out today whatever it counted in {against}."
+
+
+def nothing_to_compare(gate: Gate, reason: NoQueryError | str) -> str:
+    """Say why a gate against the baseline is not checked."""
+    return f"{subject(gate)}: {gate.word} is not checked, because {reason}"
+
+
+def fall(
+    fall: Fall, against: str, labels: Sequence[LabelPart] = (), p: float | None = None, narrowed: int = 0
+) -> str:
+    """Say how far a metric fell from the baseline, in its mean or in queries lost, and how far it may.
+
+    ``labels`` are those that changed, where the fall is one under the stored labels; ``p`` is the p-value by which the
+    gate is narrowed, adjusted for ``narrowed`` gates.
+    """
+    text = _drop(fall, against) if fall.gate.word == "max_drop" else _loss(fall, against)
+    if labels:
+        text = under_stored(labels, against) + text
+    if p is not None and fall.level is not None:
+        text = f"{text} {_significance(p, fall.level, narrowed)}"
+    return text
+
+
+def _drop(fall: Fall, against: str) -> str:
+    change, name = fall.change, subject(fall.gate)
+    per_cent = f" ({fall.gate.limit} of {score_text(change.baseline)})" if fall.gate.limit.percent else ""
+    rule = f"at most {score_text(fall.allowed, fall.size)}{per_cent} is allowed"
+    if fall.failed:
+        return (
+            f"{name} fell by {score_text(fall.size, fall.allowed)} from {against} "
+            f"to {score_text(change.now, change.baseline)}; {rule}."
+        )
+    moved = f"moved by {signed_text(change.delta)}" if abs(change.delta) > TOLERANCE else "did not move"
+    more = ", and this much more is within what differs from run to run" if fall.within_noise else ""
+    return f"{name} {moved} from {against}; {rule}{more}."
+
+
+def _loss(fall: Fall, against: str) -> str:
+    lost, scored = len(fall.change.lost), len(fall.change.before)
+    return (
+        f"{plural(lost, *QUERY)} of {scored} lost every point of {subject(fall.gate)} against {against}; "
+        f"at most {fall.gate.limit} may be."
+    )
+
+
+def _significance(p: float, level: float, gates: int) -> str:
+    """Say whether a p-value, adjusted for being one of so many gates, is below the level that a gate asks for."""
+    several = f", adjusted for {gates} gates (Holm)," if gates > 1 else ""
+    return (
+        f"{_p_value(p, level)}{several} {'is' if p < level else 'is not'} below the significance {level:g}."
+    )
+
+
+def _p_value(p: float, *against: float) -> str:
+    """Print a p with two or three decimals, or more beside a level that it would else print like."""
+    if p < 0.001 and all(level >= 0.001 for level in against):
+        return "p < 0.001"
+    return f"p = {score_text(p, *against, digits=3 if p < 0.01 else 2)}"
+
+
+def fall_details(fall: Fall, today: MetricChange, labels: Sequence[LabelPart]) -> Iterator[str]:
+    """Say what a fall is made of and what it shows; ``today`` and ``labels`` of one under the stored labels."""
+    word, change = fall.gate.word, fall.change
+    if labels:
+        if word == "max_drop":
+            yield _shares_of_drop(change.baseline, today.now, change.delta, labels)
+        yield _under_todays(word, today, labels)
+    if word == "max_drop":
+        yield from _drop_details(fall)
+
+
+def _drop_details(fall: Fall) -> Iterator[str]:
+    change, noise = fall.change, fall.noise
+    labels = fall.comparison.labels_delta(change.metric, change.tag)
+    if labels is not None and abs(labels) > TOLERANCE:
+        then = (change.baseline or 0.0) - labels
+        yield _shares_of_drop(then, change.now, change.delta, fall.comparison.changed_labels())
+    worse, better = len(change.worse), len(change.better)
+    same = change.n - worse - better
+    yield f"{plural(change.n, *QUERY)}: {worse:,} worse, {better:,} better, {same:,} same."
+    if noise is not None:
+        yield _noise(noise, fall.allowed)
+    if fall.failed:
+        yield from _generality(change, exact=noise is None)
+
+
+def _noise(noise: RunNoise, allowed: float) -> str:
+    text = f"From run to run the difference varies by {score_text(noise.deviation)} (standard deviation)"
+    if noise.unstable:
+        text += f"; least stable: {', '.join(noise.unstable[:3])}"
+    if allowed < noise.margin:
+        text += f". A tolerance under {score_text(noise.margin)} cannot be told from that: ask more often (--ir-repeat)"
+    return f"{text}."
+
+
+def _generality(change: MetricChange, *, exact: bool) -> Iterator[str]:
+    """Say whether other queries would drop too; the drop itself is a fact about this golden set."""
+    if change.p_value is None or change.interval is None:
+        return
+    changed = len(change.worse) + len(change.better)
+    smallest_p = 0.5**changed
+    if smallest_p > 0.05:
+        if changed == 1:
+            yield "Only 1 query changed: too few to generalise from, but this one did break."
+            return
+        how = "all down" if not change.better else f"{len(change.worse)} of them down"
+        yield (
+            f"Only {changed} queries changed, {how}. The smallest p that {changed} can give is "
+            f"{smallest_p:.2f}: too few to generalise from, but these did break."
+        )
+        return
+    low, high = change.interval
+    likely = "likely drop too" if change.p_value < 0.05 else "may or may not drop"
+    fact = "This drop is exact for this golden set. " if exact else ""
+    yield (
+        f"{fact}Other queries {likely} ({_p_value(change.p_value, 0.05)}, "
+        f"95 % interval {signed_text(low, digits=3)} to {signed_text(high, digits=3)})."
+    )
+
+
+# Falls under the labels that were stored with the baseline -------------------------------------------------
+
+
+def under_stored(labels: Sequence[LabelPart], against: str) -> str:
+    """Begin a sentence about a fall that shows only under the stored labels, of which ``labels`` changed since."""
+    were = "was" if tuple(labels) == ("relevance level",) else "were"
+    return f"Under the {joined(labels)} that {were} stored with {against}, "
+
+
+def _shares_of_drop(
+    then: float | None, now: float | None, retriever: float, labels: Sequence[LabelPart]
+) -> str:
+    """Divide the way of a mean since the baseline was stored between the retriever and the changed labels."""
+    by_labels = (now or 0.0) - (then or 0.0) - retriever
+    article = "a " if tuple(labels) == ("relevance level",) else ""
+    return (
+        f"From {score_text(then, now)} when it was stored to {score_text(now, then)} today: {signed_text(retriever)} is the "
+        f"retriever's doing, {signed_text(by_labels)} that of {article}changed {joined(labels)}. Only the retriever's part is gated."
+    )
+
+
+def _under_todays(word: str, today: MetricChange, labels: Sequence[LabelPart]) -> str:
+    """Say how a fall under the stored labels looks under today's, and why that does not count."""
+    if today.n and word == "max_lost":
+        seen = f"{len(today.lost) or 'none'} did"
+    elif today.n and abs(today.delta) <= TOLERANCE:
+        seen = "the retriever moved nothing"
+    elif today.n:
+        moved = f"{score_text(today.baseline, today.now)} to {score_text(today.now, today.baseline)}"
+        seen = f"the retriever moved it from {moved}"
+    else:
+        seen = "there is nothing to compare"
+    return f"By today's {joined(labels)}, which the table goes by, {seen}. {accept_or_take_back(labels)}"
+
+
+def accept_or_take_back(labels: Sequence[LabelPart]) -> str:
+    """Say what to do where only an edit of the golden set hides a fall."""
+    subject = (
+        "a changed relevance level alone turns"
+        if tuple(labels) == ("relevance level",)
+        else f"changed {joined(labels)} alone turn"
+    )
+    return f"But {subject} no failure into a pass: if the change is right, accept today's run; if not, take it back."
+
+
+# Queries' own thresholds -----------------------------------------------------------------------------------
+
+
+def query_undefined(gate: Gate, query_id: str) -> str:
+    """Say that a metric leaves a query out that has a threshold on it."""
+    return f"A gate over no query: {subject(gate, query_id)} is not defined."
+
+
+def query_min(gate: Gate, query_id: str, score: float, *, holds: bool) -> str:
+    """Say how a query's score stands to its own ``min``."""
+    limit = gate.limit.value
+    gap = "" if holds else f", {score_text(limit - score, 0.0)} below its own threshold"
+    return (
+        f"{subject(gate, query_id)} is {score_text(score, limit)}{gap}; "
+        f"at least {score_text(limit, score)} is required."
+    )
+
+
+def query_not_paired(gate: Gate, query_id: str, against: str) -> str:
+    """Say that the baseline has no answer to a query in today's words."""
+    return f"{subject(gate, query_id)}: max_drop is not checked, because {against} does not have this query."
+
+
+def query_drop(gate: Gate, query_id: str, before: float, after: float, drop: float, allowed: float) -> str:
+    """Say how far a query's score fell, beyond its own ``max_drop``."""
+    return (
+        f"{subject(gate, query_id)} fell by {score_text(drop, allowed)} to {score_text(after, before)}; "
+        f"at most {score_text(allowed, drop)} is allowed."
+    )
+
+
+def query_within(gate: Gate, query_id: str, drop: float, allowed: float) -> str:
+    """Say that a query's score did not fall beyond its own ``max_drop``."""
+    return f"{subject(gate, query_id)} did not fall beyond its limit; at most {score_text(allowed, drop)} is allowed."
