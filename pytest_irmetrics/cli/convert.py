@@ -22,9 +22,7 @@ from pytest_irmetrics.cli.command_line import (
 )
 from pytest_irmetrics.cli.inputs import load_runs
 from pytest_irmetrics.golden import GoldenSetError
-from pytest_irmetrics.golden.beir import is_golden_folder
-from pytest_irmetrics.golden.formats import SUFFIXES
-from pytest_irmetrics.golden.golden_set import read_as
+from pytest_irmetrics.golden.formats import SUFFIXES, is_golden_folder, reader_of
 from pytest_irmetrics.golden.trec import topics_beside
 from pytest_irmetrics.golden.write import FORMATS, UnfitError, files_of, fit
 from pytest_irmetrics.run import RunError
@@ -92,7 +90,7 @@ def _convert(options: argparse.Namespace) -> int:
         raise CommandError(
             f"{options.source}: --test says whose run of a JSON report is wanted, and this is a golden set. Leave it out."
         )
-    golden = read_as(form, Path(options.source), options.source, options.metric)
+    golden: GoldenSet = reader_of(form)(Path(options.source), options.source, options.metric)
     try:
         kept, said = fit(golden, FORMATS[to])
         files = files_of(kept, to, options.target) if kept.queries else {}
@@ -226,7 +224,7 @@ def _prove(files: Mapping[str, str], to: str, options: argparse.Namespace, kept:
             copy.write_bytes(text.encode())
         read_from = Path(folder) / ("out" if to == "beir" else Path(target).name)
         try:
-            again = read_as(to, read_from, options.target, options.metric)
+            again: GoldenSet = reader_of(to)(read_from, options.target, options.metric)
         except GoldenSetError as error:
             raise CommandError(
                 f"{options.source}: As {FORMATS[to].title} this could not be read back ({error.problems[0]}). Nothing was written."

@@ -12,8 +12,7 @@ from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli.command_line import CommandError, print_escaped
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.golden.beir import is_golden_folder
-from pytest_irmetrics.golden.formats import SUFFIXES
+from pytest_irmetrics.golden.formats import SUFFIXES, is_golden_folder
 from pytest_irmetrics.run import NoTestsError, Run
 from pytest_irmetrics.run.baseline import BaselineError, folders_below, list_baselines, read_baseline
 

@@ -29,7 +29,6 @@ from yaml.events import (
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 from pytest_irmetrics.golden.files import UTF8_BOM
-from pytest_irmetrics.golden.golden_set import GoldenSet, made_of
 from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.write_yaml import double_quoted, is_ambiguous
 from pytest_irmetrics.golden.yaml import parse_yaml
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_irmetrics.golden.query import Contents
+    from pytest_irmetrics.golden.golden_set import GoldenSet
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["append_judgments"]
@@ -83,10 +82,12 @@ def append_judgments(
             "them by hand."
         )
         raise GoldenSetError([Problem(shown, *((query.line, query.column) if query else (1, 1)), message)])
-    return bom + edited.encode("utf-8"), made_of(after, path)
+    return bom + edited.encode("utf-8"), after
 
 
-def _unintended(before: Contents, after: Contents, added: Mapping[str, Mapping[str, Grade]]) -> Iterator[str]:
+def _unintended(
+    before: GoldenSet, after: GoldenSet, added: Mapping[str, Mapping[str, Grade]]
+) -> Iterator[str]:
     """Yield what is not as it was and was not meant to change: queries' ids, or what of the whole set."""
     for name in ("name", "relevance_level", "left_out"):
         if getattr(before, name) != getattr(after, name):

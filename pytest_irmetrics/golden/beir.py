@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +11,18 @@ from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
+from pytest_irmetrics.golden.formats import split_of, splits_of
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, strict_json
-from pytest_irmetrics.golden.judgment_rows import MAX_BYTES, contents_of, read_grade
+from pytest_irmetrics.golden.judgment_rows import MAX_BYTES, golden_set_of, read_grade
 from pytest_irmetrics.golden.table_rows import read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from pytest_irmetrics.golden.golden_set import GoldenSet
     from pytest_irmetrics.golden.judgment_rows import Judged
-    from pytest_irmetrics.golden.query import Contents
 
-__all__ = ["is_golden_folder", "is_split", "read_folder", "read_split", "split_of"]
+__all__ = ["is_split", "read_folder", "read_split"]
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -31,40 +31,9 @@ _COLUMNS = ("id", "docid", "rating")
 """What the columns of a split hold where its header has other names."""
 
 
-def is_golden_folder(path: Path) -> bool:
-    """Say whether a folder is a BEIR data set, with ``queries.jsonl`` and ``qrels``.
-
-    Also one without ``queries.jsonl`` if a split has BEIR's header, so that its reader can say what is missing.
-    """
-    if os.path.isfile(path / "queries.jsonl"):  # noqa: PTH113 - Path.is_file raises where it may not look
-        return os.path.isdir(path / "qrels")  # noqa: PTH112 - as above
-    return any(_starts_like_split(split) for split in _splits_of(path) if os.path.isfile(split))  # noqa: PTH113 - reading a pipe would wait
-
-
-def _starts_like_split(path: Path) -> bool:
-    with suppress(OSError), path.open("rb") as file:
-        return file.read(len(_HEADER[0])).lower() == _HEADER[0]
-    return False
-
-
-def split_of(folder: Path) -> Path | None:
-    """Return the split that is read of a folder: ``test.tsv``, or else its only one; None if there are several or none."""
-    splits = _splits_of(folder)
-    tests = [split for split in splits if split.stem == "test"]
-    return tests[0] if tests else splits[0] if len(splits) == 1 else None
-
-
-def _splits_of(folder: Path) -> list[Path]:
-    """Return the files ``qrels/*.tsv`` of a folder, by name."""
-    try:
-        return sorted((folder / "qrels").glob("*.tsv"))
-    except OSError:
-        return []
-
-
-def read_folder(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
+def read_folder(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
     """Read the split `test` of a BEIR folder, or its only one. Raises GoldenSetError."""
-    splits = _splits_of(path)
+    splits = splits_of(path)
     chosen = split_of(path)
     if chosen is None:
         base = shown.rstrip("/\\")
@@ -76,16 +45,17 @@ def read_folder(path: Path, shown: str, custom_metrics: Collection[str] = ()) ->
                 "There are no qrels/*.tsv in this folder. Add the judgments of a split as qrels/test.tsv."
             )
         raise GoldenSetError([Problem(shown, 1, 1, message)])
-    contents = read_split(chosen, f"{shown.rstrip('/')}/qrels/{chosen.name}", custom_metrics)
-    return replace(contents, name=path.absolute().name)
+    golden = read_split(chosen, f"{shown.rstrip('/')}/qrels/{chosen.name}", custom_metrics)
+    golden.path, golden.name = path, path.absolute().name
+    return golden
 
 
-def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:  # noqa: ARG001 - no thresholds here
+def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - no thresholds here
     """Read the qrels of one split, with the texts in ``queries.jsonl`` in the folder above. Raises GoldenSetError."""
     folder = path.absolute().parent.parent
     texts_in = os.path.normpath(Path(shown).parent / ".." / "queries.jsonl").replace(os.sep, "/")
     problems, in_queries = Problems(shown), Problems(texts_in)
-    contents = None
+    golden = None
     with pause_gc():
         data = read_plain_bytes(path, shown, MAX_BYTES)
         judged: Judged | None = None
@@ -107,10 +77,10 @@ def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
         if judged is not None and not len(problems) and not len(in_queries):
             with suppress(Stop):
                 name = f"{folder.name}-{path.stem}"
-                contents = contents_of(judged, texts, problems, name=name, texts_in=texts_in)
+                golden = golden_set_of(judged, texts, problems, path=path, name=name, texts_in=texts_in)
     raise_any(problems, in_queries)
-    assert contents is not None  # noqa: S101 - or there was a problem
-    return contents
+    assert golden is not None  # noqa: S101 - or there was a problem
+    return golden
 
 
 def _no_texts(texts_in: str) -> str:

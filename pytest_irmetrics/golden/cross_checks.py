@@ -10,9 +10,9 @@ from pytest_irmetrics.base.wording import quote
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_irmetrics.golden.golden_set import GoldenSet
     from pytest_irmetrics.golden.nodes import Node, NodeProblems
     from pytest_irmetrics.golden.queries import QueryReader
-    from pytest_irmetrics.golden.query import Contents
     from pytest_irmetrics.thresholds import Threshold
 
 __all__ = ["check_gates", "check_level", "check_slices", "check_texts"]
@@ -25,10 +25,10 @@ def check_texts(read: QueryReader, problems: NodeProblems) -> None:
             problems.at(node, "This query has no `query`, and others do. Write the text to search for.")
 
 
-def check_level(contents: Contents, problems: NodeProblems) -> None:
+def check_level(golden: GoldenSet, problems: NodeProblems) -> None:
     """Report the queries in which no document reaches the relevance level."""
-    level = contents.relevance_level
-    for query in contents.queries.values():
+    level = golden.relevance_level
+    for query in golden.queries.values():
         best = max(query.judgments.values(), default=0)
         if 0 < best < level and query.line is not None and query.column is not None:
             advice = f"Grade one {level} or higher, or lower `relevance_level`."
@@ -38,11 +38,11 @@ def check_level(contents: Contents, problems: NodeProblems) -> None:
             problems.report(query.line, query.column, message)
 
 
-def check_slices(slices: Mapping[str, Node], contents: Contents, problems: NodeProblems) -> None:
+def check_slices(slices: Mapping[str, Node], golden: GoldenSet, problems: NodeProblems) -> None:
     """Report slices by a tag that no query carries; each comes with the node of its tag."""
     if not slices:
         return
-    tags = {tag for query in contents.queries.values() for tag in query.tags}
+    tags = {tag for query in golden.queries.values() for tag in query.tags}
     for tag, key in slices.items():
         if tag not in tags:
             close = get_close_matches(tag, tags, n=1) if len(tag) <= 60 and len(tags) <= 200 else []
@@ -50,15 +50,13 @@ def check_slices(slices: Mapping[str, Node], contents: Contents, problems: NodeP
             problems.at(key, f"No query carries the tag {quote(tag)}. {advice}")
 
 
-def check_gates(
-    limited: Sequence[tuple[Node, Threshold]], contents: Contents, problems: NodeProblems
-) -> None:
+def check_gates(limited: Sequence[tuple[Node, Threshold]], golden: GoldenSet, problems: NodeProblems) -> None:
     """Report thresholds on metrics that are computed for none of their queries; each comes with its metric's key."""
-    if not limited or not contents.queries:
+    if not limited or not golden.queries:
         return
     # Tags, by whether a query has no answer; None stands for the whole set.
     with_metric: dict[bool, set[str | None]] = {False: set(), True: set()}
-    for query in contents.queries.values():
+    for query in golden.queries.values():
         with_metric[query.no_answer].add(None)
         with_metric[query.no_answer].update(query.tags)
     for key, threshold in limited:

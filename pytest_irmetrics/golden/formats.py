@@ -1,23 +1,20 @@
-"""A path → the format that it is in, and its contents through the reader of that format."""
+"""Formats of golden sets: which one a path is in, and which function reads it."""
 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
     from pathlib import Path
 
-    from pytest_irmetrics.golden.query import Contents
-
-    Reader = Callable[[Path, str, Collection[str]], Contents]
-
-__all__ = ["SUFFIXES", "format_of", "read"]
+__all__ = ["SUFFIXES", "format_of", "is_golden_folder", "reader_of", "split_of", "splits_of"]
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -31,6 +28,9 @@ SUFFIXES = {
     ".json": "quepid",
 }
 """Suffix → format."""
+
+_BEIR_COLUMN = b"query-id"
+"""The first column of a BEIR split."""
 
 _READERS = {
     "yaml": ("pytest_irmetrics.golden.yaml", "read_yaml"),
@@ -47,11 +47,8 @@ _READERS = {
 def format_of(path: Path, shown: str) -> str:
     """Say which format a file is in, by its suffix, or a folder. Raises GoldenSetError where it is none."""
     is_folder = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
-    if is_folder:
-        from pytest_irmetrics.golden.beir import is_golden_folder  # noqa: PLC0415 - few golden sets are folders
-
-        if is_golden_folder(path):
-            return "beir"
+    if is_folder and is_golden_folder(path):
+        return "beir"
     form = SUFFIXES.get(path.suffix.lower())
     if form is not None and not is_folder:
         return form
@@ -64,8 +61,42 @@ def format_of(path: Path, shown: str) -> str:
     raise GoldenSetError([Problem(shown, 1, 1, message)])
 
 
-def read(form: str, path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
-    """Read a file or folder in one of the formats, whatever its suffix. Raises GoldenSetError."""
+def reader_of(form: str) -> Callable[..., Any]:
+    """Return the function that reads a format: path, shown path and custom metrics → GoldenSet.
+
+    The module that holds it is imported now.
+    """
     module, function = _READERS[form]
-    reader: Reader = getattr(import_module(module), function)
-    return reader(path, shown, custom_metrics)
+    reader: Callable[..., Any] = getattr(import_module(module), function)
+    return reader
+
+
+def is_golden_folder(path: Path) -> bool:
+    """Say whether a folder is a BEIR data set, with ``queries.jsonl`` and ``qrels``.
+
+    Also one without ``queries.jsonl`` if a split has BEIR's header, so that its reader can say what is missing.
+    """
+    if os.path.isfile(path / "queries.jsonl"):  # noqa: PTH113 - Path.is_file raises where it may not look
+        return os.path.isdir(path / "qrels")  # noqa: PTH112 - as above
+    return any(_starts_like_split(split) for split in splits_of(path) if os.path.isfile(split))  # noqa: PTH113 - reading a pipe would wait
+
+
+def _starts_like_split(path: Path) -> bool:
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(_BEIR_COLUMN)).lower() == _BEIR_COLUMN
+    return False
+
+
+def split_of(folder: Path) -> Path | None:
+    """Return the split that is read of a folder: ``test.tsv``, or else its only one; None if there are several or none."""
+    splits = splits_of(folder)
+    tests = [split for split in splits if split.stem == "test"]
+    return tests[0] if tests else splits[0] if len(splits) == 1 else None
+
+
+def splits_of(folder: Path) -> list[Path]:
+    """Return the files ``qrels/*.tsv`` of a folder, by name."""
+    try:
+        return sorted((folder / "qrels").glob("*.tsv"))
+    except OSError:
+        return []

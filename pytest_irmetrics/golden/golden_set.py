@@ -1,25 +1,27 @@
-"""GoldenSet: read from a file or made in Python, and asked where it says what."""
+"""GoldenSet: queries with their judgments and thresholds, loaded from a file or made from Python mappings."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import printed_as
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, place
-from pytest_irmetrics.golden.formats import format_of, read
-from pytest_irmetrics.golden.judgments import read_judgments
+from pytest_irmetrics.golden.formats import format_of, reader_of
+from pytest_irmetrics.golden.query import MAX_GRADE, Query
+from pytest_irmetrics.thresholds import finite
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from pytest_irmetrics.golden.query import Contents, Query
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.thresholds import Threshold
 
-__all__ = ["GoldenSet", "made_of", "read_as"]
+__all__ = ["GoldenSet"]
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -43,17 +45,17 @@ class GoldenSet:
     )
 
     path: Path | None
-    """None if it came from Python."""
+    """The file, or the folder of a BEIR data set; None if the set was made in Python."""
     name: str
     """For people: the file's `name`, or else its stem."""
     relevance_level: Grade
-    """The lowest grade that counts as relevant in binary metrics."""
+    """The lowest grade that counts as relevant in binary metrics: above 0, up to 1000."""
     thresholds: tuple[Threshold, ...]
     """The set's own and, with a tag, those of its slices."""
     queries: Mapping[str, Query]
     """By id, in the file's order."""
     left_out: tuple[str, ...]
-    """Ids of queries without any judgment, which no metric can say anything about."""
+    """Ids of queries without any judgment, which no metric can be computed for."""
 
     def __init__(
         self,
@@ -66,6 +68,10 @@ class GoldenSet:
         thresholds: Iterable[Threshold] = (),
         left_out: Iterable[str] = (),
     ) -> None:
+        """Make a golden set of queries, each with an id of its own; messages name its file as `shown`.
+
+        Raises GoldenSetError for two queries of one id.
+        """
         self.path = path
         self.name = name
         self.relevance_level = relevance_level
@@ -92,7 +98,8 @@ class GoldenSet:
         """
         file = Path(path)
         shown = str(file) if shown is None else shown
-        return read_as(format_of(file, shown), file, shown, custom_metrics)
+        golden: GoldenSet = reader_of(format_of(file, shown))(file, shown, custom_metrics)
+        return golden
 
     @classmethod
     def from_judgments(
@@ -105,11 +112,10 @@ class GoldenSet:
     ) -> GoldenSet:
         """Make a golden set of judgments: query id → document id → grade.
 
-        As trec_eval has it, a query without a relevant document scores 0, and grades below 0 gain 0. A query
+        As in trec_eval, a query without a relevant document scores 0, and grades below 0 gain 0. A query
         without any judgment is in `left_out`. Ids that are integers become text. Raises GoldenSetError.
         """
-        contents = read_judgments(judgments, texts=texts, name=name, relevance_level=relevance_level)
-        return made_of(contents)
+        return _from_judgments(judgments, texts, name, relevance_level)
 
     @property
     def tags(self) -> frozenset[str]:
@@ -119,11 +125,11 @@ class GoldenSet:
         return self._tags
 
     def where(self, query_id: str) -> str:
-        """Return where a query stands, as ``path:line``; the set's name if it did not come from a file."""
+        """Return the place of a query as ``path:line``; the set's name if it did not come from a file."""
         return place(self._shown, self.queries[query_id].line, None)
 
     def where_judged(self, query_id: str, doc_id: str) -> str:
-        """Return where a document or passage is judged, as ``path:line``; where its query stands if that is unknown."""
+        """Return the place where a document or passage is judged, as ``path:line``; if unknown, its query's place."""
         line = self.locate(query_id, doc_id)
         where = self.where(query_id)
         return where if line is None else f"{where.rpartition(':')[0]}:{line}"
@@ -131,31 +137,31 @@ class GoldenSet:
     def locate(self, query_id: str, doc_id: str) -> int | None:
         """Find the line on which a query judges or forbids a document, or judges the passage of that key.
 
-        None if there is no file, if the file has changed since it was read, or if the query says nothing of that
-        document. Reads the file again, which keeps loading fast.
+        None if there is no file, if the file has changed since it was read, or if the query does not name that
+        document. Reads the file again: loading would be slower if it kept the place of each judgment.
         """
         query = self.queries[query_id]
         if self.path is None or query.line is None:
             return None
         if doc_id not in query.judgments and doc_id not in query.forbidden:
             return None
-        from pytest_irmetrics.golden.locate import lines_of, place_in  # noqa: PLC0415 - few are asked for a place
+        from pytest_irmetrics.golden.locate import find_line, judgment_lines  # noqa: PLC0415 - seldom needed
 
         if self._lines is None:
-            self._lines = lines_of(self.path)
+            self._lines = judgment_lines(self.path)
         after = (
             other.line
             for other in self.queries.values()
             if other.line is not None and other.line > query.line
         )
-        return place_in(self.path, self._lines, query, doc_id, min(after, default=len(self._lines)))
+        return find_line(self.path, self._lines, query, doc_id, min(after, default=len(self._lines)))
 
     def __repr__(self) -> str:
         return f"<GoldenSet {self._shown}: {plural(len(self.queries), 'query', 'queries')}>"
 
 
 def _by_id(queries: Iterable[Query], name: str) -> dict[str, Query]:
-    """Key queries by id. Raises GoldenSetError for two of one id."""
+    """Return the queries by id. Raises GoldenSetError for two of one id."""
     found: dict[str, Query] = {}
     for query in queries:
         if query.id in found:
@@ -165,21 +171,115 @@ def _by_id(queries: Iterable[Query], name: str) -> dict[str, Query]:
     return found
 
 
-def read_as(form: str, path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
-    """Read a golden set in one of the formats, whatever its suffix. Raises GoldenSetError."""
-    return made_of(read(form, path, shown, custom_metrics), path)
+# From judgments in Python ----------------------------------------------------------------------------------------------
 
 
-def made_of(contents: Contents, path: Path | None = None) -> GoldenSet:
-    """Make a golden set of what a reader returned, of the file or folder at `path`."""
-    golden = GoldenSet(
-        (),
-        path=path,
-        shown=contents.shown,
-        name=contents.name,
-        relevance_level=contents.relevance_level,
-        thresholds=contents.thresholds,
-        left_out=contents.left_out,
-    )
-    golden.queries = contents.queries  # by id already, and of large sets a second index takes its time
-    return golden
+def _from_judgments(
+    judgments: Mapping[str, Mapping[str, Grade]],
+    texts: Mapping[str, str] | None,
+    name: str,
+    relevance_level: Grade,
+) -> GoldenSet:
+    """Check judgments that were given as Python mappings, and make a golden set of them."""
+    problems: list[str] = []
+    level = _grade(relevance_level)
+    if level is None or not 0 < level <= MAX_GRADE:
+        problems.append(
+            f"relevance_level is {_shown(relevance_level)}. Give the lowest grade that counts, above 0 and up to {MAX_GRADE}."
+        )
+    if not isinstance(judgments, Mapping) or not isinstance(texts, Mapping | None):
+        what = "judgments" if not isinstance(judgments, Mapping) else "texts"
+        advice = (
+            "a mapping of query id to document id to grade"
+            if what == "judgments"
+            else "a mapping of query id to text"
+        )
+        raise GoldenSetError([Problem(name, None, None, f"The {what} are no mapping. Give {advice}.")])
+    known_texts = _check_texts(texts or {}, problems)
+    queries: dict[str, Query] = {}
+    left_out: dict[str, None] = {}
+    for key, documents in judgments.items():
+        query_id = _id(key, "query", problems)
+        if query_id is None:
+            continue
+        if query_id in queries or query_id in left_out:
+            problems.append(
+                f"The query {quote(query_id)} is here twice, as text and as an integer. Keep one."
+            )
+        elif not isinstance(documents, Mapping):
+            problems.append(
+                f"The judgments of query {quote(query_id)} are {_shown(documents)}. Give {{id: grade}}."
+            )
+        elif documents:
+            grades = _check_grades(query_id, documents, problems)
+            queries[query_id] = Query(query_id, known_texts.get(query_id), grades)
+        else:
+            left_out[query_id] = None
+    left_out |= dict.fromkeys(query_id for query_id in known_texts if query_id not in queries)
+    if not queries and not problems:
+        problems.append("There is no query with a judgment. Give {query id: {document id: grade}}.")
+    if problems or level is None:
+        raise GoldenSetError([Problem(name, None, None, message) for message in problems])
+    return GoldenSet(queries.values(), name=name, relevance_level=level, left_out=left_out)
+
+
+def _check_texts(texts: Mapping[str, str], problems: list[str]) -> dict[str, str]:
+    read = {}
+    for key, text in texts.items():
+        query_id = _id(key, "query", problems)
+        if query_id is None:
+            continue
+        if isinstance(text, str) and text and not text.isspace():
+            read[query_id] = text
+        else:
+            problems.append(
+                f"The text of query {quote(query_id)} is {_shown(text)}. Give the text to search for."
+            )
+    return read
+
+
+def _check_grades(query_id: str, documents: Mapping[str, Grade], problems: list[str]) -> dict[str, Grade]:
+    grades: dict[str, Grade] = {}
+    for key, value in documents.items():
+        doc_id = _id(key, "document", problems)
+        if doc_id is None:
+            continue
+        grade = _grade(value)
+        if doc_id in grades:
+            problems.append(
+                f"Query {quote(query_id)} judges {quote(doc_id)} twice, as text and as an integer. Keep one."
+            )
+        elif grade is None or grade > MAX_GRADE:
+            problems.append(
+                f"Query {quote(query_id)} grades {quote(doc_id)} {_shown(value)}. Give a number up to {MAX_GRADE}."
+            )
+        else:
+            grades[doc_id] = grade
+    return grades
+
+
+def _id(key: object, what: str, problems: list[str]) -> str | None:
+    """Return an id as text, an integer as its digits; what is neither is reported."""
+    if isinstance(key, str) and key:
+        return str(key)
+    if isinstance(key, Integral) and not isinstance(key, bool):
+        try:
+            return str(int(key))
+        except ValueError:  # longer than Python prints
+            pass
+    problems.append(f"The {what} id {_shown(key)} is no id. Give a text or an integer.")
+    return None
+
+
+def _grade(value: object) -> Grade | None:
+    """Return a grade as Python's own number, None for what is none; nearly always it is an int already."""
+    return value if type(value) is int else finite(value)
+
+
+def _shown(value: object) -> str:
+    """Show a value from Python in a message, whatever its `repr` would do."""
+    if isinstance(value, str | bool | float) or value is None:
+        return quote(value) if isinstance(value, str) else repr(value)
+    if type(value) is int and abs(value) < 10**20:
+        return str(value)
+    return f"of type {type(value).__name__}"

@@ -9,10 +9,11 @@ from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.golden.cross_checks import check_texts
 from pytest_irmetrics.golden.errors import Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
+from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_plain, strict_json
 from pytest_irmetrics.golden.nodes import NodeProblems, is_mapping, is_sequence
 from pytest_irmetrics.golden.queries import QueryReader
-from pytest_irmetrics.golden.query import MAX_GRADE, Contents, make_query
+from pytest_irmetrics.golden.query import MAX_GRADE, Query
 from pytest_irmetrics.golden.read_thresholds import ThresholdReader
 from pytest_irmetrics.golden.values import USUAL_KEYS
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_irmetrics.golden.nodes import Node
-    from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["read_jsonl"]
@@ -34,7 +34,7 @@ MAX_LINE = 10_000_000
 _NAMES = ("id", "query", "relevant", "forbidden", "tags", "xfail")
 
 
-def read_jsonl(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
+def read_jsonl(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
     """Read a golden set of one query a line. Raises GoldenSetError."""
     data = read_plain_bytes(path, shown, MAX_BYTES)
     with pause_gc():
@@ -51,7 +51,7 @@ class _LineReader:
         self._reader = QueryReader(self._problems, thresholds, demanding=False)
         self._queries = self._reader.queries
 
-    def read(self, data: bytes) -> Contents:
+    def read(self, data: bytes) -> GoldenSet:
         with suppress(Stop):
             for number, line in enumerate(data.splitlines(), 1):
                 if line and not line.isspace():
@@ -73,7 +73,13 @@ class _LineReader:
                     1, 1, 'No query has a judgment. Write "relevant" with the documents of each.'
                 )
             raise_any(self._problems)
-        return Contents(queries, self._problems.shown, self._path.stem, left_out=tuple(left_out))
+        return GoldenSet(
+            queries.values(),
+            path=self._path,
+            shown=self._problems.shown,
+            name=self._path.stem,
+            left_out=left_out,
+        )
 
     def _read_line(self, line: bytes, number: int) -> None:
         if len(line) > MAX_LINE:
@@ -170,9 +176,7 @@ def _usual(record: Any, line: int) -> Query | None:
         return None
     if not text or not query_id or "" in judgments:
         return None
-    return make_query(
-        query_id, text, judgments, (), tuple(tags), 1.0, _NO_PARAMS, (), False, None, None, line, 1  # noqa: FBT003 - as its fields
-    )  # fmt: skip
+    return Query(query_id, text, judgments, tags=tuple(tags), params=_NO_PARAMS, line=line, column=1)
 
 
 _NO_PARAMS: dict[str, object] = {}  # one for all, as nothing changes a query

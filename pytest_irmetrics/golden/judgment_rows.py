@@ -6,11 +6,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.query import MAX_GRADE, Contents, Query, make_query
+from pytest_irmetrics.golden.golden_set import GoldenSet
+from pytest_irmetrics.golden.query import MAX_GRADE, Query
 from pytest_irmetrics.thresholds import read_number
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
+    from pathlib import Path
 
     from pytest_irmetrics.golden.errors import Problems
     from pytest_irmetrics.metrics import Grade
@@ -19,7 +21,7 @@ __all__ = [
     "MAX_BYTES",
     "Judged",
     "bad_grade",
-    "contents_of",
+    "golden_set_of",
     "iter_lines",
     "judged_twice",
     "read_grade",
@@ -64,22 +66,23 @@ def judged_twice(query_id: str, doc_id: str, line: int) -> str:
     return f"The query {quote(query_id)} judges {quote(doc_id)} twice, first on line {line}. Keep one."
 
 
-def contents_of(
+def golden_set_of(
     judged: Judged,
     texts: Mapping[str, str] | None,
     problems: Problems,
     *,
+    path: Path,
     name: str,
     texts_in: str = "",
     ignored: Container[str] = (),
-) -> Contents:
-    """Make queries of judgments and texts; `texts` is None for a set without texts.
+) -> GoldenSet:
+    """Make a golden set of judgments and texts; `texts` is None for a set without texts.
 
     Where there are texts, a query without one is reported: `texts_in` names the file that lacks it. A query with a
     text and no judgment is left out, unless it is `ignored`.
     """
     grades, lines = judged
-    queries: dict[str, Query] = {}
+    queries: list[Query] = []
     no_params: dict[str, object] = {}  # one for all, as nothing changes a query
     for query_id, documents in grades.items():
         if texts is None:
@@ -91,10 +94,8 @@ def contents_of(
                     f"The query {quote(query_id)} has no text in {texts_in}. Add it, or remove its judgments."
                 )
                 problems.report(lines[query_id], 1, message)
-        queries[query_id] = make_query(
-            query_id, text, documents, (), (), 1.0, no_params, (), False, None, None, lines[query_id], 1  # noqa: FBT003 - as its fields
-        )  # fmt: skip
+        queries.append(Query(query_id, text, documents, params=no_params, line=lines[query_id], column=1))
     left_out = [query_id for query_id in texts or () if query_id not in grades and query_id not in ignored]
     if not queries and not len(problems):
         problems.report(1, 1, "There is no judgment. Write one a line.")
-    return Contents(queries, problems.shown, name, left_out=tuple(left_out))
+    return GoldenSet(queries, path=path, shown=problems.shown, name=name, left_out=left_out)

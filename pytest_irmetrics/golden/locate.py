@@ -6,9 +6,8 @@ import csv
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden import files
-from pytest_irmetrics.golden.beir import split_of
 from pytest_irmetrics.golden.errors import Stop
-from pytest_irmetrics.golden.formats import SUFFIXES
+from pytest_irmetrics.golden.formats import SUFFIXES, split_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,17 +15,17 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.golden.query import Query
 
-__all__ = ["lines_of", "place_in"]
+__all__ = ["find_line", "judgment_lines"]
 
 
-def lines_of(path: Path) -> list[str]:
+def judgment_lines(path: Path) -> list[str]:
     """Return the lines of the file that holds a golden set's judgments; none if it can no longer be read."""
     if SUFFIXES.get(path.suffix.lower()) is None or path.is_dir():
         path = split_of(path) or path
     return files.lines_of(path)
 
 
-def place_in(path: Path, lines: Sequence[str], query: Query, doc_id: str, last: int) -> int | None:
+def find_line(path: Path, lines: Sequence[str], query: Query, doc_id: str, last: int) -> int | None:
     """Find the line on which a query judges or forbids a document; None where it cannot be told.
 
     `last` is the line on which the next query begins, perhaps the one on which this ends.

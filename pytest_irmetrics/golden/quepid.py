@@ -9,10 +9,11 @@ from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
+from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_plain
 from pytest_irmetrics.golden.judgment_rows import bad_grade, judged_twice, read_grade
 from pytest_irmetrics.golden.nodes import NodeProblems, ScalarEvent, is_mapping, is_sequence, place_of
-from pytest_irmetrics.golden.query import Contents, Query
+from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.tables import read_table
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 MAX_BYTES = 50_000_000
 
 
-def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
+def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
     """Read what Quepid exports: queries with their ratings, as JSON or, in a file without its suffix, a table.
 
     Raises GoldenSetError.
@@ -38,15 +39,15 @@ def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) ->
         return read_table(path, shown, custom_metrics)
     data = read_plain_bytes(path, shown, MAX_BYTES)
     problems = NodeProblems(shown)
-    contents = None
+    golden = None
     with pause_gc(), suppress(Stop):
-        contents = _read(data.decode(), path, problems)
+        golden = _read(data.decode(), path, problems)
     raise_any(problems)
-    assert contents is not None  # noqa: S101 - or there was a problem
-    return contents
+    assert golden is not None  # noqa: S101 - or there was a problem
+    return golden
 
 
-def _read(text: str, path: Path, problems: NodeProblems) -> Contents:
+def _read(text: str, path: Path, problems: NodeProblems) -> GoldenSet:
     try:
         root = compose(text)
     except JsonError as error:
@@ -88,11 +89,12 @@ def _read(text: str, path: Path, problems: NodeProblems) -> Contents:
             1, 1, "No query has a rating. Rate some results in Quepid, and export the case again."
         )
     name = fields.get("case_name")
-    return Contents(
-        queries,
-        problems.shown,
-        name.value if name.__class__ is ScalarEvent and name.value else path.stem,
-        left_out=tuple(left_out),
+    return GoldenSet(
+        queries.values(),
+        path=path,
+        shown=problems.shown,
+        name=name.value if name.__class__ is ScalarEvent and name.value else path.stem,
+        left_out=left_out,
     )
 
 

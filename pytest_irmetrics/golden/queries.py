@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.nodes import ScalarEvent, SequenceStartEvent, cut, is_mapping, kind_of, place_of
 from pytest_irmetrics.golden.passage import Passage
-from pytest_irmetrics.golden.query import MAX_GRADE, make_query
+from pytest_irmetrics.golden.query import MAX_GRADE, Query
 from pytest_irmetrics.golden.values import (
     PASSAGE,
     PASSAGE_KEYS,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_irmetrics.golden.nodes import Node, NodeProblems
-    from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.golden.read_thresholds import ThresholdReader
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.thresholds import Threshold
@@ -126,7 +125,7 @@ class QueryReader:
             problems.at(id_node or get("query"), f"The query {quote(query_id)} on line {first.line} {same}.")
             return
         mark = node.start_mark
-        self.queries[query_id] = make_query(
+        self.queries[query_id] = Query(
             query_id,
             text,
             {} if judgments is None else judgments,

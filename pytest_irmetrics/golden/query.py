@@ -1,36 +1,39 @@
-"""What a golden set is made of: a Query, and the Contents that a reader returns."""
+"""Query: what to search for, which documents are judged how, and what else a golden set says of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from pytest_irmetrics.golden.passage import Passage
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.thresholds import Threshold
 
-__all__ = ["MAX_GRADE", "MAX_WEIGHT", "Contents", "Query", "make_query"]
+__all__ = ["MAX_GRADE", "MAX_WEIGHT", "Query"]
 
-MAX_WEIGHT = 1e9  # greater ones could not be summed as doubles, and say no more
-MAX_GRADE = 1000  # the gain 2^grade - 1 of a greater one could not be summed as a double
+MAX_WEIGHT = 1e9  # sums of greater ones would lose the weights of other queries
+MAX_GRADE = 1000  # the gain 2^grade - 1 of a greater one would overflow in a sum of doubles
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: the constructor of a frozen dataclass takes four times as long, which at 100,000 queries is a tenth of
+# the time of loading.
+@dataclass(slots=True)
 class Query:
-    """One query, and what is known about its answer."""
+    """One query of a golden set, with its judgments; not to be changed once it is made."""
 
     id: str
     text: str | None
-    """What to search for; None where only ids are known, so that nothing but a stored run can be checked."""
+    """What to search for; None where only ids are known, so that only a stored run can be evaluated."""
     judgments: Mapping[str, Grade]
     """Grade by document, with those that were judged not relevant (0); by its `key` where a passage was judged."""
     forbidden: tuple[str, ...] = ()
+    """Documents that the answer must not contain."""
     tags: tuple[str, ...] = ()
     weight: float = 1.0
-    """Above 0; counts in every mean."""
+    """The query's weight in every mean: above 0, up to 1e9."""
     params: Mapping[str, object] = field(default_factory=dict)
     """Keyword arguments for the retriever."""
     thresholds: tuple[Threshold, ...] = ()
@@ -38,17 +41,18 @@ class Query:
     no_answer: bool = False
     """Whether the right answer is an empty one."""
     xfail: str | None = None
-    """Why it is known to be bad; such a query is in no mean and no gate."""
+    """The reason why it is known to fail; such a query is in no mean and no gate."""
     note: str | None = None
     line: int | None = None
-    """Where it begins in its file, counted from 1."""
+    """The line in its file on which it begins, counted from 1."""
     column: int | None = None
+    """The column in which it begins, counted from 1."""
     passages: tuple[Passage, ...] = ()
     """The judged passages, which are among the judgments too."""
 
     @property
     def documents(self) -> Mapping[str, Grade]:
-        """The best grade by judged document, those included that are judged by passage."""
+        """The best grade of each judged document; a document that is judged by passage counts with its best passage."""
         if not self.passages:
             return self.judgments
         documents: dict[str, Grade] = {}
@@ -57,65 +61,3 @@ class Query:
             doc_id = source.get(judged, judged)
             documents[doc_id] = max(grade, documents.get(doc_id, grade))
         return documents
-
-
-class _Draft:
-    """A Query while its slots can still be set.
-
-    The constructor of a frozen dataclass sets each field through `object.__setattr__`, which takes four times as
-    long; over 100,000 queries that is a tenth of the time in which a file is to be read.
-    """
-
-    __slots__ = Query.__slots__
-
-    def __init__(
-        self,
-        query_id: str,
-        text: str | None,
-        judgments: Mapping[str, Grade],
-        forbidden: tuple[str, ...],
-        tags: tuple[str, ...],
-        weight: float,
-        params: Mapping[str, object],
-        thresholds: tuple[Threshold, ...],
-        no_answer: bool,  # noqa: FBT001 - positional, because keywords cost as much as is saved here
-        xfail: str | None,
-        note: str | None,
-        line: int | None,
-        column: int | None,
-        passages: tuple[Passage, ...] = (),
-    ) -> None:
-        self.id = query_id
-        self.text = text
-        self.judgments = judgments
-        self.forbidden = forbidden
-        self.tags = tags
-        self.weight = weight
-        self.params = params
-        self.thresholds = thresholds
-        self.no_answer = no_answer
-        self.xfail = xfail
-        self.note = note
-        self.line = line
-        self.column = column
-        self.passages = passages
-        self.__class__ = Query  # type: ignore[assignment]  # equal slots, so it is one from here on
-
-
-make_query = cast("Callable[..., Query]", _Draft)
-"""Make a Query faster than its own constructor; all fields, in its order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What a golden set says, as its reader has read it; a GoldenSet is made of it."""
-
-    queries: Mapping[str, Query]
-    """By id, in the file's order."""
-    shown: str
-    """How messages name the file in which the queries' lines are counted."""
-    name: str
-    relevance_level: Grade = 1
-    thresholds: tuple[Threshold, ...] = ()
-    left_out: tuple[str, ...] = ()
-    """Ids of queries without any judgment."""

@@ -1,4 +1,4 @@
-"""CSV and TSV with a header, one judgment a row → Contents."""
+"""CSV and TSV with a header, one judgment a row → GoldenSet."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.beir import is_split, read_split
 from pytest_irmetrics.golden.errors import Problems, Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
+from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.judgment_rows import MAX_BYTES
-from pytest_irmetrics.golden.query import Contents, Query
+from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.table_rows import read_rows
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ __all__ = ["read_table"]
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 
-def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
+def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
     """Read a golden set from a CSV or TSV file with a header. Raises GoldenSetError."""
     data = read_plain_bytes(path, shown, MAX_BYTES)
     tabs = path.suffix.lower() == ".tsv"
@@ -43,8 +44,8 @@ def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
         if not any(draft.judgments for draft in drafts.values()) and not len(problems):
             problems.report(1, 1, "There is no judgment. Write one a row, under the header.")
     raise_any(problems)
-    queries = {
-        query_id: Query(
+    queries = [
+        Query(
             query_id,
             draft.text,
             draft.judgments,
@@ -56,9 +57,9 @@ def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
         )
         for query_id, draft in drafts.items()
         if draft.judgments
-    }
+    ]
     left_out = tuple(query_id for query_id, draft in drafts.items() if not draft.judgments)
-    return Contents(queries, shown, path.stem, left_out=left_out)
+    return GoldenSet(queries, path=path, shown=shown, name=path.stem, left_out=left_out)
 
 
 def _check_texts(drafts: Mapping[str, QueryRows], problems: Problems) -> None:

@@ -13,7 +13,7 @@ from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.judgment_rows import (
     MAX_BYTES,
     bad_grade,
-    contents_of,
+    golden_set_of,
     iter_lines,
     judged_twice,
     read_grade,
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
+    from pytest_irmetrics.golden.golden_set import GoldenSet
     from pytest_irmetrics.golden.judgment_rows import Judged
-    from pytest_irmetrics.golden.query import Contents
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["read_qrels", "read_topics", "topics_beside"]
@@ -43,7 +43,7 @@ def topics_beside(qrels: str) -> str:
     return f"{folder}{slash}{stem if stem and dot else suffix}.topics.tsv"
 
 
-def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:  # noqa: ARG001 - no thresholds here
+def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - no thresholds here
     """Read qrels with the texts in ``NAME.topics.tsv`` beside them; without that file, the queries have no texts.
 
     As in trec_eval, fields are separated by ASCII white space and the second is ignored. Raises GoldenSetError.
@@ -54,7 +54,7 @@ def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
     shown_topics = topics_beside(shown.replace("\\", "/"))
     in_topics = Problems(shown_topics)
     texts = None
-    contents = None
+    golden = None
     with pause_gc():
         if topics.exists():
             with suppress(Stop):
@@ -63,10 +63,12 @@ def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
             judged = _read_judgments(data, problems)
             del data
             if texts is None or not (len(problems) or len(in_topics)):
-                contents = contents_of(judged, texts, problems, name=path.stem, texts_in=shown_topics)
+                golden = golden_set_of(
+                    judged, texts, problems, path=path, name=path.stem, texts_in=shown_topics
+                )
     raise_any(problems, in_topics)
-    assert contents is not None  # noqa: S101 - or there was a problem
-    return contents
+    assert golden is not None  # noqa: S101 - or there was a problem
+    return golden
 
 
 def read_topics(path: Path, problems: Problems) -> dict[str, str]:

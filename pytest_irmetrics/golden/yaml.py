@@ -1,4 +1,4 @@
-"""A YAML file → Contents: its keys at the top, and query after query as they come."""
+"""A YAML file → GoldenSet: its keys at the top, and query after query as they come."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.golden.cross_checks import check_gates, check_level, check_slices, check_texts
 from pytest_irmetrics.golden.errors import Stop, raise_any
 from pytest_irmetrics.golden.files import read_text_bytes
+from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.nodes import (
     MappingEndEvent,
     MappingStartEvent,
@@ -24,7 +25,6 @@ from pytest_irmetrics.golden.nodes import (
     shown_node,
 )
 from pytest_irmetrics.golden.queries import QueryReader
-from pytest_irmetrics.golden.query import Contents
 from pytest_irmetrics.golden.read_thresholds import ThresholdReader
 from pytest_irmetrics.golden.values import (
     QUERY_KEYS,
@@ -51,12 +51,12 @@ __all__ = ["parse_yaml", "read_yaml"]
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 
-def read_yaml(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
+def read_yaml(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
     """Read a golden set; messages call the file `shown`. Raises GoldenSetError."""
     return parse_yaml(read_text_bytes(path, shown), path, shown, custom_metrics)
 
 
-def parse_yaml(data: bytes, path: Path, shown: str, custom_metrics: Collection[str] = ()) -> Contents:
+def parse_yaml(data: bytes, path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
     """Read a golden set from a file's content, without a BOM. Raises GoldenSetError."""
     with pause_gc():
         return _SetReader(path, shown, custom_metrics).read(data)
@@ -76,15 +76,15 @@ class _SetReader:
         self._limited: list[tuple[Node, Threshold]] = []
         self._slices: dict[str, Node] = {}
 
-    def read(self, data: bytes) -> Contents:
+    def read(self, data: bytes) -> GoldenSet:
         """Return what the file holds. Raises GoldenSetError."""
-        contents = None
+        golden = None
         with suppress(Stop):
-            contents = self._read(data)
+            golden = self._read(data)
         raise_any(self._problems)
-        return cast("Contents", contents)  # whatever stops the reading is reported
+        return cast("GoldenSet", golden)  # whatever stops the reading is reported
 
-    def _read(self, data: bytes) -> Contents:
+    def _read(self, data: bytes) -> GoldenSet:
         nodes = NodeReader(data, self._problems)
         complete = False
         try:
@@ -97,10 +97,10 @@ class _SetReader:
         if len(self._top) % 2 == 0:  # broken off between a key and its value
             self._top.pop()
         fields = fields_of(self._top, SET_KEYS, "a golden set", self._problems)
-        contents = self._read_set(fields)
+        golden = self._read_set(fields)
         if complete:
-            self._check_whole(fields.get("queries"), contents)
-        return contents
+            self._check_whole(fields.get("queries"), golden)
+        return golden
 
     # The document, as it comes ---------------------------------------------------------------------------------
 
@@ -158,7 +158,7 @@ class _SetReader:
 
     # The set, from the keys at the top -------------------------------------------------------------------------
 
-    def _read_set(self, fields: Mapping[str | None, Node]) -> Contents:
+    def _read_set(self, fields: Mapping[str | None, Node]) -> GoldenSet:
         version = fields.get("version")
         if version is not None and not (version.__class__ is ScalarEvent and version.value == "1"):
             self._problems.at(
@@ -183,12 +183,13 @@ class _SetReader:
                 self._problems.at(
                     queries, f"`queries` is {shown_node(queries)}. Write a list, each query after a `- `."
                 )
-        return Contents(
-            self._queries.queries,
-            self._problems.shown,
-            self._path.stem if name is None else name,
-            level,
-            tuple(threshold for _, threshold in self._limited),
+        return GoldenSet(
+            self._queries.queries.values(),
+            path=self._path,
+            shown=self._problems.shown,
+            name=self._path.stem if name is None else name,
+            relevance_level=level,
+            thresholds=[threshold for _, threshold in self._limited],
         )
 
     def _read_slices(self, node: Node) -> None:
@@ -202,7 +203,7 @@ class _SetReader:
             self._slices[key.value] = key
             self._limited += self._thresholds.read(value, key.value, tag=key.value)
 
-    def _check_whole(self, queries: Node | None, contents: Contents) -> None:
+    def _check_whole(self, queries: Node | None, golden: GoldenSet) -> None:
         """Report what shows only once every query is known; `queries` is their list."""
         if queries is None:
             message = "There are no `queries`. Write the key and, below it, a list of queries."
@@ -210,7 +211,7 @@ class _SetReader:
         elif not self._some and is_sequence(queries):
             self._problems.at(queries, "There is no query. Write `- query: …` with `relevant: …`.")
         check_texts(self._queries, self._problems)
-        if contents.relevance_level > self._queries.least:
-            check_level(contents, self._problems)
-        check_slices(self._slices, contents, self._problems)
-        check_gates(self._limited, contents, self._problems)
+        if golden.relevance_level > self._queries.least:
+            check_level(golden, self._problems)
+        check_slices(self._slices, golden, self._problems)
+        check_gates(self._limited, golden, self._problems)

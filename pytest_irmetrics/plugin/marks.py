@@ -129,7 +129,7 @@ def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
 def _may_be_golden(path: str, *, named: bool) -> bool:
     """Say whether what a pattern matches is one golden set; texts beside qrels are not, unless `named` in full."""
     if os.path.isdir(path):  # noqa: PTH112 - a name costs less than a Path
-        from pytest_irmetrics.golden.beir import is_golden_folder  # noqa: PLC0415 - few golden sets are folders
+        from pytest_irmetrics.golden.formats import is_golden_folder  # noqa: PLC0415 - few golden sets are folders
 
         return is_golden_folder(Path(path))
     return named or not path.endswith(".topics.tsv")
