@@ -17,7 +17,7 @@ from pytest_irmetrics.golden.values import PASSAGE_KEYS, QUERY_KEYS, SET_KEYS
 from pytest_irmetrics.metrics import FAMILIES
 from pytest_irmetrics.thresholds import QUERY_WORDS, WORDS
 
-EXAMPLE = Path(__file__).parents[2] / "example_project" / "golden" / "rules.yaml"
+EXAMPLE = Path(__file__).parents[3] / "example_project" / "golden" / "rules.yaml"
 
 VALID = {
     "all of it": """
@@ -168,13 +168,13 @@ def test_prints_the_file(capsys):
 
 
 @pytest.mark.parametrize("name", VALID)
-def test_takes_what_is_right(validator, tmp_path, name):
+def test_accepts_valid_golden_sets(validator, tmp_path, name):
     text = textwrap.dedent(VALID[name])
     load(tmp_path, text)
     validator.validate(as_json(text))
 
 
-def test_takes_the_example_project_and_what_init_writes(validator, tmp_path, monkeypatch, capsys):
+def test_accepts_the_example_project_and_the_golden_set_of_init(validator, tmp_path, monkeypatch, capsys):
     validator.validate(as_json(EXAMPLE.read_text(encoding="utf-8")))
     monkeypatch.chdir(tmp_path)
     assert cli.main(["init"]) == 0
@@ -183,7 +183,7 @@ def test_takes_the_example_project_and_what_init_writes(validator, tmp_path, mon
 
 
 @pytest.mark.parametrize("name", INVALID)
-def test_refuses_what_check_refuses(validator, tmp_path, name):
+def test_rejects_invalid_golden_sets(validator, tmp_path, name):
     with pytest.raises(GoldenSetError):
         load(tmp_path, INVALID[name])
     assert not validator.is_valid(as_json(INVALID[name]))
@@ -229,7 +229,7 @@ def test_offers_every_built_in_metric():
     assert offered == {"thresholds": {}, "query_thresholds": {}}  # nothing that is no metric
 
 
-def test_explains_every_key():
+def test_describes_every_key():
     """Editors show the description while one types."""
     described = schema()
     keys = {**described["properties"], **described["$defs"]["query"]["properties"]}

@@ -45,7 +45,7 @@ def left():
 
 
 class TestList:
-    def test_says_what_each_is_of(self, capsys):
+    def test_prints_test_golden_set_and_means(self, capsys):
         out, err = run(capsys, "list")
         assert err == ""
         assert out.splitlines() == [
@@ -71,47 +71,47 @@ class TestList:
             "  holds       1 query, depth 10",
         ]
 
-    def test_names_a_test_whose_name_no_file_can_have(self, capsys):
+    def test_names_a_test_whose_file_name_is_hashed(self, capsys):
         Path("tests/test-é.py").write_text("")
         stored = store("tests/test-é.py", "test_it[faq]")
         out, _ = run(capsys, "list", "tests")
         assert f"{stored}\n  test        tests/test-é.py::test_it[faq]\n" in out
 
     @pytest.mark.parametrize("where", ["tests", "tests/ir_baselines", "tests/ir_baselines/"])
-    def test_looks_where_it_is_told_to(self, capsys, where):
+    def test_searches_the_given_folder(self, capsys, where):
         everywhere, _ = run(capsys, "list")
         assert run(capsys, "list", where)[0] == everywhere
 
-    def test_works_from_within_the_folder(self, capsys, folder, monkeypatch):
+    def test_searches_from_within_the_folder_of_baselines(self, capsys, folder, monkeypatch):
         monkeypatch.chdir(folder / "tests" / "ir_baselines")
         assert "../test_search.py::test_by_hand" in run(capsys, "list")[0]
 
-    def test_enters_neither_environments_nor_hidden_folders(self, capsys):
+    def test_skips_environments_and_hidden_folders(self, capsys):
         for place in (".tox", "node_modules", "venv"):
             store(f"{place}/sub/test_x.py", "test_x")
         Path("venv/pyvenv.cfg").write_text("")
         out, _ = run(capsys, "list")
         assert out.count("holds") == 4
 
-    def test_nothing_found(self, capsys, folder):
+    def test_no_baseline_found(self, capsys, folder):
         (folder / "empty").mkdir()
         for action in ("list", "prune"):
             out, err = run(capsys, action, "empty")
             assert out == "There is no folder ir_baselines with a baseline in empty or below it.\n"
             assert err == ""
 
-    def test_one_that_cannot_be_read(self, capsys):
+    def test_an_unreadable_baseline_exits_with_1(self, capsys):
         Path("tests/ir_baselines/test_gone/test_it[faq].json").write_text("{")
         out, err = run(capsys, "list", status=1)
         assert out.count("holds") == 3
         assert err.startswith("tests/ir_baselines/test_gone/test_it[faq].json:1: the file was cut short. ")
 
-    def test_what_is_no_folder(self, capsys):
+    def test_not_a_folder(self, capsys):
         for place, told in (("missing", "is not there"), ("tests/test_search.py", "is not a folder")):
             _, err = run(capsys, "list", place, status=1)
             assert err == f"{place}: {told}. Name a folder that tests are in or below.\n"
 
-    def test_wrong_use(self, capsys):
+    def test_usage_errors(self, capsys):
         for arguments, told in (([], "required: ACTION"), (["lst"], "invalid choice: 'lst'")):
             with pytest.raises(SystemExit) as caught:
                 cli.main(["baselines", *arguments])
@@ -120,7 +120,7 @@ class TestList:
 
 
 class TestPrune:
-    def test_only_says_what_it_would_delete(self, capsys):
+    def test_without_yes_only_prints(self, capsys):
         before = left()
         out, err = run(capsys, "prune", status=1)
         assert out.splitlines() == [
@@ -131,7 +131,7 @@ class TestPrune:
         assert err == ""
         assert left() == before
 
-    def test_deletes_when_told_to(self, capsys, folder):
+    def test_with_yes_deletes(self, capsys, folder):
         out, _ = run(capsys, "prune", "--yes")
         assert [line.rpartition(";")[2] for line in out.splitlines()] == [" deleted", " deleted"]
         assert left() == [
@@ -142,12 +142,12 @@ class TestPrune:
         assert run(capsys, "prune", "--yes") == ("", "")
         assert run(capsys, "prune") == ("", "")
 
-    def test_leaves_no_empty_folders(self, capsys):
+    def test_removes_empty_folders(self, capsys):
         Path("tests/test_search.py").unlink()
         run(capsys, "prune", "tests", "--yes")
         assert not Path("tests/ir_baselines").exists()
 
-    def test_deletes_nothing_that_is_no_baseline(self, capsys):
+    def test_keeps_files_that_are_no_baselines(self, capsys):
         Path("data/ir_baselines/other").mkdir(parents=True)
         Path("data/ir_baselines/other/package.json").write_text("{}")
         out, err = run(capsys, "prune", "data", "--yes", status=1)
@@ -155,7 +155,7 @@ class TestPrune:
         assert err.startswith("data/ir_baselines/other/package.json:1: is not a stored run")
         assert Path("data/ir_baselines/other/package.json").exists()
 
-    def test_a_golden_set_that_may_not_be_looked_at_is_not_gone(self, capsys, monkeypatch):
+    def test_an_unreadable_folder_does_not_count_as_gone(self, capsys, monkeypatch):
         real = Path.stat
 
         def stat(path, **options):
@@ -167,7 +167,7 @@ class TestPrune:
         out, _ = run(capsys, "prune", status=1)
         assert "help" not in out
 
-    def test_what_cannot_be_deleted_is_told(self, capsys, monkeypatch):
+    def test_reports_what_cannot_be_deleted(self, capsys, monkeypatch):
         def unlink(*_, **__):
             raise PermissionError(13, "Permission denied")
 
@@ -181,7 +181,7 @@ class TestPrune:
 
 @pytest.mark.parametrize("action", ["list", "prune"])
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_hostile_text_is_inert_on_any_terminal(action, encoding):
+def test_control_characters_are_escaped_in_any_encoding(action, encoding):
     hostile = "caf\xe9 \u65e5 \x1b[31m\r\n::error::x ##vso[task] \u202e\x9b\x7f\ud800\x00"
     store("tests/test_search.py", "test_it[x]", golden_set=f"a/{hostile}", means={hostile: 0.5})
     done = subprocess.run(

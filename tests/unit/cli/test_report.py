@@ -25,13 +25,13 @@ def report(capsys, *arguments, status=0):
     return capsys.readouterr()
 
 
-def test_prints_the_markdown_that_the_run_would_have_written(capsys):
+def test_prints_markdown_as_the_run_would_have_written_it(capsys):
     out, err = report(capsys, "quality.json")
     assert out == markdown.render([failing(), passing()], broken())
     assert err == ""
 
 
-def test_writes_every_form(capsys, folder):
+def test_writes_every_format(capsys, folder):
     out, err = report(
         capsys, "quality.json", "-o", "sub/quality.html", "--output=md:comment", "-o", "again.json"
     )
@@ -44,7 +44,7 @@ def test_writes_every_form(capsys, folder):
     assert (folder / "again.json").read_bytes() == (folder / "quality.json").read_bytes()
 
 
-def test_adds_to_the_summary_of_a_step(capsys, folder, monkeypatch):
+def test_appends_to_the_github_step_summary(capsys, folder, monkeypatch):
     summary = folder / "summary"
     summary.write_text("before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
@@ -53,7 +53,7 @@ def test_adds_to_the_summary_of_a_step(capsys, folder, monkeypatch):
     assert summary.read_text().startswith("before\n\n## Retrieval quality")
 
 
-def test_a_path_without_a_form_is_wrong_use(capsys):
+def test_a_path_without_a_format_is_a_usage_error(capsys):
     for path, told in (
         ("quality.pdf", "argument -o/--output: quality.pdf: the path does not say in which format."),
         ("hmtl:x", "Did you mean html:?"),
@@ -74,7 +74,7 @@ def test_a_path_without_a_form_is_wrong_use(capsys):
         ("[" * 100_000, "quality.json:1: is not JSON, or was cut short. "),
     ],
 )
-def test_what_is_no_report_is_refused(capsys, folder, text, told):
+def test_a_file_that_is_no_report(capsys, folder, text, told):
     (folder / "quality.json").write_text(text, encoding="latin-1")
     out, err = report(capsys, "quality.json", status=1)
     assert out == ""
@@ -82,7 +82,7 @@ def test_what_is_no_report_is_refused(capsys, folder, text, told):
     assert len(err.splitlines()) == 1
 
 
-def test_a_missing_file_is_refused(capsys):
+def test_a_missing_file(capsys):
     out, err = report(capsys, "missing\x1b.json", status=1)
     assert out == ""
     assert (
@@ -95,7 +95,7 @@ def test_a_missing_file_is_refused(capsys):
     ("key", "value"),
     [("rows", ["x"]), ("rows", "x"), ("gates", [[]]), ("queries", 1), ("nodeid", []), ("depth", "x")],
 )
-def test_a_report_that_somebody_changed_is_refused(capsys, folder, key, value):
+def test_a_damaged_report(capsys, folder, key, value):
     document = plain_json.loads((folder / "quality.json").read_text())
     document["tests"][0][key] = value
     (folder / "quality.json").write_text(plain_json.dumps(document))
@@ -104,7 +104,7 @@ def test_a_report_that_somebody_changed_is_refused(capsys, folder, key, value):
 
 
 @pytest.mark.parametrize("arguments", [[], ["-o", "x.html"], ["-o", "x.md"]])
-def test_numbers_beyond_all_numbers_are_refused(capsys, folder, arguments):
+def test_infinite_numbers(capsys, folder, arguments):
     document = plain_json.loads((folder / "quality.json").read_text())
     document["tests"][0]["rows"][0]["now"] = 10**400
     (folder / "quality.json").write_text(plain_json.dumps(document))
@@ -112,7 +112,7 @@ def test_numbers_beyond_all_numbers_are_refused(capsys, folder, arguments):
     assert err.startswith("quality.json:1: is damaged: ")
 
 
-def test_a_report_that_cannot_be_written_is_told(capsys, folder):
+def test_reports_what_cannot_be_written(capsys, folder):
     (folder / "file").write_text("")
     out, err = report(capsys, "quality.json", "-o", "file/x.md", "-o", "x.md", status=1)
     assert out == "x.md: written\n"
@@ -120,7 +120,7 @@ def test_a_report_that_cannot_be_written_is_told(capsys, folder):
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_hostile_text_is_inert_on_any_terminal(folder, encoding):
+def test_control_characters_are_escaped_in_any_encoding(folder, encoding):
     (folder / "hostile.json").write_text(json.render([hostile()], broken()), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "pytest_irmetrics.cli", "report", "hostile.json"],

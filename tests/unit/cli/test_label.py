@@ -58,8 +58,8 @@ def usage_error(capsys, *arguments):
     return capsys.readouterr().err
 
 
-class TestTheList:
-    def test_says_what_to_judge_and_how(self, capsys):
+class TestList:
+    def test_prints_the_documents_to_judge_and_how_to(self, capsys):
         out, err = label(capsys)
         assert out.splitlines() == [
             "golden/faq.yaml: 3 of the 5 returned documents that ndcg@10 looks at are not judged.",
@@ -72,14 +72,14 @@ class TestTheList:
         ]
         assert err == ""
 
-    def test_is_cut_and_says_so(self, capsys):
+    def test_option_limit_cuts_the_list(self, capsys):
         out, _ = label(capsys, "--limit", "1")
         lead = out.partition("  influence")[0].replace("\n", " ")
         assert lead.endswith("are not judged. The 1 on which it hangs most (--limit 3 shows more): ")
         assert out.count("refund policy") == 1
         assert label(capsys, "--limit", "all")[0].count("\n") == 7
 
-    def test_of_some_queries(self, capsys):
+    def test_option_query_selects_queries(self, capsys):
         out, _ = label(capsys, "--query", "refund", "--by", "mrr")
         assert (
             out.splitlines()[0]
@@ -88,12 +88,12 @@ class TestTheList:
         assert "u1" in out
         assert "There is no query 'refnd'." in label(capsys, "--query", "refnd", status=1).err
 
-    def test_says_when_all_is_judged(self, capsys, folder):
+    def test_a_fully_judged_set_has_an_empty_list(self, capsys, folder):
         store(folder, {"refund": ["d1"], "opening hours": ["d9"], "nothing": []})
         out, _ = label(capsys)
         assert out == "golden/faq.yaml: 0 of the 2 returned documents that ndcg@10 looks at are not judged.\n"
 
-    def test_pools_the_runs_that_are_named_in_place_of_the_baselines(self, capsys, folder):
+    def test_option_run_pools_runs_in_place_of_the_baselines(self, capsys, folder):
         (folder / "one.run").write_text("refund Q0 a 1 3 x\nrefund Q0 b 2 2 x\n")
         (folder / "two.run").write_text("refund Q0 b 1 3 x\nopening\\u0020hours Q0 c 2 2 x\n")
         out, err = label(capsys, "--run", "one.run", "--run", "two.run")
@@ -109,7 +109,7 @@ class TestTheList:
             == 1
         )
 
-    def test_as_json(self, capsys):
+    def test_prints_json(self, capsys):
         listed = json.loads(label(capsys, "--json", "--limit", "1").out)
         assert listed == [
             {
@@ -123,7 +123,7 @@ class TestTheList:
             }
         ]
 
-    def test_without_a_run_there_is_nothing_to_list(self, capsys, folder):
+    def test_without_a_run_exits_with_1(self, capsys, folder):
         (folder / "ir_baselines" / "test_search" / "test_it[faq].json").unlink()
         _, err = label(capsys, status=1)
         assert err == (
@@ -131,7 +131,7 @@ class TestTheList:
             "(pytest --ir-baseline-update), or name a run (--run RUN).\n"
         )
 
-    def test_obeys_no_document_id(self, capsys, folder):
+    def test_control_characters_are_escaped(self, capsys, folder):
         store(folder, {"refund": ["\x1b[31mred", "##[error]x"], "opening hours": [], "nothing": []})
         for arguments in ((), ("--json",)):
             out, _ = label(capsys, *arguments)
@@ -139,8 +139,8 @@ class TestTheList:
             assert "##[" not in out
 
 
-class TestTheSheet:
-    def test_goes_out_and_comes_back(self, capsys, folder):
+class TestCsv:
+    def test_is_written_and_read_back(self, capsys, folder):
         out, _ = label(capsys, "--out", "todo.csv")
         assert out == (
             "todo.csv: 3 documents to judge. Fill in the column rating, and then: pytest-irmetrics label golden/faq.yaml "
@@ -170,13 +170,13 @@ class TestTheSheet:
         assert out == "golden/faq.yaml: 0 judgments appended, 2 there already.\n"
 
     @pytest.mark.parametrize("separator", ",;\t")
-    def test_takes_what_spreadsheets_write(self, capsys, folder, separator):
+    def test_reads_any_separator(self, capsys, folder, separator):
         rows = ["Query,DocID ,Rating", "refund policy,u1,3", "", "opening hours,0123,"]
         (folder / "todo.csv").write_text("\n".join(rows).replace(",", separator))
         assert "1 judgment appended" in label(capsys, "--from", "todo.csv").out
         assert "relevant: {d1: 1, u1: 3}        # the page" in (folder / FILE).read_text()
 
-    def test_a_spreadsheet_finds_no_formula(self, capsys, folder):
+    def test_formulas_are_guarded(self, capsys, folder):
         ids = ["=1+1", "-wtIMTCHWuI", "@d", " -x", "-5"]
         text = GOLDEN.replace("id: refund", "id: +refund").replace("query: refund policy", "query: =SUM(A1)")
         (folder / FILE).write_text(text)
@@ -193,7 +193,7 @@ class TestTheSheet:
         assert err == ""
         assert dict(GoldenSet.load(FILE).queries["+refund"].judgments) == {"d1": 1} | dict.fromkeys(ids, 0)
 
-    def test_a_text_that_two_queries_have_is_no_name_of_one(self, capsys, folder):
+    def test_a_text_of_two_queries_is_ambiguous(self, capsys, folder):
         (folder / FILE).write_text(GOLDEN + "  - {id: other, query: refund policy, relevant: [d1]}\n")
         (folder / "todo.csv").write_text("query,docid,rating\nrefund policy,u1,1\n")
         _, err = label(capsys, "--from", "todo.csv", status=1)
@@ -201,7 +201,7 @@ class TestTheSheet:
             "todo.csv:2: 2 queries of the golden set ask 'refund policy'. Keep the column id as it was written.\n"
         )
 
-    def test_overwrites_nothing_that_may_have_ratings(self, capsys, folder):
+    def test_never_overwrites_a_file(self, capsys, folder):
         (folder / "todo.csv").write_text("mine")
         assert (
             "todo.csv: is there already, perhaps with ratings"
@@ -237,12 +237,12 @@ class TestTheSheet:
             ("id,docid,rating\nrefund,\xff,1\n", "todo.csv:1: This is not UTF-8."),
         ],
     )
-    def test_says_what_is_wrong_with_it_and_changes_nothing(self, capsys, folder, text, words):
+    def test_an_invalid_file_changes_nothing(self, capsys, folder, text, words):
         (folder / "todo.csv").write_bytes(text.encode("latin-1"))
         assert words in label(capsys, "--from", "todo.csv", status=1).err
         assert (folder / FILE).read_text() == GOLDEN
 
-    def test_says_all_that_is_wrong_at_once(self, capsys, folder):
+    def test_reports_all_problems_at_once(self, capsys, folder):
         (folder / "todo.csv").write_text("id,docid,rating\nrefund,u1,1\nx,u1,y\nrefund,,1\n")
         _, err = label(capsys, "--from", "todo.csv", status=1)
         assert [line.split(": ")[0] for line in err.splitlines()] == [
@@ -252,7 +252,7 @@ class TestTheSheet:
         ]
         assert (folder / FILE).read_text() == GOLDEN
 
-    def test_a_missing_one_is_said(self, capsys):
+    def test_a_missing_file(self, capsys):
         assert "none.csv: cannot be read: No such file" in label(capsys, "--from", "none.csv", status=1).err
 
 
@@ -271,7 +271,7 @@ class TestJudging:
         label(capsys, "--append", "0", "--limit", "all")
         assert "0 of the 5" in label(capsys).out
 
-    def test_says_when_an_id_may_be_misspelt(self, capsys):
+    def test_notes_an_id_that_no_run_returned(self, capsys):
         _, err = label(capsys, "--judge", "refund", "u-1", "1")
         assert (
             err
@@ -285,7 +285,7 @@ class TestJudging:
         assert "--run" in GoldenSet.load(FILE).queries["opening hours"].judgments
         assert "expected 3 arguments" in usage_error(capsys, "--judge", "refund", "-x", "--limit", "3")
 
-    def test_an_id_as_the_list_prints_it(self, capsys, folder):
+    def test_takes_an_id_as_the_list_prints_it(self, capsys, folder):
         store(folder, {"refund": ["one\nline", "a\\tb", "a\tb"], "opening hours": [], "nothing": []})
         out, _ = label(capsys)
         assert r" one\nline " in out
@@ -307,11 +307,11 @@ class TestJudging:
             (("refund", "d1", "0"), "--judge refund d1 0: 'refund' grades 'd1' 1 already"),
         ],
     )
-    def test_says_what_it_cannot_judge(self, capsys, folder, given, words):
+    def test_refuses_invalid_judgments(self, capsys, folder, given, words):
         assert words in label(capsys, "--judge", *given, status=1).err
         assert (folder / FILE).read_text() == GOLDEN
 
-    def test_what_the_editor_refuses_is_said(self, capsys, folder):
+    def test_reports_what_cannot_be_appended_to(self, capsys, folder):
         text = GOLDEN.replace("relevant: [d1]", "relevant: &r [d1]") + "  - {query: b, relevant: *r}\n"
         (folder / FILE).write_text(text)
         assert (
@@ -320,7 +320,7 @@ class TestJudging:
         )
         assert (folder / FILE).read_text() == text
 
-    def test_no_command_is_told_that_another_format_would_refuse(self, capsys, folder):
+    def test_suggests_converting_a_format_that_cannot_be_edited(self, capsys, folder):
         (folder / "a b.qrels").write_text("refund 0 d1 1\n")
         Run({"refund": ["u1", "d1"]}).save("a.run")
         how = (
@@ -344,7 +344,7 @@ class TestJudging:
         assert err.startswith("golden/faq.qrels: Judgments are appended to YAML alone.")
 
     @pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
-    def test_the_files_mode_is_kept_and_a_read_only_file_refused(self, capsys, folder):
+    def test_keeps_the_mode_and_refuses_a_read_only_file(self, capsys, folder):
         path = folder / FILE
         path.chmod(0o640)
         label(capsys, "--judge", "refund", "u1", "1")
@@ -354,7 +354,7 @@ class TestJudging:
         assert "is read-only" in label(capsys, "--judge", "refund", "u2", "1", status=1).err
         assert path.read_text() == before
 
-    def test_what_makes_no_sense_is_a_wrong_command_line(self, capsys):
+    def test_usage_errors(self, capsys):
         for arguments, words in [
             (("--limit", "0"), "'0' is no count"),
             (("--limit", "many"), "'many' is no count"),

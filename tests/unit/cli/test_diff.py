@@ -55,7 +55,7 @@ def cells(out):
 
 
 class TestTable:
-    def test_gives_means_and_counts_by_metric_and_what_moved(self, capsys, folder):
+    def test_prints_means_counts_and_moved_queries(self, capsys, folder):
         save(folder / "b.json", BEFORE, now("refund", "a", "b", "d1"), now("empty", "z"))
         out, err = diff(capsys, "a.json", "b.json", "--metrics", "ndcg@3,mrr", "--metrics", "no_answer")
         assert err == ""
@@ -118,7 +118,7 @@ class TestTable:
             assert "note: 1 query only in b.run: new." in out
             assert "note: 3 queries only in a.json (a TREC run" in out
 
-    def test_orders_by_what_moved_the_mean_most(self, capsys, folder):
+    def test_orders_queries_by_their_effect_on_the_mean(self, capsys, folder):
         save(folder / "b.json", BEFORE, now("refund", "a"), now("hours"), now("hard", "x1"))
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr")
         shown = [line for line in out.splitlines() if line in BEFORE]
@@ -130,7 +130,7 @@ class TestTable:
         assert "queries that moved" not in out
         assert out.splitlines()[-1].endswith("dropped out of the first 10 and 1 came in.")
 
-    def test_shows_queries_by_ndcg_unless_told_otherwise(self, capsys, folder):
+    def test_orders_queries_by_ndcg_by_default(self, capsys, folder):
         save(folder / "b.json", BEFORE, now("refund", "d1", "d2", "a"))
         assert "1 query moved ndcg@10:" in diff(capsys, "a.json", "b.json")[0]
         save(folder / "c.json", BEFORE, now("refund", "a", "d1", "d2"))
@@ -138,7 +138,7 @@ class TestTable:
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr,map")  # mrr did not move
         assert "1 query moved map:" in out
 
-    def test_names_two_documents_that_stand_above_a_fallen_one(self, capsys, folder):
+    def test_names_two_documents_that_overtook_a_fallen_one(self, capsys, folder):
         save(folder / "b.json", BEFORE, now("hours", "x", "y", "z", "h1"))
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr")
         assert [line.split()[-1] for line in out.splitlines()[-3:]] == ["h1", "x", "y"]
@@ -151,8 +151,8 @@ class TestTable:
         assert out.endswith("   10    -      1  r9\n  and 20 more documents\n")
 
 
-class TestWhatIsNotCompared:
-    def test_other_words_and_other_labels(self, capsys, folder):
+class TestNotes:
+    def test_reworded_queries_and_changed_judgments(self, capsys, folder):
         save(
             folder / "b.json",
             BEFORE,
@@ -171,7 +171,7 @@ class TestWhatIsNotCompared:
             assert "note: 1 query marked xfail, and in no mean: hard." in out
             assert cells(out)["mrr"][3] == "1"
 
-    def test_says_which_weights_and_which_level_changed(self, capsys, folder):
+    def test_changed_weights_and_relevance_level(self, capsys, folder):
         save(folder / "b.json", BEFORE, now("refund", "d1", "a", "d2", weight=5.0), level=2)
         out = " ".join(diff(capsys, "a.json", "b.json").out.split())
         assert (
@@ -180,7 +180,7 @@ class TestWhatIsNotCompared:
         )
         assert "note: The relevance level is 2, and was 1 when a.json was stored" in out
 
-    def test_passages_that_were_shortened_are_still_found(self, capsys, folder):
+    def test_shortened_passages_are_still_found(self, capsys, folder):
         def stored(name, text, *ranking):
             key = f"d: {text}"
             answer = Answer(((*ranking, key),), "q", {}, {key: 1}, 1.0, passages={key: ("d", text)})
@@ -191,7 +191,7 @@ class TestWhatIsNotCompared:
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr")
         assert cells(out)["mrr"][:2] == ["1.0000", "0.5000"]
 
-    def test_depths(self, capsys, folder):
+    def test_different_depths(self, capsys, folder):
         save(folder / "b.json", BEFORE, now("refund", "a", "b"), depth=2)
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "recall@2,recall@3,recall")
         assert list(cells(out)) == ["recall@2", "recall"]
@@ -201,13 +201,13 @@ class TestWhatIsNotCompared:
         )
         assert "d2" not in out  # beyond the cut on one side, so that it cannot have moved
 
-    def test_nothing_in_common(self, capsys, folder):
+    def test_runs_without_a_common_query(self, capsys, folder):
         save(folder / "b.json", {"other": BEFORE["hours"]})
         out, _ = diff(capsys, "a.json", "b.json")
         assert "There is nothing to compare.\n" in out
         assert "No query moved" not in out
 
-    def test_queries_that_nobody_judged(self, capsys, folder):
+    def test_queries_without_judgments(self, capsys, folder):
         for name in ("a.json", "b.json"):
             save(folder / name, BEFORE, now("hours", "h1", judgments=None))
         out, _ = diff(capsys, "a.json", "b.json")
@@ -232,17 +232,17 @@ class TestErrors:
         )
 
     @pytest.mark.parametrize("weight", [1e-320, 1e300])
-    def test_a_weight_that_no_sum_survives(self, capsys, folder, weight):
+    def test_a_weight_out_of_range(self, capsys, folder, weight):
         save(folder / "b.json", BEFORE, now("hours", "h1", weight=weight))
         _, err = diff(capsys, "a.json", "b.json", status=1)
         assert err.startswith("b.json: query 'hours': the weight ")
 
-    def test_a_grade_that_no_sum_survives(self, capsys, folder):
+    def test_a_grade_out_of_range(self, capsys, folder):
         save(folder / "b.json", BEFORE, now("hours", "h1", judgments={"h1": 10**400}))
         _, err = diff(capsys, "a.json", "b.json", status=1)
         assert "a grade is infinite or not a number" in err
 
-    def test_wrong_use(self, capsys):
+    def test_usage_errors(self, capsys):
         for arguments, told in (
             (["a.json"], "required: B"),
             (["a.json", "a.json", "--queries", "-1"], "'-1' is no count"),
@@ -256,7 +256,7 @@ class TestErrors:
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_hostile_text_is_inert_on_any_terminal(folder, encoding):
+def test_control_characters_are_escaped_in_any_encoding(folder, encoding):
     hostile = "caf\xe9 \u65e5 \x1b[31m\r\n::error::x ##vso[task] \u202e\x9b\x7f"
     before = Answer(((hostile, "b"),), "x" + hostile, {}, {hostile: 1}, 1.0)
     save(folder / "a.json", {hostile: before, "y" + hostile: before})

@@ -1,4 +1,4 @@
-"""`--test`: whose run of a JSON report of several tests a command reads."""
+"""Option `--test` of show, label, diff and convert: which test of a JSON report a run is read from."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def told(capsys, *arguments, status=0):
     return out if status == 0 else " ".join(err.split())
 
 
-def test_a_report_that_answers_a_query_in_two_ways_asks_for_a_test(capsys):
+def test_a_report_of_several_tests_needs_option_test(capsys):
     for command in (
         ["show", "faq.yaml", "refund", "--run", "quality.json"],
         ["label", "faq.yaml", "--run", "quality.json"],
@@ -58,7 +58,7 @@ def test_a_report_that_answers_a_query_in_two_ways_asks_for_a_test(capsys):
         assert "on the command line `--test`" in said
 
 
-def test_show_prints_that_of_the_test(capsys):
+def test_show_prints_the_run_of_the_test(capsys):
     out = told(capsys, "show", "faq.yaml", "refund", "--run", "quality.json", "--test", "dense")
     assert "quality.json (dense)" in out
     assert "mrr 0.3333" in out
@@ -66,7 +66,7 @@ def test_show_prints_that_of_the_test(capsys):
     assert "mrr 1.0000" in out
 
 
-def test_label_looks_at_the_documents_of_the_tests(capsys):
+def test_label_pools_the_runs_of_the_tests(capsys):
     wanted = ["label", "faq.yaml", "--json", "--run", "quality.json"]
     assert "new" not in told(capsys, *wanted, "--test", "bm25")
     assert "new" in told(capsys, *wanted, "--test", "dense")
@@ -118,5 +118,5 @@ def test_convert_writes_the_run_of_the_test(capsys, folder):
         ("convert faq.yaml out.csv --test dense", "and this is a golden set. Leave it out."),
     ],
 )
-def test_a_test_that_chooses_nothing_is_never_passed_over(capsys, command, words):
+def test_a_test_that_selects_nothing_is_an_error(capsys, command, words):
     assert words in told(capsys, *command.split(), status=1)

@@ -36,7 +36,7 @@ def run_pytest(pytester, command):
     return pytester.runpytest("-p", "no:cacheprovider", "-p", "no:asyncio", "-W", "error", *arguments)
 
 
-def test_what_it_writes_passes_with_the_commands_that_it_prints(capsys, pytester):
+def test_the_printed_commands_pass(capsys, pytester):
     where = Path("a folder/tests")
     out = init(capsys, "--dir", str(where))
     assert out.splitlines()[:3] == [f"{(where / name).as_posix()}: written" for name in FILES]
@@ -52,7 +52,7 @@ def test_what_it_writes_passes_with_the_commands_that_it_prints(capsys, pytester
     assert (where / "ir_baselines" / "test_search" / "test_search_quality[faq].json").exists()
 
 
-def test_what_it_writes_fails_once_the_search_is_broken(capsys, pytester):
+def test_the_test_fails_once_the_search_is_broken(capsys, pytester):
     assert [line for line in init(capsys).splitlines() if line.startswith("  pytest")] == [
         "  pytest                       # hold the search against the thresholds",
         "  pytest --ir-baseline-update  # store what it finds today, to be committed",
@@ -66,14 +66,14 @@ def test_what_it_writes_fails_once_the_search_is_broken(capsys, pytester):
     assert re.search(r"golden/faq\.yaml:\d+: reset", done.stdout.str())
 
 
-def test_its_golden_set_is_a_good_one(capsys):
+def test_check_accepts_the_golden_set(capsys):
     init(capsys)
     assert cli.main(["check", "golden/faq.yaml"]) == 0
     assert capsys.readouterr().out == "golden/faq.yaml: 4 queries, 1 tag, relevance level 1, no thresholds\n"
 
 
 @pytest.mark.parametrize("kept", FILES)
-def test_never_writes_to_a_file_that_is_there(capsys, folder, kept):
+def test_never_overwrites_a_file(capsys, folder, kept):
     path = folder / kept
     path.parent.mkdir(exist_ok=True)
     path.write_text("mine")
@@ -84,7 +84,7 @@ def test_never_writes_to_a_file_that_is_there(capsys, folder, kept):
     assert ("lambda query, k: my_search(query, size=k)" in out) == (kept == "conftest.py")
 
 
-def test_says_nothing_of_a_retriever_where_there_is_one(capsys, folder):
+def test_prints_the_retriever_fixture_only_where_it_is_missing(capsys, folder):
     (folder / "conftest.py").write_text("def retriever(): ...")
     assert "needs a fixture" not in init(capsys, status=1)
 
@@ -115,7 +115,7 @@ def test_follows_no_dangling_link(capsys, folder):
 
 
 @pytest.mark.parametrize("name", ["golden", "file"])
-def test_what_cannot_be_written_is_told(capsys, folder, name):
+def test_reports_what_cannot_be_written(capsys, folder, name):
     (folder / name).write_text("")
     assert cli.main(["init", *(["--dir", "file"] if name == "file" else [])]) == 1
     out, err = capsys.readouterr()
@@ -123,7 +123,7 @@ def test_what_cannot_be_written_is_told(capsys, folder, name):
     assert re.fullmatch(r"\S+: cannot be written: [\w ]+\. Name another folder: --dir DIR\.\n", err)
 
 
-def test_prints_safe_names_alone(capsys):
+def test_control_characters_are_escaped(capsys):
     out = init(capsys, "--dir", "a\x1b[31m\n::error::x")
     assert all(line.isprintable() for line in out.splitlines())
     assert not any(word.startswith("::") for word in out.split())

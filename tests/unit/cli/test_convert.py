@@ -86,7 +86,7 @@ def of_query(query: Query) -> object:
 
 
 class TestGoldenSets:
-    def test_yaml_as_people_write_it(self, capsys):
+    def test_writes_readable_yaml(self, capsys):
         out, notes = convert(capsys, "faq.yaml", "out.yaml")
         assert out == "out.yaml: 4 queries, 6 judgments\n"
         assert notes == [
@@ -164,12 +164,12 @@ queries:
             ),
         ],
     )
-    def test_says_what_the_target_cannot_hold(self, capsys, to, notes):
+    def test_notes_what_the_target_format_cannot_hold(self, capsys, to, notes):
         _, err = convert(capsys, "faq.yaml", TARGETS[to], "--to", to)
         assert err[:-1] == [f"note: {note}" for note in notes]
         assert "Comments" in err[-1]
 
-    def test_says_nothing_where_nothing_is_lost(self, capsys):
+    def test_notes_nothing_where_nothing_is_lost(self, capsys):
         Path("a.yaml").write_text(
             "queries:\n- {id: b, query: text of b, relevant: {d: 2, e: 0}, tags: [x]}\n"
         )
@@ -230,7 +230,7 @@ queries:
             ({"query": "a", "no_answer": True}, "a.csv", "Nothing of it can be held as CSV. Convert it to YAML or JSONL."),
         ],
     )  # fmt: skip
-    def test_what_cannot_be_written_at_all(self, capsys, query, target, error):
+    def test_refuses_what_cannot_be_written_at_all(self, capsys, query, target, error):
         Path("a.jsonl").write_text(json.dumps(query))
         _, err = convert(capsys, "a.jsonl", target, status=1)
         assert err[-1].startswith(f"a.jsonl: {error}")
@@ -241,7 +241,7 @@ queries:
         _, err = convert(capsys, "a.csv", "b.csv", "--to", "quepid", status=1)
         assert err == ["a.csv: Quepid's CSV holds one query of a text. Keep one each of: 'a'."]
 
-    def test_what_yaml_refuses_is_told(self, capsys):
+    def test_reports_what_yaml_refuses(self, capsys):
         Path("a.qrels").write_text("q1 0 a 1\nq1 0 b -2\nq2 0 a 0\nq3 0 a 0.5\n")
         Path("a.topics.tsv").write_text("q1\tone\nq2\ttwo\nq3\tthree\nq4\tfour\n")
         out, notes = convert(capsys, "a.qrels", "a.yaml")
@@ -253,7 +253,7 @@ queries:
         ]
         assert cli.main(["check", "a.yaml"]) == 0
 
-    def test_never_writes_over_what_is_there(self, capsys):
+    def test_never_overwrites_without_force(self, capsys):
         for there, target in (("a.jsonl", "a.jsonl"), ("a.topics.tsv", "a.qrels"), ("b/queries.jsonl", "b/")):
             Path(there).parent.mkdir(exist_ok=True)
             Path(there).write_text("mine\n")
@@ -264,7 +264,7 @@ queries:
             convert(capsys, "ids.jsonl", target, "--force")
             assert Path(there).read_text() != "mine\n"
 
-    def test_topics_that_would_be_read_with_new_qrels(self, capsys):
+    def test_refuses_topics_that_would_be_read_with_new_qrels(self, capsys):
         Path("a.csv").write_text("id,docid,rating\nq,d,1\n")
         Path("a.topics.tsv").write_text("q\tanother\n")
         _, err = convert(capsys, "a.csv", "a.qrels", "--force", status=1)
@@ -272,7 +272,7 @@ queries:
             "a.topics.tsv: These topics would be read with a.qrels, and the set has no texts. Remove them, or name another OUT."
         ]
 
-    def test_an_error_in_the_source_is_told_with_its_place(self, capsys):
+    def test_reports_errors_of_the_source_with_their_place(self, capsys):
         Path("a.csv").write_text("query,docid,rating\nq,d,x\n")
         assert convert(capsys, "a.csv", "a.yaml", status=1) == (
             "",
@@ -284,7 +284,7 @@ queries:
         _, (error,) = convert(capsys, "faq.yaml", "file/a.jsonl", status=1)
         assert error.startswith("file/a.jsonl: cannot be written")
 
-    def test_a_spreadsheet_finds_no_formula(self, capsys):
+    def test_formulas_are_guarded(self, capsys):
         Path("a.jsonl").write_text('{"query": "=1+1", "relevant": ["@d", "-5"], "tags": ["+x"]}')
         convert(capsys, "a.jsonl", "a.csv")
         assert Path("a.csv").read_text() == "query,docid,rating,tags\n =1+1, @d,1, +x\n =1+1,-5,1,\n"
@@ -304,10 +304,10 @@ queries:
             (("missing.qrels", "b.yaml"), "missing.qrels:1:1: There is no such file. Check the path."),
         ],
     )  # fmt: skip
-    def test_what_has_no_meaning(self, capsys, arguments, error):
+    def test_usage_errors(self, capsys, arguments, error):
         assert convert(capsys, *arguments, status=1) == ("", [error])
 
-    def test_formats_may_be_named(self, capsys):
+    def test_options_from_and_to_name_formats(self, capsys):
         Path("qrels.txt").write_text("q 0 d 1\n")
         convert(capsys, "qrels.txt", "out", "--from", "trec", "--to", "csv")
         assert Path("out").read_text() == "id,docid,rating\nq,d,1\n"
@@ -315,13 +315,13 @@ queries:
         _, notes = convert(capsys, "case.txt", "case.yaml", "--from", "quepid")
         assert notes == ["note: Without any judgment, 'r' is left out."]
 
-    def test_metrics_of_ones_own(self, capsys):
+    def test_custom_metrics(self, capsys):
         Path("a.yaml").write_text("queries:\n- {query: a, relevant: b, thresholds: {freshness: 0.5}}\n")
         _, (error,) = convert(capsys, "a.yaml", "a.jsonl", status=1)
         assert "freshness" in error
         convert(capsys, "a.yaml", "a.jsonl", "--metric", "freshness")
 
-    def test_lists_and_mappings_that_are_too_long_for_a_line(self, capsys):
+    def test_breaks_long_lists_and_mappings(self, capsys):
         ids = [f"a-rather-long-document-id-{n}" for n in range(5)]
         query = {
             "query": "a",
@@ -395,7 +395,7 @@ def is_word(text: str) -> bool:
 
 
 @pytest.mark.parametrize("form", sorted(TARGETS))
-def test_what_a_format_can_hold_comes_back(form, capsys):
+def test_each_format_is_read_back(form, capsys):
     @ROUND_TRIP
     @example(
         [
@@ -453,7 +453,7 @@ def test_what_a_format_can_hold_comes_back(form, capsys):
 
 
 @pytest.mark.parametrize("form", ["yaml", "jsonl"])
-def test_passages_come_back(form, capsys):
+def test_passages_are_read_back(form, capsys):
     @ROUND_TRIP
     @given(
         st.lists(
@@ -474,7 +474,7 @@ def test_passages_come_back(form, capsys):
 
 @ROUND_TRIP
 @given(SAID, st.booleans())
-def test_a_scalar_is_that_text_to_other_readers_too(text, flow):
+def test_other_yaml_readers_read_scalars_as_the_same_text(text, flow):
     written = scalar(text, flow=flow)
     assume(len(written) < 1000)
     document = f"[{written}, {written}]" if flow else f"key: {written}\n"
@@ -511,12 +511,12 @@ class TestRuns:
         again = Run.load("again.json")
         assert {query_id: again[query_id] for query_id in again} == {"a": ("d3",), "b": ("d1", "d2")}
 
-    def test_nothing_is_lost_from_trec_to_json(self, capsys):
+    def test_trec_to_json_loses_nothing(self, capsys):
         Path("results.txt").write_text("q Q0 d1 1 0.5 x\nq Q0 d2 2 0.75 x\n")
         assert convert(capsys, "results.txt", "r.json", "--from", "run") == ("r.json: 1 query\n", [])
         assert Run.load("r.json")["q"] == ("d2", "d1")
 
-    def test_never_writes_over_what_is_there(self, capsys):
+    def test_never_overwrites_without_force(self, capsys):
         self.STORED.save("run.json")
         Path("a.run").write_text("mine")
         _, err = convert(capsys, "run.json", "a.run", status=1)

@@ -59,7 +59,7 @@ def shown(capsys, *arguments, status=0):
 
 
 class TestQuery:
-    def test_prints_all_that_the_golden_set_says(self, capsys, folder):
+    def test_prints_all_keys_of_the_query(self, capsys, folder):
         store(folder)
         out, err = shown(capsys, "golden/faq.yaml", "refund")
         assert out.splitlines() == [
@@ -92,7 +92,7 @@ class TestQuery:
         ]
         assert err == ""
 
-    def test_a_query_without_an_answer_and_one_that_is_known_to_be_bad(self, capsys, folder):
+    def test_prints_no_answer_and_xfail(self, capsys, folder):
         store(
             folder,
             nothing=answer("x", text="asdf", params={}, judgments={}),
@@ -106,7 +106,7 @@ class TestQuery:
         assert "  xfail      TICKET-7\n" in out
         assert "mrr 1.0000" in out
 
-    def test_says_which_query_may_be_meant(self, capsys):
+    def test_suggests_a_similar_query(self, capsys):
         for wanted, meant in (
             ("refnd", "Did you mean 'refund'?"),
             ("hard one", "Did you mean 'bad'?"),
@@ -119,12 +119,12 @@ class TestQuery:
             assert err.startswith(f"golden/faq.yaml:1: There is no query {wanted!r}. ")
             assert err.endswith(f"{meant}\n")
 
-    def test_the_command_that_it_gives_can_be_copied(self, capsys, folder):
+    def test_the_suggested_command_is_quoted_for_a_shell(self, capsys, folder):
         (folder / "a b.yaml").write_text(GOLDEN)
         _, err = shown(capsys, "a b.yaml", "zzz", status=1)
         assert "`pytest-irmetrics check --json 'a b.yaml'` lists" in err
 
-    def test_a_broken_golden_set_is_told_as_check_tells_it(self, capsys, folder):
+    def test_an_invalid_golden_set_is_reported_as_by_check(self, capsys, folder):
         (folder / "broken.yaml").write_text("queries:\n- {query: a, relevent: b}\n")
         out, err = shown(capsys, "broken.yaml", "a", status=1)
         assert out == ""
@@ -147,7 +147,7 @@ class TestRuns:
         ]
         assert err == ""
 
-    def test_a_baseline_that_cannot_be_read_hides_no_other(self, capsys, folder):
+    def test_an_unreadable_baseline_is_a_note(self, capsys, folder):
         store(folder)
         store(folder, "test_search/test_broken[faq]").write_text("{")
         strange = '{"format": "pytest-irmetrics run", "version": 1, "golden_set": "a/%s", "queries": []}'
@@ -160,11 +160,11 @@ class TestRuns:
         )
         assert len(err.splitlines()) == 1
 
-    def test_without_a_baseline_says_how_to_get_a_ranking(self, capsys):
+    def test_without_a_baseline_says_how_to_store_one(self, capsys):
         out, _ = shown(capsys, "golden/faq.yaml", "refund")
         assert out.endswith("Store one (pytest\n--ir-baseline-update), or name a run (--run RUN).\n")
 
-    def test_takes_another_folder_of_baselines(self, capsys, folder):
+    def test_option_baseline_dir(self, capsys, folder):
         store(folder)
         (folder / "ir_baselines").rename(folder / "snapshots")
         out, _ = shown(capsys, "golden/faq.yaml", "refund", "--baseline-dir", "snapshots")
@@ -175,7 +175,7 @@ class TestRuns:
             assert caught.value.code == 2
             assert "is no folder beside the tests" in capsys.readouterr().err
 
-    def test_takes_a_run_in_place_of_the_baselines(self, capsys, folder):
+    def test_option_run_replaces_the_baselines(self, capsys, folder):
         store(folder)
         (folder / "bm25.run").write_text("refund Q0 d2 1 2 x\nrefund Q0 d1 2 1 x\n")
         out, _ = shown(
@@ -194,7 +194,7 @@ class TestRuns:
         _, err = shown(capsys, "golden/faq.yaml", "refund", "--run", "missing.run", status=1)
         assert err.startswith("missing.run: cannot be read: ")
 
-    def test_says_where_the_stored_answer_is_to_something_else(self, capsys, folder):
+    def test_notes_that_the_query_was_reworded_or_relabelled_since(self, capsys, folder):
         store(
             folder,
             refund=answer("d2", text="refunds", params={"n": 1}, judgments={"d2": 3}, repeats=[("d1", "d2")]),
@@ -207,7 +207,7 @@ class TestRuns:
         out, _ = shown(capsys, "golden/faq.yaml", "refund")
         assert "note: 2 judgments changed since this was stored; the scores are under today's." in out
 
-    def test_metrics_that_cannot_be_scored_are_wrong_use(self, capsys):
+    def test_metrics_that_cannot_be_scored_are_usage_errors(self, capsys):
         for metrics, told in (
             ("ndccg@5", "unknown metric 'ndccg@5'. Did you mean ndcg@5?"),
             ("latency_p50", "cannot be read off a stored run"),
@@ -223,7 +223,7 @@ HOSTILE = "caf\xe9 \u65e5 \x1b[31m\r\n::error::x ##vso[task] \u202e\x9b\x7f"
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_hostile_text_is_inert_on_any_terminal(folder, encoding):
+def test_control_characters_are_escaped_in_any_encoding(folder, encoding):
     quoted = '"caf\\u00e9 \\u65e5 \\e[31m\\r\\n::error::x ##vso[task] \\u202e\\x9b\\x7f"'
     (folder / "golden" / "faq.yaml").write_text(
         f"queries:\n- {{query: {quoted}, relevant: [{quoted}], note: {quoted}, tags: [{quoted}], params: {{{quoted}: {quoted}}}}}\n"

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+from importlib import metadata
+
+import pytest
+
+from pytest_irmetrics import cli
+from pytest_irmetrics.golden import GoldenSet
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.yml").write_text("queries:\n- {query: a, relevant: b}\n")
+    return tmp_path
+
+
+def usage_error(capsys, *arguments: str) -> str:
+    with pytest.raises(SystemExit) as caught:
+        cli.main(arguments)
+    assert caught.value.code == 2
+    return capsys.readouterr().err
+
+
+def test_prints_the_version(capsys):
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"pytest-irmetrics {metadata.version('pytest-irmetrics')}\n"
+
+
+def test_a_wrong_command_line_exits_with_2(capsys):
+    assert "a command is missing: init, check, " in usage_error(capsys)
+    assert "required: FILE" in usage_error(capsys, "check")
+    assert "invalid choice: 'chek'" in usage_error(capsys, "chek")
+    assert "unrecognized arguments: --jsn" in usage_error(capsys, "check", "one.yml", "--jsn")
+
+
+def test_usage_errors_escape_control_characters(capsys):
+    err = usage_error(capsys, "check", "one.yml", "--x\x1b[31m\n::error::y\u202e\udc80")
+    assert all(line.isprintable() for line in err.splitlines())
+    assert "\\x1b[31m" in err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "init",
+        "check",
+        "show",
+        "diff",
+        "label",
+        "report",
+        "baselines",
+        "baselines list",
+        "baselines prune",
+        "schema",
+    ],
+)
+def test_help_has_examples(capsys, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as caught:
+        cli.main([*command.split(), "--help"])
+    assert caught.value.code == 0
+    out = capsys.readouterr().out
+    assert out.isascii()
+    if command:
+        examples = out.partition("\nexamples:\n")[2].splitlines()
+        assert any(f"pytest-irmetrics {command}" in line for line in examples)
+        # zsh, macOS's own, takes brackets for a pattern; and its sed another -i than Linux's.
+        assert not any("[" in word for line in examples for word in re.sub(r"'[^']*'", "", line).split())
+        assert not any("sed -i" in line for line in examples)
+    else:
+        listed = re.findall(r"^    (\w+)", out, re.MULTILINE)
+        assert listed == [
+            "init",
+            "check",
+            "show",
+            "diff",
+            "label",
+            "convert",
+            "report",
+            "baselines",
+            "schema",
+        ]
+
+
+def test_an_interrupt_exits_with_130(monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GoldenSet, "load", interrupt)
+    assert cli.main(["check", "one.yml"]) == 130
+
+
+def test_a_closed_pipe_ends_without_a_traceback(folder):
+    (folder / "many.yaml").write_text("queries:\n" + "- {query: a, relevant: b}\n" * 3000)
+    with subprocess.Popen(
+        [sys.executable, "-m", "pytest_irmetrics.cli", "check", "many.yaml", "many.yaml"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(30) == 1
+
+
+def test_prints_to_a_stream_without_an_encoding(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert cli.main(["check", "one.yml"]) == 0
+    assert "1 query" in stream.getvalue()
