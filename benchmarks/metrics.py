@@ -4,7 +4,8 @@
 
 Every tool works in a process of its own, in turns, from the retriever's lists of ids to scores by query. Judgments
 are in each tool's own form beforehand; rankings are lists of ids, as a retriever returns them, and turning them
-into what a tool wants is part of the work. Ours reads both as they are. That the tools' means agree is checked.
+into what a tool wants is part of the work. Our `core`, the Scorer, reads both as they are; `public` is the way of a
+notebook, evaluate(GoldenSet, Run(rankings)) and its means. That the tools' means agree is checked.
 The exit status is 1 where a goal is missed: the ratios are steady, but want a machine with nothing else to do.
 Also: the import time of the core over a bare Python, and the extra memory of scoring at 6980x1000.
 """
@@ -41,6 +42,8 @@ GOALS = {
     "ir_measures": (7, 25, 60, 4, 30),
     "ranx": (12, 20, 90, 5, 15),
 }
+# The same for the public path, evaluate(golden, Run(rankings)), and pytrec_eval.
+PUBLIC_GOALS = (4, 4, 4, 4, 4)
 IMPORT_GOAL_MS = 5.0
 MEMORY_GOAL_MB = 5.0
 
@@ -77,7 +80,7 @@ def workload(size: str) -> tuple[list[dict[str, int]], list[list[str]]]:
 # One process for each tool: prepare what a user of it would have at hand, then score. -------------------------
 
 
-def prepare_ours(judgments, rankings):
+def prepare_core(judgments, rankings):
     from pytest_irmetrics.metrics import Scorer, parse_metric
 
     metrics = [parse_metric(name) for name in METRICS]
@@ -88,6 +91,24 @@ def prepare_ours(judgments, rankings):
 
     def scores(columns):
         return dict(zip(METRICS, columns, strict=True))
+
+    return work, scores
+
+
+def prepare_public(judgments, rankings):
+    from pytest_irmetrics import GoldenSet, Run, evaluate
+
+    golden = GoldenSet.from_judgments({str(query): judged for query, judged in enumerate(judgments)})
+    rankings = {str(query): ranking for query, ranking in enumerate(rankings)}
+
+    def work():
+        evaluation = evaluate(golden, Run(rankings), METRICS)
+        for name in METRICS:
+            evaluation[name]  # scores are computed when they are asked for
+        return evaluation
+
+    def scores(evaluation):
+        return {name: list(column.values()) for name, column in evaluation.scores.items()}
 
     return work, scores
 
@@ -180,7 +201,8 @@ def as_run(rankings):
 
 
 PREPARE = {
-    "ours": prepare_ours,
+    "core": prepare_core,
+    "public": prepare_public,
     "pytrec_eval": prepare_pytrec_eval,
     "ir_measures": prepare_ir_measures,
     "ranx": prepare_ranx,
@@ -194,7 +216,8 @@ def serve(tool: str, size: str) -> None:
     columns = scores(work())
     print(json.dumps({name: sum(column) / len(column) for name, column in columns.items()}), flush=True)
     del columns
-    gc.freeze()  # the lists of ids are not what is being measured
+    if tool != "public":  # it pauses the collector by itself, and counts what is frozen for that
+        gc.freeze()  # the lists of ids are not what is being measured
     for line in sys.stdin:
         runs = int(line)
         work()  # the caches held another tool's data
@@ -245,7 +268,7 @@ def compare(size: str, peers: list[str], rounds: int) -> int:
     missed = 0
     with contextlib.ExitStack() as stack:
         tools = []
-        for name in ("ours", *peers):
+        for name in ("core", "public", *peers):
             tool = stack.enter_context(Tool(name, size))
             tool.means = tool.answer()
             # The first turns also let the interpreter specialise the code. Short work is repeated in a turn.
@@ -254,18 +277,21 @@ def compare(size: str, peers: list[str], rounds: int) -> int:
         for _ in range(rounds):
             for tool in tools:
                 tool.times.append(tool.score(tool.runs))
-        ours = tools[0]
+        ours, public, *others = tools
         print(f"{size:<16}{ours.name:<13}{statistics.median(ours.times):>9.2f}")
-        for tool in tools[1:]:
+        print(f"{size:<16}{public.name:<13}{statistics.median(public.times):>9.2f}")
+        pairs = [(peer, ours, GOALS[peer.name]) for peer in others]
+        pairs += [(peer, public, PUBLIC_GOALS) for peer in others if peer.name == "pytrec_eval"]
+        for peer, mine, goals in pairs:
             ratio = statistics.median(
-                theirs / mine for theirs, mine in zip(tool.times, ours.times, strict=True)
+                theirs / own for theirs, own in zip(peer.times, mine.times, strict=True)
             )
-            goal = GOALS[tool.name][list(SIZES).index(size)]
+            goal = goals[list(SIZES).index(size)]
             missed += ratio < goal
             verdict = "" if ratio >= goal else "  missed"
-            print(
-                f"{size:<16}{tool.name:<13}{statistics.median(tool.times):>9.2f}{ratio:>12.1f}{goal:>6}{verdict}"
-            )
+            taken = statistics.median(peer.times)
+            print(f"{size:<16}{peer.name:<13}{taken:>9.2f}{ratio:>12.1f} {mine.name:<7}{goal:>5}{verdict}")
+        for tool in tools[1:]:
             for name, value in ours.means.items():
                 if abs(tool.means[name] - value) > 1e-9:
                     missed += 1
@@ -321,7 +347,7 @@ def main() -> int:
         return 0
 
     print(f"Python {sys.version.split()[0]}; {', '.join(METRICS)}\n")
-    print(f"{'queries x depth':<16}{'tool':<13}{'ms':>9}{'times ours':>12}{'goal':>6}")
+    print(f"{'queries x depth':<16}{'tool':<13}{'ms':>9}{'times':>12} {'ours':<7}{'goal':>5}")
     missed = 0
     for size in filter(None, options.sizes.split(",")):
         missed += compare(size, options.peers.split(","), options.rounds)
