@@ -1,20 +1,16 @@
-"""Metrics: their names and parameters, their formulas, and the scorer that computes them."""
+"""Metrics: judgments and a ranking in, a score out.
 
-from pytest_irmetrics.metrics.formulas import (
-    FAMILIES,
-    Family,
-    Grade,
-    Hits,
-    Metric,
-    MetricError,
-    Parameter,
-    Profile,
-    Scorer,
-    dcg,
-    mean,
-    parse_metric,
-    score,
-)
+`parse_metric("ndcg(gain=exp)@10")` reads a name, `score` computes one metric of one query, and a `Scorer` computes
+several over many queries at once. `FAMILIES` holds every built-in metric with its parameters, its range and its
+definition, which is also the docstring of the function in `pytest_irmetrics.metrics.formulas` that computes it.
+
+Without parameters each is what trec_eval computes with `-c`, bit for bit for a single query where trec_eval has the
+metric; a parameter in parentheses names another formula.
+"""
+
+from pytest_irmetrics.metrics.formulas import Grade, Hits, MetricError, Profile, dcg, mean
+from pytest_irmetrics.metrics.names import FAMILIES, Family, Metric, Parameter, parse_metric
+from pytest_irmetrics.metrics.scorer import Scorer, score
 
 __all__ = [
     "FAMILIES",

@@ -431,10 +431,10 @@ def test_every_family_says_its_kind_range_and_definition(name):
     assert metric.kind == {"n": "no_answer", "l": "latency"}.get(
         name[:1] if name != "ndcg" else "", "ranking"
     )
-    assert family.about
+    assert family.definition
     if metric.kind == "ranking":
-        assert family.about == family.formula.__doc__
-        assert "Source: " in family.about
+        assert family.definition == family.formula.__doc__
+        assert "Source: " in family.definition
 
 
 texts = st.text(st.sampled_from("ndcgmrpfx_(=,)@. 10'") | st.characters(), max_size=30)
@@ -493,7 +493,7 @@ def test_many_queries_at_once_equal_each_alone(batch, level):
 
 
 def test_what_is_remembered_is_bounded(monkeypatch):
-    monkeypatch.setattr("pytest_irmetrics.metrics.formulas._REMEMBERED", 5)
+    monkeypatch.setattr("pytest_irmetrics.metrics.scorer._MAX_ROWS", 5)
     scorer = Scorer(["mrr", "ndcg@10"])
     judgments = [{f"d{number % 7}": 1 + number % 3, "other": 1} for number in range(300)]
     ranking = [f"d{number}" for number in range(7)]
@@ -505,15 +505,15 @@ def test_what_is_remembered_is_bounded(monkeypatch):
 def test_a_row_met_before_is_not_computed_again():
     scorer = Scorer(["mrr"])
     scorer.columns([{"a": 1}, {"b": 1}], [["x", "a"], ["y", "b"]])
-    assert scorer._remembered == 1
+    assert scorer._row_count == 1
     scorer.columns([{"c": 2, "d": 1}, {"f": 1, "e": 2}], [["c"], ["e"]])
     assert (
         scorer._profiles[1, 2] is scorer._profiles[2, 1]
     )  # one profile, whatever the order of the judgments
     assert len(scorer._profiles[1, 2].rows) == 1
-    remembered = scorer._remembered
+    remembered = scorer._row_count
     scorer.columns([{"f": 1, "e": 2}, {"c": 2, "d": 1}, {"a": 1}], [["e"], ["c"], ["x", "a"]])
-    assert scorer._remembered == remembered
+    assert scorer._row_count == remembered
 
 
 @pytest.mark.parametrize("name", ["judged", "judged@5", "precision", "f1", "precision(denom=retrieved)@5"])
