@@ -16,7 +16,7 @@ from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.retrieval.call import Call, RankedTwice, Reply
 from pytest_irmetrics.retrieval.passages import JudgedPassages, passages_when_stored
 from pytest_irmetrics.retrieval.retriever import QueryLike, Retriever, passages_of
-from pytest_irmetrics.run import Answer, Run, in_memory_once, make_answer
+from pytest_irmetrics.run import Answer, Run, in_memory_once
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -201,7 +201,7 @@ def answer_to(
     if passages is None:
         passages = passages_of(query)
     if not passages:
-        return make_answer(rankings, query.text, query.params)
+        return Answer(rankings, query.text, query.params)
     found = {
         passage.key: (passage.doc, passage.folded)
         for passage in passages

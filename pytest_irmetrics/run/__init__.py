@@ -6,11 +6,10 @@ committed, compared with ``git diff`` and merged.
 
 from __future__ import annotations
 
-from pytest_irmetrics.run.answer import Answer, in_memory_once, make_answer
-from pytest_irmetrics.run.faults import NoTestsError, RunError
+from pytest_irmetrics.run.answer import Answer, NoTestsError, RunError, in_memory_once
 from pytest_irmetrics.run.model import Run
 
-__all__ = ["Answer", "NoTestsError", "Run", "RunError", "in_memory_once", "make_answer"]
+__all__ = ["Answer", "NoTestsError", "Run", "RunError", "in_memory_once"]
 
 # Pickles and tracebacks name what is public, wherever it is made.
 for _public in (Answer, Run, RunError):

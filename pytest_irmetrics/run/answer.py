@@ -1,71 +1,77 @@
-"""What a run holds, as plain data: an answer for each query, and what it says of itself."""
+"""The parts of a run: the answer to one query, what a run says of itself, and the errors of stored runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_irmetrics.base.errors import IRMetricsError
 
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
+CURE = "Restore the file from version control, or store it anew (a baseline: `pytest --ir-baseline-update`)."
+CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
+"""A line that git leaves in a file whose merge has a conflict."""
+
+
+class RunError(IRMetricsError, ValueError):
+    """A run that cannot be read or written; reads ``path:line: what is wrong. What to do.``."""
+
+
+class NoTestsError(RunError):
+    """A test's run is asked for of a file that is one run, and not a report of tests."""
+
+
 Passages = Mapping[str, tuple[str, str]]
 
-_NO_PASSAGES: Passages = {}
-"""What nearly every answer has, and none may change."""
+_NO_PASSAGES: Passages = {}  # one for all answers, which none may change
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
-    """What came back for one query, and what it was asked and judged with.
+    """What a retriever returned for one query, and what the query was asked and judged with.
 
-    `rankings` has one ranking, best first and without duplicates, for each time that the query was asked.
-    `text`, `judgments` and `weight` are None where the run does not say: a TREC run holds rankings alone.
-    `passages` maps those entries of the rankings that are passages to their document and text.
+    Not frozen because a large run has many and a frozen one takes four times as long to make; treat it as if it were.
     """
 
     rankings: tuple[tuple[str, ...], ...]
+    """One ranking of document ids, best first and without duplicates, for each time that the query was asked."""
     text: str | None = None
+    """The query's text; None where the run does not say, as a TREC run, which holds rankings alone."""
     params: Mapping[str, Any] = field(default_factory=dict)
+    """What else the retriever was called with, by name."""
     judgments: Mapping[str, Grade] | None = None
+    """The grades of documents when the run was stored, by document id; None where the run does not say."""
     weight: float | None = None
+    """The query's weight in a mean, above 0; None where the run does not say."""
     tags: tuple[str, ...] = ()
     passages: Passages = field(default_factory=lambda: _NO_PASSAGES)
+    """Of the ids in `rankings` those that stand for passages: id → document and text."""
 
 
-class _Draft:
-    """An Answer while its slots can still be set: in a third of the time that the frozen class's constructor takes."""
-
-    __slots__ = Answer.__slots__
-
-    def __init__(
-        self,
-        rankings: tuple[tuple[str, ...], ...],
-        text: str | None,
-        params: Mapping[str, Any],
-        judgments: Mapping[str, Grade] | None = None,
-        weight: float | None = None,
-        tags: tuple[str, ...] = (),
-        passages: Passages = _NO_PASSAGES,
-    ) -> None:
-        self.rankings = rankings
-        self.text = text
-        self.params = params
-        self.judgments = judgments
-        self.weight = weight
-        self.tags = tags
-        self.passages = passages
-        self.__class__ = Answer  # type: ignore[assignment]  # equal slots, so it is one from here on
-
-
-make_answer = cast("Callable[..., Answer]", _Draft)
-"""Make an Answer faster than its own constructor; all fields, in its order."""
 Answers = Mapping[str, Answer]
 """By query id."""
 
 
+class Header(NamedTuple):
+    """What a run says of itself: the depth asked for, the golden set's path, the relevance level and mean scores."""
+
+    depth: int | None = None
+    golden_set: str | None = None
+    relevance_level: Grade | None = None
+    means: Mapping[str, float] | None = None
+
+
 def in_memory_once(ranking: tuple[str, ...], known: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Give a ranking by what is known of its query already: whole where it is the same, else its ids."""
+    """Return a ranking made of the objects of rankings in memory: one of `known` if it is equal, else with their ids.
+
+    A run and its baseline then take little more memory than one of them.
+    """
     ids: dict[str, str] = {}
     for other in known:
         if other is ranking or other == ranking:
@@ -74,10 +80,10 @@ def in_memory_once(ranking: tuple[str, ...], known: Iterable[tuple[str, ...]]) -
     return tuple(map(ids.get, ranking, ranking)) if ids else ranking
 
 
-class Header(NamedTuple):
-    """What a run says of itself."""
-
-    depth: int | None = None
-    golden_set: str | None = None
-    relevance_level: Grade | None = None
-    means: Mapping[str, float] | None = None
+def decode(data: bytes, where: str) -> str:
+    """Decode UTF-8. Raises RunError with the line of the first byte that is not UTF-8."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise RunError(f"{where}:{line}: is not UTF-8. {CURE}") from None

@@ -1,62 +1,244 @@
-"""A run as JSON, one query a line, sorted by id: read, also out of a report, and written.
+"""Write a run as JSON, one query a line and sorted by id; read one back, also out of a JSON report.
 
-Reading trusts nothing: a file that was cut short, holds a conflict's markers or was written by a newer version is
+Reading trusts nothing: a file that was cut short, has a conflict's markers or was written by a newer version is
 refused with a sentence that says so.
 """
 
 from __future__ import annotations
 
-from itertools import chain, islice
+import json
+import operator
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.gc_pause import pause_gc
-from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.run.faults import CURE, NoTestsError, RunError
-from pytest_irmetrics.run.json_entry import entry_line, read_entry
-from pytest_irmetrics.run.json_header import KEYS, header_lines, read_header
-from pytest_irmetrics.run.json_places import query_line
-from pytest_irmetrics.run.json_text import DECODER, FlawError, parse, refuse
-from pytest_irmetrics.run.merging import ConflictError, Part, merge
+from pytest_irmetrics.base.ids import first_repeat
+from pytest_irmetrics.base.strict_json import (
+    DuplicateKey,
+    JsonCursor,
+    NotStrictError,
+    find_flaw,
+    line_at,
+    loads,
+    offset_of,
+)
+from pytest_irmetrics.base.wording import printable, quote
+from pytest_irmetrics.run.answer import (
+    CONFLICT,
+    CURE,
+    Answer,
+    Header,
+    NoTestsError,
+    RunError,
+    in_memory_once,
+)
+from pytest_irmetrics.run.merging import RunOfTest, merge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import NoReturn
 
-    from pytest_irmetrics.run.answer import Answer, Answers, Header
+    from pytest_irmetrics.metrics import Grade
+    from pytest_irmetrics.run.answer import Answers
+
+    Refuse = Callable[[str], NoReturn]
+    """Raises RunError with the place of the query or the header at hand, and what is wrong with it."""
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
+FORMAT = "pytest-irmetrics run"
+VERSION = 1
 REPORT_FORMAT = "pytest-irmetrics report"
-_BLANK = b" \t\r\n"
-_SOME = 5
-"""How many of a report's tests an error lists."""
+_KEYS = ("format", "version", "golden_set", "depth", "relevance_level", "means", "queries")
+_QUERY_KEYS = ("id", "text", "params", "judgments", "weight", "tags", "passages", "rankings")
+_QUERY_KEY_SET = frozenset(_QUERY_KEYS)
+_NO_ANSWERS: Answers = MappingProxyType({})
+_MOST_TESTS = 5  # tests of a report that an error lists
+
+# What would end a line for some reader, hide, reorder its neighbours, or has no UTF-8: C1 controls, soft hyphen,
+# zero-width and bidi characters, separators, surrogates, byte order mark, interlinear marks, tags.
+_UNSAFE = re.compile(
+    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\uffff\U000e0000-\U000e0fff]"
+)
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_encode_sorted = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode
+
+
+# Writing.
 
 
 def lines(answers: Answers, header: Header) -> Iterator[str]:
     """Yield the parts of the text; equal runs give equal parts. Raises RunError for what JSON cannot hold."""
     yield "{\n"
-    yield from header_lines(header)
+    yield from _header_lines(header)
     yield '"queries": ['
     separator = "\n"
     for query_id in sorted(answers):
-        yield separator + entry_line(query_id, answers[query_id])
+        yield separator + _query_line(query_id, answers[query_id])
         separator = ",\n"
     yield "\n]\n}\n"
 
 
-def read(text: str, where: str, test: str | None = None) -> tuple[Answers, Header]:
-    """Read a run however it is laid out, or those of a report as one; `where` is how errors call the file.
+def _header_lines(header: Header) -> Iterator[str]:
+    depth, golden_set, level, means = header
+    values = {
+        "format": FORMAT,
+        "version": VERSION,
+        "golden_set": golden_set,
+        "depth": depth,
+        "relevance_level": None if level is None else _plain_number(level),
+        "means": {name: float(means[name]) for name in sorted(means)} if means else None,
+    }
+    for key, value in values.items():
+        if value is not None:
+            yield f"{_encode(key)}: {_escape_unsafe(_encode_or_refuse(value, f'the header: {key}'))},\n"
 
-    Of a report's tests `test` takes the one of this id, or else those that have it in theirs. Raises RunError.
+
+def _query_line(query_id: str, answer: Answer) -> str:
+    head: dict[str, object] = {"id": query_id}
+    if answer.text is not None:
+        head["text"] = answer.text
+    line = _encode(head)[:-1]
+    query = f"query {quote(query_id)}"
+    if answer.params:
+        line += f', "params": {_encode_or_refuse(answer.params, f"{query}: params", _encode_sorted)}'
+    if answer.judgments is not None:
+        grades = {doc: _plain_number(answer.judgments[doc]) for doc in sorted(answer.judgments)}
+        line += f', "judgments": {_encode_or_refuse(grades, f"{query}: judgments")}'
+    if answer.weight is not None:
+        line += f', "weight": {_encode_or_refuse(float(answer.weight), f"{query}: weight")}'
+    if answer.tags:
+        line += f', "tags": {_encode(answer.tags)}'
+    if answer.passages:
+        line += f', "passages": {_encode_sorted(dict(answer.passages))}'
+    return _escape_unsafe(f'{line}, "rankings": {_encode(answer.rankings)}}}')
+
+
+def _encode_or_refuse(value: object, name: str, encode: Callable[[object], str] = _encode) -> str:
+    """Encode a value that came from the user. Raises RunError for what JSON cannot hold."""
+    try:
+        return encode(dict(value) if isinstance(value, Mapping) else value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RunError(
+            f"{name} cannot be stored: {printable(str(error))}. Use text, finite numbers, lists and mappings."
+        ) from None
+
+
+def _escape_unsafe(line: str) -> str:
+    r"""Write as ``\u…`` what hides, breaks the line or has no UTF-8."""
+    if line.isascii() and "\x7f" not in line:
+        return line
+    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], line)
+
+
+def _plain_number(value: Grade) -> Grade:
+    """Return 2 for 2.0, so that two equal numbers are one text."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# Reading.
+
+
+def read(
+    text: str, where: str, test: str | None = None, known: Answers = _NO_ANSWERS
+) -> tuple[Answers, Header]:
+    """Read a run, or join the runs of a report; `where` is how errors call the file.
+
+    Of a report's tests `test` takes the one of this id, or else those that have it in theirs. Rankings and ids that
+    `known` has for the same query of a run are taken from there, to be in memory once. Raises RunError.
     """
     # As a decorator this would be a frame of its own, which pytest shows with the whole text as an argument.
     with pause_gc():
-        document = parse(text, where)
-        tests = document.get("tests")
-        if document.get("format") == REPORT_FORMAT and isinstance(tests, list):
-            return _read_report(tests, text, where, test)
-        refuse_test(test, where)
-        return _read_run(document, text, where, 0)
+        try:
+            return _read(text.removeprefix("\ufeff"), where, test, known)
+        except RunError:
+            raise
+        except (ValueError, RecursionError):
+            _refuse_text(text, where)
+
+
+def _read(text: str, where: str, test: str | None, known: Answers) -> tuple[Answers, Header]:
+    """Read a text query by query, as all of them at once would take twice the memory of the run."""
+    cursor = JsonCursor(text)
+    if cursor.next_sign() != "{":
+        loads(text)  # raises what is wrong with it where it is not JSON
+        raise RunError(f"{where}:1: is not a run: expected an object with the key `format`. {CURE}")
+    document: dict[str | int, Any] = {}
+    answers: Answers = _NO_ANSWERS
+    fault: RunError | None = None
+    for key in cursor.steps():
+        if key in document:
+            raise NotStrictError
+        if key == "queries" and cursor.next_sign() == "[":
+            queries = (cursor.value() for _ in cursor.steps())
+            try:
+                answers = _read_queries(queries, known, text, where)
+            except RunError as error:
+                # What is wrong with the whole file comes first, as it explains the rest.
+                fault = error
+                deque(queries, maxlen=0)
+            document[key] = []
+        else:
+            document[key] = cursor.value()
+    cursor.end()
+    tests = document.get("tests")
+    if document.get("format") == REPORT_FORMAT and isinstance(tests, list):
+        return _read_report(tests, text, where, test)
+    refuse_test(test, where)
+    header = _read_header(document, where)
+    if fault is not None:
+        raise fault
+    return answers, header
+
+
+def _refuse_text(text: str, where: str) -> NoReturn:
+    """Say what is wrong with a text that is not strict JSON."""
+    conflict = CONFLICT.search(text)
+    if conflict:
+        line = line_at(text, conflict.start())
+        raise RunError(
+            f"{where}:{line}: a conflict's marker, left by a merge. Take one side whole (`git checkout --ours` or `--theirs`), "
+            "or store it anew (a baseline: `pytest --ir-baseline-update`)."
+        )
+    body = text.rstrip()
+    if not body:
+        raise RunError(f"{where}:1: the file is empty. {CURE}")
+    text = text.removeprefix("\ufeff")
+    try:
+        try:
+            loads(text)
+        except NotStrictError:
+            _refuse_flaw(text, where)
+    except json.JSONDecodeError as error:
+        if error.pos >= len(body) or not body.endswith("}"):
+            raise RunError(f"{where}:{line_at(text, len(body))}: the file was cut short. {CURE}") from None
+        raise RunError(
+            f"{where}:{error.lineno}: is not JSON: {error.msg}, column {error.colno}. {CURE}"
+        ) from None
+    except RecursionError:
+        raise RunError(f"{where}:1: is nested too deeply to be a run. {CURE}") from None
+    except RunError:
+        raise
+    except ValueError:
+        raise RunError(f"{where}:1: holds a number of thousands of digits. {CURE}") from None
+    raise AssertionError("text that is strict JSON was refused")
+
+
+def _refuse_flaw(text: str, where: str) -> NoReturn:
+    flaw = find_flaw(text)
+    if isinstance(flaw, DuplicateKey):
+        first, second = line_at(text, flaw.first), line_at(text, flaw.second)
+        raise RunError(
+            f"{where}:{second}: the key {quote(flaw.key)} is there twice, first in line {first}. {CURE}"
+        ) from None
+    raise RunError(
+        f"{where}:{line_at(text, flaw.offset)}: {flaw.written} is not a finite number. {CURE}"
+    ) from None
 
 
 def refuse_test(test: str | None, where: str) -> None:
@@ -67,90 +249,168 @@ def refuse_test(test: str | None, where: str) -> None:
         )
 
 
-def _read_run(document: dict[str, Any], text: str, where: str, before: int) -> tuple[Answers, Header]:
-    """Read a run before which the text holds so many queries of others."""
-    header = read_header(document, where)
+def _read_header(document: Mapping[Any, Any], where: str) -> Header:
+    def refuse(fault: str, cure: str = CURE) -> NoReturn:
+        raise RunError(f"{where}:1: {fault}. {cure}")
+
+    found = document.get("format")
+    if found != FORMAT:
+        given = (
+            "nothing" if found is None else quote(found) if isinstance(found, str) else type(found).__name__
+        )
+        refuse(
+            f"is not a stored run: `format` is {given}, not {FORMAT!r}",
+            "Give a file that pytest-irmetrics wrote, or a TREC run.",
+        )
+    version = document.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        refuse("`version` is not a positive integer")
+    if version > VERSION:
+        refuse(
+            f"was written in version {quote(str(version))[1:-1]} of the format, and this pytest-irmetrics reads up to {VERSION}",
+            "Upgrade pytest-irmetrics, or store it anew (a baseline: `pytest --ir-baseline-update`).",
+        )
+    _check_keys(document, _KEYS, refuse)
+    depth = document.get("depth")
+    if depth is not None and (not isinstance(depth, int) or isinstance(depth, bool) or depth < 1):
+        refuse("`depth` is not a positive integer")
+    golden_set = document.get("golden_set")
+    if golden_set is not None and not isinstance(golden_set, str):
+        refuse("`golden_set` is not text")
+    level = document.get("relevance_level")
+    if level is not None and not _is_number(level):
+        refuse("`relevance_level` is not a number")
+    means = document.get("means", {})
+    if not isinstance(means, dict) or not all(map(_is_number, means.values())):
+        refuse("`means` is not an object of numbers")
+    if not isinstance(document.get("queries"), list):
+        refuse("`queries` is not a list")
+    return Header(depth, golden_set, level, means)
+
+
+def _read_queries(
+    queries: Iterable[object], known: Answers, text: str, where: str, run_path: tuple[str | int, ...] = ()
+) -> dict[str, Answer]:
+    """Read the queries of a run that is at a path in the text."""
     answers: dict[str, Answer] = {}
-    for number, entry in enumerate(document["queries"], before):
-        try:
-            query_id, answer = read_entry(entry)
-            if query_id in answers:
-                first = before + list(answers).index(query_id)
-                refuse(f"query {quote(query_id)} is there twice, first in line {query_line(text, first)}")
-        except FlawError as flaw:
-            raise RunError(f"{where}:{query_line(text, number)}: {flaw}. {CURE}") from None
+
+    def line_of(number: int) -> int:
+        return line_at(text, offset_of(text, (*run_path, "queries", number)))
+
+    def refuse(fault: str) -> NoReturn:
+        raise RunError(f"{where}:{line_of(len(answers))}: {fault}. {CURE}")
+
+    for query in queries:
+        query_id, answer = _read_query(query, known, refuse)
+        if query_id in answers:
+            first = list(answers).index(query_id)
+            refuse(f"query {quote(query_id)} is there twice, first in line {line_of(first)}")
         answers[query_id] = answer
-    return answers, header
+    return answers
+
+
+def _read_query(query: object, known: Answers, refuse_query: Refuse) -> tuple[str, Answer]:
+    if not isinstance(query, dict) or not isinstance(query.get("id"), str):
+        refuse_query("a query is not an object with the text `id`")
+    query_id = query["id"]
+
+    def refuse(fault: str) -> NoReturn:
+        refuse_query(f"query {quote(query_id)}: {fault}")
+
+    if not _QUERY_KEY_SET.issuperset(query):
+        _check_keys(query, _QUERY_KEYS, refuse)
+    text, params, judgments = query.get("text"), query.get("params", {}), query.get("judgments")
+    weight, tags, rankings = query.get("weight"), query.get("tags", []), query.get("rankings")
+    if text is not None and not isinstance(text, str):
+        refuse("`text` is not text")
+    if not isinstance(params, dict):
+        refuse("`params` is not an object")
+    if judgments is not None and not (
+        isinstance(judgments, dict) and all(map(_is_number, judgments.values()))
+    ):
+        refuse("`judgments` is not an object of numbers")
+    if weight is not None and not (_is_number(weight) and weight > 0):
+        refuse("`weight` is not a number above 0")
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        refuse("`tags` is not a list of texts")
+    passages = _read_passages(query.get("passages", {}), refuse)
+    if not isinstance(rankings, list) or not rankings:
+        refuse("`rankings` is not a list of one ranking or more")
+    known_rankings = known[query_id].rankings if query_id in known else ()
+    return query_id, Answer(
+        tuple([_read_ranking(ranking, known_rankings, refuse) for ranking in rankings]),
+        text,
+        params,
+        judgments,
+        None if weight is None else float(weight),
+        tuple(tags),
+        passages,
+    )
+
+
+def _read_passages(passages: object, refuse: Refuse) -> dict[str, tuple[str, str]]:
+    if not isinstance(passages, dict):
+        refuse("`passages` is not an object")
+    for passage in passages.values():
+        if not isinstance(passage, list) or list(map(type, passage)) != [str, str]:
+            refuse("`passages` does not lead to lists of two texts, document and passage")
+    return {key: (document, text) for key, (document, text) in passages.items()}
+
+
+def _read_ranking(ranking: object, known: Sequence[tuple[str, ...]], refuse: Refuse) -> tuple[str, ...]:
+    if not isinstance(ranking, list) or operator.countOf(map(type, ranking), str) != len(ranking):
+        refuse("a ranking is not a list of ids")
+    unique = set(ranking)
+    if len(unique) != len(ranking):
+        repeated = first_repeat(ranking)
+        refuse(f"a ranking is wrong: {quote(repeated[0]) if repeated else 'an id'} is in it twice")
+    if "" in unique:
+        refuse("a ranking is wrong: an id in it is empty")
+    return in_memory_once(tuple(ranking), known)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _check_keys(found: Mapping[str, Any], known: Sequence[str], refuse: Refuse) -> None:
+    """Refuse the first key that is unknown, with the known one that is most like it."""
+    for key in found:
+        if key not in known:
+            near = get_close_matches(key, known, 1)
+            refuse(f"the key {quote(key)} is unknown" + (f" (meant: `{near[0]}`?)" if near else ""))
+
+
+# Reports.
 
 
 def _read_report(tests: list[Any], text: str, where: str, test: str | None) -> tuple[Answers, Header]:
-    parts, before = [], 0
-    for name, run in _chosen(tests, test, where):
-        if name is not None:
-            parts.append(Part(name, *_read_run(run, text, where, before)))
-        queries = run.get("queries")
-        before += len(queries) if isinstance(queries, list) else 0
-    try:
-        return merge(parts)
-    except ConflictError as conflict:
-        raise RunError(
-            f"{where}:1: is a report of {len(parts)} runs that cannot be one: {conflict}. Say whose run is wanted: "
-            "`Run.load(path, test=request.node.nodeid)` in a fixture of function scope, or a part of a test's id that "
-            "only its run has; on the command line `--test`. Or write a report of one test: `pytest NODEID --ir-report=json:PATH`."
-        ) from None
+    runs = []
+    for number, name in _choose_tests(tests, test, where).items():
+        run = tests[number]["run"]
+        header = _read_header(run, where)
+        path = ("tests", number, "run")
+        runs.append(RunOfTest(name, _read_queries(run["queries"], _NO_ANSWERS, text, where, path), header))
+    return merge(runs, where)
 
 
-def _chosen(tests: list[Any], test: str | None, where: str) -> Iterator[tuple[str | None, dict[str, Any]]]:
-    """Yield the runs of a report, each with its test's id, or with None where it is not wanted."""
-    found = [
-        (str(one.get("nodeid")), one["run"])
-        for one in tests
+def _choose_tests(tests: list[Any], test: str | None, where: str) -> dict[int, str]:
+    """Return the positions of the tests whose runs are wanted, with their ids."""
+    found = {
+        number: str(one.get("nodeid"))
+        for number, one in enumerate(tests)
         if isinstance(one, dict) and isinstance(one.get("run"), dict)
-    ]
-    names = [name for name, _ in found]
+    }
+    names = list(found.values())
     wanted = names if test is None else [test] if test in names else [name for name in names if test in name]
     if not names:
         raise RunError(
             f"{where}:1: is a report without a run: no test of it measured anything. See what failed, and write it anew."
         )
     if not wanted:
-        some = ", ".join(quote(name, 200) for name in names[:_SOME])
+        some = ", ".join(quote(name, 200) for name in names[:_MOST_TESTS])
         raise RunError(
             f"{where}:1: has no run of a test {quote(str(test), 200)}: there is none of that name, or its queries "
-            f"failed. There are runs of {some}{', …' if len(names) > _SOME else ''}. Name one, or write the report anew."
+            f"failed. There are runs of {some}{', …' if len(names) > _MOST_TESTS else ''}. Name one, or write the report anew."
         )
-    for name, run in found:
-        yield name if name in wanted else None, run
-
-
-def read_line_by_line(file: Path, known: Answers) -> tuple[Answers, Header] | None:
-    """Read a file that is laid out as `lines` does it, without ever holding all of its text.
-
-    Rankings and ids that are `known` of the same query are taken from there. None for whatever is laid out otherwise or is wrong in any way: the whole is then read again with care.
-    """
-    answers: dict[str, Answer] = {}
-    with file.open("rb") as lines, pause_gc():
-        head = list(islice(lines, len(KEYS) + 1))
-        opening = next(
-            (at for at, line in enumerate(head, 1) if line.rstrip(_BLANK) == b'"queries": ['), None
-        )
-        if opening is None:
-            return None
-        try:
-            document = DECODER.decode(b"".join([*head[:opening], b"]}"]).decode())
-            header = read_header(document, "")
-            separator = ""
-            for line in chain(head[opening:], lines):
-                if line[:1] != b"{":
-                    rest = (line + lines.read()).translate(None, _BLANK)
-                    return (answers, header) if rest == b"]}" and not separator else None
-                text = line.decode()
-                entry, end = DECODER.raw_decode(text)
-                query_id, answer = read_entry(entry, known)
-                if query_id in answers or (answers and separator != ","):
-                    return None
-                separator = text[end:].strip(" \t\r\n")
-                answers[query_id] = answer
-        except (ValueError, RecursionError, FlawError):  # in JSON, UTF-8, the header, an entry
-            return None
-    return None
+    return {number: name for number, name in found.items() if name in wanted}

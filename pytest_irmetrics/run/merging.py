@@ -1,21 +1,22 @@
-"""Several runs as one, where they answer no query differently."""
+"""Join the runs of a report's tests into one, where they do not contradict each other."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.run.answer import Header
+from pytest_irmetrics.run.answer import Header, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_irmetrics.run.answer import Answer, Answers
 
+__tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
-class Part(NamedTuple):
+
+class RunOfTest(NamedTuple):
     """The run of one test."""
 
     test: str
@@ -23,40 +24,45 @@ class Part(NamedTuple):
     header: Header
 
 
-class ConflictError(IRMetricsError):
-    """Runs that cannot be one; says which two tests differ in what."""
-
-
-def merge(parts: Sequence[Part]) -> tuple[Answers, Header]:
-    """Return one run that answers what each of these does. Raises ConflictError.
+def merge(runs: Sequence[RunOfTest], where: str) -> tuple[Answers, Header]:
+    """Return one run that answers what each of these does; `where` is how errors call the report's file.
 
     A query that several have is one query where its text, params and rankings are the same. What they say of it
     besides, and of themselves, is kept where they agree; judgments only where they agree on the relevance level,
-    without which nobody can tell what a grade means.
+    without which nobody can tell what a grade means. Raises RunError where two runs answer a query differently or
+    were asked for other depths.
     """
-    first, *others = parts
+
+    def refuse(conflict: str) -> NoReturn:
+        raise RunError(
+            f"{where}:1: is a report of {len(runs)} runs that cannot be one: {conflict}. Say whose run is wanted: "
+            "`Run.load(path, test=request.node.nodeid)` in a fixture of function scope, or a part of a test's id that "
+            "only its run has; on the command line `--test`. Or write a report of one test: `pytest NODEID --ir-report=json:PATH`."
+        )
+
+    first, *others = runs
     if not others:
         return first.answers, first.header
     answers, source = dict(first.answers), dict.fromkeys(first.answers, first.test)
-    for part in others:
-        if part.header.depth != first.header.depth:
-            raise ConflictError(
+    for run in others:
+        if run.header.depth != first.header.depth:
+            refuse(
                 f"{quote(first.test, 200)} was asked for {first.header.depth} results a query, and "
-                f"{quote(part.test, 200)} for {part.header.depth}"
+                f"{quote(run.test, 200)} for {run.header.depth}"
             )
-        for query_id, answer in part.answers.items():
+        for query_id, answer in run.answers.items():
             known = answers.get(query_id)
             if known is None:
-                answers[query_id], source[query_id] = answer, part.test
+                answers[query_id], source[query_id] = answer, run.test
                 continue
             difference = _difference(known, answer)
             if difference:
-                raise ConflictError(
+                refuse(
                     f"the query {quote(query_id)} has {difference} in {quote(source[query_id], 200)} than in "
-                    f"{quote(part.test, 200)}"
+                    f"{quote(run.test, 200)}"
                 )
             answers[query_id] = _joined(known, answer)
-    headers = [part.header for part in parts]
+    headers = [run.header for run in runs]
     levels = {header.relevance_level for header in headers}
     if len(levels) > 1:
         answers = {query_id: replace(answer, judgments=None) for query_id, answer in answers.items()}
@@ -76,7 +82,7 @@ def _difference(one: Answer, other: Answer) -> str | None:
 
 
 def _joined(one: Answer, other: Answer) -> Answer:
-    """Return the answer to one question that was judged at two places."""
+    """Return one answer of two that differ at most in the query's judgments, weight and tags."""
     if one == other:
         return one
     return replace(

@@ -15,9 +15,8 @@ from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.run import json as json_form
-from pytest_irmetrics.run import trec, trec_columns
-from pytest_irmetrics.run.answer import Answer, Header, make_answer
-from pytest_irmetrics.run.faults import RunError, decode
+from pytest_irmetrics.run import trec
+from pytest_irmetrics.run.answer import Answer, Header, RunError, decode
 
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
@@ -48,7 +47,7 @@ class Run:
                 query_id = given if type(given) is str else _query_id(given)
                 if query_id in answers:
                     raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
-                answers[query_id] = make_answer((_ranking(query_id, ranking),), None, {})
+                answers[query_id] = Answer((_ranking(query_id, ranking),))
         self._fill(answers, Header())
 
     def _fill(self, answers: Answers, header: Header) -> None:
@@ -99,24 +98,20 @@ class Run:
 
         A JSON report of several tests is one run, as long as no query is answered differently in two of them; where
         one is, `test` says whose run is wanted: a test's id, or a part of it.
-        Of a file as `save` writes it, rankings and ids that `like` has for the same query are taken from there, and so are
-        in memory once.
+        Rankings and ids that `like` has for the same query of a JSON run are taken from there, and so are in memory once.
         """
         where = printable(os.fspath(path))
         file = Path(path)
         try:
             if file.suffix.lower() != ".json":
                 json_form.refuse_test(test, where)
-                return cls.of(trec_columns.read(file) or trec.read(file.read_bytes(), where))
-            stored = None
-            if test is None:  # else it is a report, which is no such file
-                stored = json_form.read_line_by_line(file, {} if like is None else like.answers)
-            data = b"" if stored else file.read_bytes()
+                return cls.of(trec.read(file, where))
+            text = decode(file.read_bytes(), where)
         except OSError as error:
             raise RunError(
                 f"{where}: cannot be read: {error.strerror or error}. Give the path of a stored run."
             ) from None
-        answers, header = stored or json_form.read(decode(data, where), where, test)
+        answers, header = json_form.read(text, where, test, {} if like is None else like.answers)
         return cls.of(answers, *header)
 
     @classmethod

@@ -1,21 +1,27 @@
-"""A TREC run: lines of ``query Q0 document rank score tag``, read with care and written."""
+"""Read and write TREC runs: lines of ``query Q0 document rank score tag``."""
 
 from __future__ import annotations
 
 import math
+import operator
+from array import array
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NoReturn
 
+from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.ids import ranked
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.run.answer import Answer
-from pytest_irmetrics.run.faults import CONFLICT, RunError, decode
+from pytest_irmetrics.run.answer import CONFLICT, Answer, RunError, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from pytest_irmetrics.run.answer import Answers
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
+
+_CHUNK = 1 << 16  # so small that its lines stay in the processor's cache
 
 
 def lines(answers: Answers) -> Iterator[str]:
@@ -34,51 +40,96 @@ def lines(answers: Answers) -> Iterator[str]:
             yield f"{query_id} Q0 {doc} {rank + 1} {len(ranking) - rank} pytest-irmetrics\n"
 
 
-def read(data: bytes, where: str) -> Answers:
+def read(file: Path, where: str) -> Answers:
     """Read lines in any order; documents come in the order of trec_eval, and the rank is not read.
 
-    Fields are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break space.
+    Fields are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break space. `where` is
+    how errors call the file. Raises RunError, and OSError where the file cannot be read.
     """
-    if data.startswith(b"\x1f\x8b"):
-        raise RunError(f"{where}:1: is compressed. Unpack it (`gunzip`).")
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    scores: dict[bytes, dict[bytes, float]] = {}
-    number = 0
-    for number, line in enumerate(data.splitlines(), start=1):
-        fields = line.split()
-        if not fields:
-            continue
-        if len(fields) != 6:
-            _refuse_line(line, len(fields), where, number)
-        query_id, _, doc, _, written, _ = fields
+    # Documents and scores of a query are two flat arrays: a dictionary of them takes three times the memory.
+    docs: dict[bytes, list[bytes]] = {}
+    scores: dict[bytes, array[float]] = {}
+    current = None
+    with pause_gc():
+        for number, line in enumerate(_lines(file, where), start=1):
+            fields = line.split()
+            if len(fields) != 6:
+                if not fields:
+                    continue
+                _refuse_duplicate(file, where, before=number)
+                _refuse_fields(line, len(fields), where, number)
+            query_id, _, doc, _, written, _ = fields
+            try:
+                score = float(written)
+            except ValueError:
+                score = math.nan
+            if math.isnan(score) or b"_" in written:
+                _refuse_duplicate(file, where, before=number)
+                raise RunError(
+                    f"{where}:{number}: the score {_quote(written)} is not a number. Write `query Q0 document rank score tag`."
+                )
+            if query_id != current:
+                current = query_id
+                docs_of_query = docs.setdefault(query_id, [])
+                scores_of_query = scores.setdefault(query_id, array("d"))
+            docs_of_query.append(doc)
+            scores_of_query.append(score)
+        if not scores:
+            raise RunError(
+                f"{where}:1: the file is empty. Give a TREC run, of lines `query Q0 document rank score tag`."
+            )
+        if any(len(set(ids)) != len(ids) for ids in docs.values()):
+            _refuse_duplicate(file, where)
         try:
-            score = float(written)
-        except ValueError:
-            score = math.nan
-        if math.isnan(score) or b"_" in written:
-            shown = quote(written.decode("utf-8", "replace"))
-            raise RunError(
-                f"{where}:{number}: the score {shown} is not a number. Write `query Q0 document rank score tag`."
-            )
-        docs = scores.setdefault(query_id, {})
-        if doc in docs:
-            names = [quote(name.decode("utf-8", "replace")) for name in (doc, query_id)]
-            raise RunError(
-                f"{where}:{number}: the document {names[0]} comes twice for query {names[1]}. Keep one of the lines."
-            )
-        docs[doc] = score
-    if not scores:
-        raise RunError(
-            f"{where}:1: the file is empty. Give a TREC run, of lines `query Q0 document rank score tag`."
-        )
-    decode(data, where)
-    return {
-        query_id.decode(): Answer((ranked([(doc.decode(), score) for doc, score in docs.items()]),))
-        for query_id, docs in scores.items()
-    }
+            return {
+                query_id.decode(): Answer((_ranking(docs.pop(query_id), of_query.tolist()),))
+                for query_id, of_query in scores.items()
+            }
+        except UnicodeDecodeError:
+            decode(file.read_bytes(), where)  # raises RunError with the line
+            raise
 
 
-def _refuse_line(line: bytes, fields: int, where: str, number: int) -> NoReturn:
+def _lines(file: Path, where: str) -> Iterator[bytes]:
+    return chain.from_iterable(_chunks_of_lines(file, where))
+
+
+def _chunks_of_lines(file: Path, where: str) -> Iterator[list[bytes]]:
+    with file.open("rb") as data:
+        start = data.read(3)
+        if start.startswith(b"\x1f\x8b"):
+            raise RunError(f"{where}:1: is compressed. Unpack it (`gunzip`).")
+        unfinished = start.removeprefix(b"\xef\xbb\xbf")
+        while chunk := data.read(_CHUNK):
+            whole, end, unfinished = (unfinished + chunk).rpartition(b"\n")
+            yield (whole + end).splitlines()
+        yield unfinished.splitlines()
+
+
+def _ranking(docs: list[bytes], scores: list[float]) -> tuple[str, ...]:
+    ids = b"\n".join(docs).decode().split("\n")
+    if all(map(operator.gt, scores, islice(scores, 1, None))):  # most runs are written best first
+        return tuple(ids)
+    return ranked(zip(ids, scores, strict=True))
+
+
+def _refuse_duplicate(file: Path, where: str, before: int | None = None) -> None:
+    """Raise RunError where a document comes twice for a query, in lines up to the one that is wrong otherwise."""
+    seen = set()
+    for number, line in enumerate(_lines(file, where), start=1):
+        if number == before:
+            return
+        if fields := line.split():
+            query_id, _, doc, *_ = fields
+            if (query_id, doc) in seen:
+                raise RunError(
+                    f"{where}:{number}: the document {_quote(doc)} comes twice for query {_quote(query_id)}. Keep one of the lines."
+                )
+            seen.add((query_id, doc))
+
+
+def _refuse_fields(line: bytes, fields: int, where: str, number: int) -> NoReturn:
+    """Raise RunError for a line that has not six fields."""
     if CONFLICT.match(line.decode("utf-8", "replace")):
         raise RunError(
             f"{where}:{number}: a conflict's marker, left by a merge. Take one side whole (`git checkout --ours` or `--theirs`)."
@@ -91,6 +142,10 @@ def _refuse_line(line: bytes, fields: int, where: str, number: int) -> NoReturn:
     if fields == 4 and number == 1:
         found += "; judgments (qrels) have 4"
     raise RunError(f"{where}:{number}: {found}. Write `query Q0 document rank score tag`.")
+
+
+def _quote(field: bytes) -> str:
+    return quote(field.decode("utf-8", "replace"))
 
 
 def _unfit(names: Sequence[str]) -> str | None:
@@ -111,6 +166,7 @@ def _why_unfit(name: str) -> str:
 
 
 def _are_words(names: Sequence[str]) -> bool:
+    """Say whether each name is one field for a reader that splits at ASCII white space."""
     try:
         data = "\n".join(names).encode("utf-8")
     except UnicodeEncodeError:

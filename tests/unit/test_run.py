@@ -14,8 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.run import Answer, Run, RunError, trec_columns
+from pytest_irmetrics.run import Answer, Run, RunError
 from pytest_irmetrics.run import json as json_form
+from pytest_irmetrics.run import trec
 
 ANSWER = Answer(
     rankings=(("d1", "d2"), ("d2",)),
