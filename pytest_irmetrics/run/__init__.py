@@ -7,7 +7,7 @@ committed, compared with ``git diff`` and merged.
 from __future__ import annotations
 
 from pytest_irmetrics.run.answer import Answer, NoTestsError, RunError, in_memory_once
-from pytest_irmetrics.run.model import Run
+from pytest_irmetrics.run.run import Run
 
 __all__ = ["Answer", "NoTestsError", "Run", "RunError", "in_memory_once"]
 
