@@ -70,8 +70,7 @@ class Reply(NamedTuple):
     """How long the call took, divided by its queries."""
 
 
-@dataclass(frozen=True, slots=True)
-class PendingAnswer:
+class PendingAnswer(NamedTuple):
     """What a call returned that has yet to be awaited, though the retriever looked sync."""
 
     call: Call

@@ -7,8 +7,8 @@ passage stands in a ranking twice, however chunks overlap, and no score leaves i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.golden.passage import Passage
 
@@ -29,8 +29,7 @@ __all__ = [
 _CHUNK = " (chunk "
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedPassages:
+class JudgedPassages(NamedTuple):
     """What a query that judges passages says of documents; plain data, to go along to where it is asked."""
 
     passages: tuple[Passage, ...]
@@ -38,8 +37,7 @@ class JudgedPassages:
     """Those that it judges, as a whole or by passage, or forbids."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """One returned item of a query that judges passages."""
 
     document: str

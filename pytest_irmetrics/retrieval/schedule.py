@@ -277,11 +277,11 @@ class EventLoopDriver(Protocol):
         """Let other tasks run; raises where the caller was cancelled."""
 
 
-@dataclass(slots=True)
 class _ChunkSize:
     """How many calls go to an executor in one go: as many as take about _CHUNK_SECONDS, by the replies so far."""
 
-    seconds_per_call: float | None = None
+    def __init__(self) -> None:
+        self.seconds_per_call: float | None = None
 
     def update(self, replies: Sequence[Reply]) -> None:
         """Learn from a chunk's replies; a first call that loads a model is outweighed by later ones."""
