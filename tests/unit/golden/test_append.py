@@ -124,29 +124,29 @@ SHAPES = {
 @pytest.mark.usefixtures("parser")
 @pytest.mark.parametrize("shape", SHAPES)
 class TestShapes:
-    def test_relevant_documents(self, shape):
+    def test_appends_relevant_documents(self, shape):
         before, listed, _ = SHAPES[shape]
         assert appended(before, {"c": 1}) == listed
 
-    def test_grades(self, shape):
+    def test_appends_grades(self, shape):
         before, _, graded = SHAPES[shape]
         assert appended(before, {"c": 0, "d": 2.5}) == graded
 
-    def test_lines_of_windows(self, shape):
+    def test_windows_line_endings_are_kept(self, shape):
         before, _, graded = SHAPES[shape]
         head = HEAD.replace("\n", "\r\n")
         windows = appended(before.replace("\n", "\r\n"), {"c": 0, "d": 2.5}, head=head)
         assert windows == graded.replace("\n", "\r\n")
 
 
-def test_a_byte_order_mark_stays():
+def test_a_byte_order_mark_is_kept():
     data, _ = append_judgments(
         b"\xef\xbb\xbfqueries: [{query: a, relevant: x}]", {"a": {"c": 1}}, PATH, "x.yaml"
     )
     assert data == b"\xef\xbb\xbfqueries: [{query: a, relevant: [x, c]}]"
 
 
-def test_many_queries_at_once():
+def test_appends_to_many_queries_at_once():
     text = "".join(
         f"# {n}\n- id: q{n}\n  query: t{n}\n  relevant: [x{n}]\n  thresholds: {{mrr: 0.5}}\n"
         for n in range(50)
@@ -187,7 +187,7 @@ def test_many_queries_at_once():
         ('"x"', "y", '"y"'),
     ],
 )
-def test_ids_are_written_as_those_beside_them_and_quoted_where_they_must_be(beside, added, written):
+def test_ids_are_quoted_like_those_beside_them_or_where_needed(beside, added, written):
     assert appended(f"- query: a\n  relevant: [{beside}]\n", {added: 1}).endswith(f", {written}]\n")
     assert appended(f"- query: a\n  relevant:\n  - {beside}\n", {added: 1}).endswith(f"\n  - {written}\n")
     assert appended(f"- query: a\n  relevant: {{{beside}: 1}}\n", {added: 1}).endswith(f", {written}: 1}}\n")
@@ -204,7 +204,7 @@ PASSAGES = """\
 
 
 @pytest.mark.usefixtures("parser")
-def test_passages_stay_as_they_are():
+def test_passages_are_kept():
     assert appended(PASSAGES, {"c": 1}) == PASSAGES + "    - c\n"
     last = PASSAGES.replace("    - faq\n", "")
     assert appended(last, {"c": 1}) == last + "    - c\n"
@@ -225,11 +225,11 @@ def test_passages_stay_as_they_are():
         ("- query: a\n  ? relevant\n  : ? x\n    : 1\n- *b\n", "a", "refers to no anchor"),
     ],
 )
-def test_what_cannot_be_appended_to_is_said_with_its_place(text, query, words):
+def test_reports_what_cannot_be_appended_to(text, query, words):
     assert words in refusal(text, {"c": 2}, query)
 
 
-def test_a_key_that_yaml_cannot_hold_is_refused_before_anything_is_written():
+def test_refuses_a_key_that_yaml_cannot_hold():
     said = refusal("- query: a\n  relevant: [x]\n", {"y" * 1200: 2})
     assert "With the new judgments this could not be read" in said
     assert "Nothing was written; append them by hand." in said
@@ -249,7 +249,7 @@ def test_a_key_that_yaml_cannot_hold_is_refused_before_anything_is_written():
         ("[x, d]", "[x]", "a"),
     ],
 )
-def test_what_changes_besides_is_never_let_through(monkeypatch, old, new, first):
+def test_refuses_an_edit_that_changes_anything_else(monkeypatch, old, new, first):
     """Whatever mistake the editor may make."""
     head = "name: n\nrelevance_level: 1\nthresholds: {ndcg: 0.5}\n"
     text = (
@@ -278,7 +278,7 @@ GRADES = st.sampled_from([0, 1, 2, 3, 0.5, 1000])
     listed=st.booleans(),
     block=st.booleans(),
 )
-def test_any_ids_are_appended_and_nothing_else_changes(judged, added, listed, block):
+def test_appends_any_id_and_changes_nothing_else(judged, added, listed, block):
     added = {doc_id: grade for doc_id, grade in added.items() if doc_id not in judged}
     written = {doc_id: yaml_writer.double_quoted(doc_id) for doc_id in judged}
     sign = "  # why, [x]: {y}\n"

@@ -1,0 +1,151 @@
+"""BEIR folders."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_irmetrics.golden import GoldenSet
+from tests.unit.golden.golden_files import FUZZ, jsonl, judgments, problems, survives, texts, write
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def beir(base: str, splits: dict[str, str], queries: str | None = None) -> str:
+    lines = [{"_id": f"q{n}", "text": f"text of {n}", "metadata": {}} for n in range(5)]
+    write(f"{base}/queries.jsonl", jsonl(*lines) if queries is None else queries)
+    for split, rows in splits.items():
+        write(f"{base}/qrels/{split}.tsv", f"query-id\tcorpus-id\tscore\n{rows}")
+    return base
+
+
+ROWS = "q1\tMED-10\t1\nq1\tMED 11\t2\nq3\tMED-14\t0\n"
+
+
+def test_reads_the_split_test():
+    beir("beir/nfcorpus", {"dev": "q0\tx\t1\n", "test": ROWS, "train": "q2\tx\t1\n"})
+    write("beir/nfcorpus/corpus.jsonl", '{"_id": "MED-10", "title": "", "text": "…"}\n')
+    golden = GoldenSet.load("beir/nfcorpus")
+    assert judgments(golden) == {"q1": {"MED-10": 1, "MED 11": 2}, "q3": {"MED-14": 0}}
+    assert texts(golden) == {"q1": "text of 1", "q3": "text of 3"}
+    assert (golden.name, golden.left_out) == ("nfcorpus", ())
+    assert str(golden.path) == "beir/nfcorpus"
+    assert golden.where("q3") == "beir/nfcorpus/qrels/test.tsv:4"
+    assert golden.locate("q1", "MED 11") == 3
+
+
+def test_reads_another_split_by_its_file():
+    beir("nf.corpus", {"dev": "q0\tx\t1\n", "test": ROWS})
+    golden = GoldenSet.load("nf.corpus/qrels/dev.tsv")
+    assert (judgments(golden), texts(golden)) == ({"q0": {"x": 1}}, {"q0": "text of 0"})
+    assert golden.name == "nf.corpus-dev"
+
+
+def test_a_folder_needs_queries_jsonl():
+    write("a/qrels/test.tsv", f"query-id\tcorpus-id\tscore\n{ROWS}")
+    (problem,) = problems("a")
+    assert problem.startswith(
+        "a/qrels/test.tsv:1:1: These are judgments of a BEIR folder, and a/queries.jsonl"
+    )
+    write(
+        "b/qrels/test.tsv", "query\tdocid\trating\nq\td\t1\n"
+    )  # a golden set of its own, in a folder of that name
+    assert problems("b")[0].startswith("b:1:1: This is a folder.")
+
+
+def test_reads_the_only_split():
+    assert judgments(GoldenSet.load(beir("a", {"dev": "q0\tx\t1\n"}))) == {"q0": {"x": 1}}
+
+
+def test_several_splits_without_test_are_ambiguous():
+    beir("a", {"dev": ROWS, "train": ROWS})
+    assert problems("a") == [
+        "a:1:1: This BEIR folder has the splits dev, train, and no test. Name the file of one: a/qrels/dev.tsv."
+    ]
+    assert problems(beir("b", {"x": ""}) + "/") == [
+        "b/qrels/x.tsv:1:1: There is no judgment. Write one a line."
+    ]
+
+
+def test_a_folder_needs_qrels(folder):
+    beir("a", {})
+    (folder / "a/qrels").mkdir()
+    assert problems("a") == [
+        "a:1:1: There are no qrels/*.tsv in this folder. Add the judgments of a split as qrels/test.tsv."
+    ]
+
+
+def test_reads_quoted_cells():
+    golden = GoldenSet.load(beir("a", {"test": 'q1\t"a ""b"""\t1\nq2\t<dbpedia:"Heroes">\t2.0\n'}))
+    assert judgments(golden) == {"q1": {'a "b"': 1}, "q2": {'<dbpedia:"Heroes">': 2}}
+
+
+def test_reports_problems_of_both_files_at_once():
+    queries = '{"_id": "q1", "text": "a"}\n{"_id": "q1", "text": "b"}\n{"_id": "q2"}\n{"id": 1}\n{"_id": "q9" "text": 1}\n{"_id": 1, "_id": 1}\n'
+    assert problems(beir("a", {"test": "q1\tx\t1\nq2\ty\tz\nq2\ty\t1\n"}, queries)) == [
+        "a/qrels/test.tsv:3:6: The grade of 'y' is 'z'. Write a number up to 1000.",
+        "a/queries.jsonl:2:1: The query 'q1' is here twice, first on line 1. Keep one.",
+        "a/queries.jsonl:3:1: The query 'q2' has no `text`. Write it.",
+        'a/queries.jsonl:4:1: This is no query of a BEIR folder. Write {"_id": "…", "text": "…"}.',
+        "a/queries.jsonl:5:14: A `,` is missing before '\"text\"'. Write it.",
+        "a/queries.jsonl:6:1: A key is here twice, or a number is too long. Keep one key, and shorter numbers.",
+    ]
+
+
+def test_a_judgment_is_not_taken_for_the_header():
+    beir("a", {})
+    for rows in ("q1\tx\t1\n", ROWS, 'q1\t"x"\t1\nq3\ty\t1\n'):
+        write("a/qrels/test.tsv", rows)
+        assert problems("a") == [
+            (
+                "a/qrels/test.tsv:1:1: This is a judgment, and the header is missing. Write query-id, corpus-id and score "
+                "above it, with tabs between."
+            )
+        ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "query_id\tdoc\trelevance\nq1\tx\t2\n",
+        "corpus-id\tquery-id\tscore\nx\tq1\t2\n",
+        "score\tQuery-ID\tcorpus-id\n2\tq1\tx\n",
+        '"query-id"\t"corpus-id"\t"score"\nq1\tx\t2\n',
+    ],
+)
+def test_columns_are_read_by_name_or_else_by_position(text):
+    beir("a", {})
+    write("a/qrels/test.tsv", text)
+    assert judgments(GoldenSet.load("a")) == {"q1": {"x": 2}}
+
+
+def test_a_judged_query_needs_a_text():
+    assert problems(beir("a", {"test": "q1\tx\t1\nq7\tx\t1\n"})) == [
+        "a/qrels/test.tsv:3:1: The query 'q7' has no text in a/queries.jsonl. Add it, or remove its judgments."
+    ]
+
+
+def test_a_split_needs_queries_jsonl(folder):
+    beir("a", {"test": ROWS})
+    (folder / "a/queries.jsonl").unlink()
+    assert problems("a/qrels/test.tsv") == [
+        (
+            "a/qrels/test.tsv:1:1: These are judgments of a BEIR folder, and a/queries.jsonl, which has its texts, is not "
+            "there. Add it; or name the columns id, docid and rating, if there are no texts."
+        )
+    ]
+    write("x.tsv", "id\tdocid\trating\nq1\tx\t1\n")
+    assert texts(GoldenSet.load("x.tsv")) == {"q1": None}
+
+
+@FUZZ
+@given(data=st.binary() | st.text("q0\t1d\n ", max_size=40).map(str.encode))
+def test_arbitrary_bytes_never_end_in_a_traceback(data):
+    beir("fuzz", {})
+    write("fuzz/qrels/test.tsv", b"query-id\tcorpus-id\tscore\n" + data)
+    survives("fuzz")

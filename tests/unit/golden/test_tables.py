@@ -1,0 +1,184 @@
+"""CSV and TSV files with a header."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import string
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.golden.table_cells import guarded, param_text, read_param, unguarded
+from tests.unit.golden.golden_files import FUZZ, judgments, load, problems, survives, texts, write
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+CSV = """\
+id,query,docid,rating,tags,weight,params.lang,params.max_price,x-why
+refund,refund policy,doc-9,3,"billing, money",2,no,500,because
+refund,,doc-4,1,,,,,
+reset,"how do I ""reset""
+my password",doc-12,1,,,,,
+refund,refund policy,doc-7,0,"billing, money",2,no,500,
+"""
+
+
+def test_reads_every_column():
+    golden = load("faq.csv", CSV)
+    refund, reset = golden.queries.values()
+    assert refund == Query(
+        "refund",
+        "refund policy",
+        {"doc-9": 3, "doc-4": 1, "doc-7": 0},
+        tags=("billing", "money"),
+        weight=2.0,
+        params={"lang": "no", "max_price": 500},
+        line=2,
+        column=1,
+    )
+    assert reset == Query("reset", 'how do I "reset"\nmy password', {"doc-12": 1}, line=4, column=1)
+    assert (golden.name, golden.left_out) == ("faq", ())
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_reads_any_delimiter(name, delimiter):
+    if name == "a.tsv" and delimiter != "\t":
+        return
+    text = delimiter.join(["Query", "DocId", " Rating"]) + "\r\n" + delimiter.join(['"a, b; c"', "d", "2"])
+    golden = load(name, b"\xef\xbb\xbf" + text.encode())
+    assert judgments(golden) == {"a, b; c": {"d": 2}}
+
+
+def test_skips_blanks_after_commas_if_the_header_has_them():
+    assert judgments(load("a.csv", 'query, docid, rating\n"a, b", d, 1\n')) == {"a, b": {"d": 1}}
+    assert judgments(load("a.csv", "query,docid,rating\na, d,1\n")) == {"a": {" d": 1}}
+
+
+def test_leaves_out_queries_without_a_rating():
+    golden = load("a.csv", "query,docid,rating\na,d,1\na,e,\nb,f,\nc\n,,\n")
+    assert judgments(golden) == {"a": {"d": 1}}
+    assert golden.left_out == ("b", "c")
+
+
+def test_reads_ratings_as_pandas_writes_them():
+    assert judgments(load("a.csv", "query,docid,rating\na,d,1.0\na,e,-1.0\na,f,0.5\n")) == {
+        "a": {"d": 1, "e": -1, "f": 0.5}
+    }
+
+
+def test_reads_sets_without_texts():
+    assert texts(load("a.csv", "id,docid,rating\nq1,d,1\n")) == {"q1": None}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "1:1: There is no header. Begin with the line `query,docid,rating`."),
+        ("\n\n", "1:1: There is no header. Begin with the line `query,docid,rating`."),
+        ("a,d,1\n", "1:1: This is no header: 'a' is no column. Begin with `query,docid,rating`."),
+        ("query,docid,rating\n", "1:1: There is no judgment. Write one a row, under the header."),
+        ("query,docid,raitng\na,d,1\n", "1:13: 'raitng' is no column of a golden set. Did you mean `rating`?"),
+        ("query,docid,grade\na,d,1\n", "1:13: 'grade' is no column of a golden set. Did you mean `rating`?"),
+        ("query,docid,rating,title\na,d,1,t\n", "1:20: 'title' is no column of a golden set. The columns are query, docid, rating, id, tags, weight and params.NAME; one for people begins with x-."),
+        ("query,docid,rating,docid\na,d,1,t\n", "1:20: The column 'docid' is there twice. Keep one."),
+        ("query,docid\na,d\n", "1:1: The header has no column `rating`. The columns are query, docid and rating, and perhaps id, tags, weight and params.NAME."),
+        ("docid,rating\na,1\n", "1:1: The header has no column `query`. The columns are query, docid and rating, and perhaps id, tags, weight and params.NAME."),
+        ("query,docid,rating\na,d,good\n", "2:5: The grade of 'd' is 'good'. Write a number up to 1000."),
+        ('query,docid,rating\na,d,"0,5"\n', "2:5: The grade of 'd' is '0,5'. Write a number up to 1000."),
+        ("query,docid,rating\na,d,1e999\n", "2:5: The grade of 'd' is '1e999'. Write a number up to 1000."),
+        ("query,docid,rating\na,d,1\na,d,2\n", "3:3: The query 'a' judges 'd' twice, first on line 2. Keep one."),
+        ("query,docid,rating\na,,1\n", "2:4: This rating is of no document. Write its id in the column `docid`."),
+        ("query,docid,rating\n,d,1\n", "2:1: This row has no query. Write its text or its id on each row."),
+        ("query,docid,rating\na, b,d,1\n", "2:8: Here are 4 cells, and the header has 3. Put a text that contains a comma in double quotes."),
+        ("query,docid,rating\na,d\n", "2:3: Here are 2 cells, and the header has 3. Put a text that contains a comma in double quotes."),
+        ('query,docid,rating\n"a\nb",d,1\n"c,d,1\n', "4:1: The quote that opens this cell is never closed. Close it."),
+        ('query,docid,rating\n"a" b,d,1\n', '2:1: A quote ends this cell too early. Write a quote within a quoted cell twice, "".'),
+        ('query,docid,rating\n"a\nb",d,x\n', "3:6: The grade of 'd' is 'x'. Write a number up to 1000."),
+        ('query,docid,rating\na,"' + "d" * 200_000 + '",1\n', "2:3: A cell here is longer than 131,072 characters. Is the quote that opens it never closed?"),
+        ("id,query,docid,rating\n1,a,d,1\n1,b,e,1\n", "3:3: The query '1' has another text on line 2. Give each an id of its own."),
+        ("id,query,docid,rating\n1,a,d,1\n2,,e,1\n", "3:1: The query '2' has no text, and others do. Write it in the column `query`."),
+        ("query,docid,rating,weight\na,d,1,0\n", "2:7: `weight` is '0'. Write a number above 0 and up to 1,000,000,000."),
+        ("query,docid,rating,weight\na,d,1,2\na,e,1,3\n", "3:7: `weight` of the query 'a' is '2' on line 2. Keep one."),
+        ('query,docid,rating,tags\na,d,1,"x,,y"\n', "2:7: `tags` is 'x,,y'. Write different tags with commas between."),
+        ("query,docid,rating\na,\0,1\n", "2:3: Here is a NUL, which no text has. Save the file as UTF-8, or name another."),
+    ],
+)  # fmt: skip
+def test_every_problem_has_its_place(text, problem):
+    assert problems("a.csv", text) == [f"a.csv:{problem}"]
+
+
+def test_reports_problems_of_all_rows_at_once():
+    text = "query,docid,rating,weight\na,d,x,y\nb,,1,\n"
+    assert [line.split(" ")[0] for line in problems("a.csv", text)] == [
+        "a.csv:2:5:",
+        "a.csv:2:7:",
+        "a.csv:3:4:",
+    ]
+
+
+@FUZZ
+@given(
+    data=st.binary()
+    | st.text('query,docid;rating\n\r"\t1', max_size=60).map(
+        lambda text: f"query,docid,rating\n{text}".encode()
+    )
+)
+def test_arbitrary_bytes_never_end_in_a_traceback(data):
+    survives(write("fuzz.csv", data))
+
+
+@FUZZ
+@given(text=st.text() | st.text(" =+-@\t\r1."))
+def test_a_guard_against_formulas_is_removed(text):
+    assert unguarded(guarded(text)) == text
+    if text[:1] in "=+@" and text:
+        assert guarded(text)[0] == " "
+
+
+@FUZZ
+@given(
+    value=st.text()
+    | st.sampled_from(
+        ["true", "null", "1", "1.0", "-1", '"a"', "[1", "[1]", "NaN", "{}", "", "01", "1e5", "5 "]
+    )
+    | st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(min_size=1), inner, max_size=4),
+        max_leaves=8,
+    )
+)
+def test_a_cell_holds_any_parameter(value):
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return
+    read = read_param(param_text(value))
+    assert read == value
+    assert type(read) is type(value)
+
+
+def test_reads_what_the_csv_module_writes():
+    rng = random.Random(7)
+    rows = [
+        ["".join(rng.choices(string.printable[:95] + "\n", k=8)).strip() or "x", f"d{n}", "1"]
+        for n in range(50)
+    ]
+    with Path("a.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["query", "docid", "rating"], *rows])
+    golden = GoldenSet.load("a.csv")
+    assert [unguarded(query) for query, _, _ in rows] == list(golden.queries)
