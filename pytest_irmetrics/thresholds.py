@@ -1,4 +1,4 @@
-"""What a threshold says: a metric, and a limit for each word. What it decides is the gates' business."""
+"""Read thresholds, such as `ndcg@10 0.7 max_drop=0.01`, and merge those of several places into the gates of a test."""
 
 from __future__ import annotations
 
@@ -36,27 +36,30 @@ __all__ = [
 ]
 
 WORDS = ("min", "max", "max_drop", "min_each", "max_lost", "significance")
-QUERY_WORDS = ("min", "max_drop")  # one query's own threshold: the others are about many queries
+QUERY_WORDS = ("min", "max_drop")
+"""The words that a query's own threshold may have: the others are about many queries."""
 
 BY_DEFAULT = "the setting ir_max_drop"
 """Where a `max_drop` comes from that no threshold set."""
 
 _OFF = "off"
-# A number as JSON writes it, or with its zero left out: neither octal, hexadecimal, 1_000 nor the digits of other
-# scripts, all of which one reader takes for a number and the next for another number or for text.
+"""The limit that cancels one of a place further away."""
+# A number as JSON writes it, or with its zero left out. Not octal, hexadecimal, 1_000 or the digits of other scripts:
+# YAML, JSON and Python disagree on these.
 _NUMBER = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_DIGITS = 400  # no double has more before its point; Python refuses to read an integer of over 4,300
-_SHOWN = 60  # characters of a user's text that a message repeats
+_MAX_LENGTH = 400  # characters of a number: a double has no more digits before its point
+_MAX_SHOWN = 60  # characters of a user's text that a message repeats
+# Text in parentheses or quotes is one token, spaces included.
 _TOKEN = re.compile(r"""(?:\([^()]*\)|"[^"]*"|'[^']*'|[^\s])+""")
 
 
 class ThresholdError(IRMetricsError, ValueError):
-    """A threshold without a meaning: one sentence says what is wrong, the next what to write."""
+    """A threshold that cannot be used: the message says what is wrong, and what to write instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A number to hold a score against, on the metric's own scale, or in per cent of the baseline."""
+    """A number to hold a score against: on the metric's own scale, or in per cent of the baseline."""
 
     value: float
     percent: bool = False
@@ -73,11 +76,11 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """The limits that one place sets on one metric."""
+    """The limits that one place (a mark, a golden set, a setting) sets on one metric."""
 
     metric: Metric
     limits: Mapping[str, Limit | None]
-    """By word, in the order written; None is `off`, which cancels the word of a place further away."""
+    """Word → limit, in the order written; None is `off`, which cancels the limit of a place further away."""
     tag: str | None = None
     """Which queries: those with this tag; None is all of them."""
     origin: str = ""
@@ -142,7 +145,7 @@ class Gates:
 
 def read_number(text: str) -> int | float | None:
     """Read a number as JSON writes it, or ``.5``; None if it is not one, too long, or beyond a double."""
-    if len(text) > _DIGITS or _NUMBER.fullmatch(text) is None:
+    if len(text) > _MAX_LENGTH or _NUMBER.fullmatch(text) is None:
         return None
     number = float(text)
     if not math.isfinite(number):
@@ -151,16 +154,16 @@ def read_number(text: str) -> int | float | None:
 
 
 def check_word(word: str, *, for_query: bool = False) -> None:
-    """Raise ThresholdError unless `word` is one that a threshold, or a query's own threshold, may have."""
+    """Raise ThresholdError unless a threshold, or with `for_query` a query's own threshold, may have the word."""
     allowed = QUERY_WORDS if for_query else WORDS
     if word in allowed:
         return
     if word in WORDS:
         raise ThresholdError(
-            f"`{word}` is about many queries, and this threshold is about one. Use {_spelled(QUERY_WORDS)}."
+            f"`{word}` is about many queries, and this threshold is about one. Use {_code_list(QUERY_WORDS)}."
         )
-    close = get_close_matches(word.lower().replace("-", "_"), allowed, n=1) if len(word) <= _SHOWN else []
-    advice = f"Did you mean `{close[0]}`?" if close else f"The words are {_spelled(allowed)}."
+    close = get_close_matches(word.lower().replace("-", "_"), allowed, n=1) if len(word) <= _MAX_SHOWN else []
+    advice = f"Did you mean `{close[0]}`?" if close else f"The words are {_code_list(allowed)}."
     raise ThresholdError(f"{quote(word)} is no word of a threshold. {advice}")
 
 
@@ -183,7 +186,7 @@ def read_limit(metric: Metric, word: str, value: object) -> Limit | None:
         return _percentage(metric, word, text)
     number = _number(value if text is None else text)
     if number is None:
-        shown = quote(value) if isinstance(value, str) else _shown(value)
+        shown = quote(value) if isinstance(value, str) else _short_repr(value)
         example = {"max_drop": "0.01 or 5%", "max_lost": "3", "significance": "0.05"}.get(word, "0.7")
         raise ThresholdError(
             f"`{word}` of {metric} is {shown}, which is not a number. Write for example {example}, or off."
@@ -223,7 +226,7 @@ def build(
     custom: Collection[str] = (),
     for_query: bool = False,
 ) -> Threshold:
-    """Read a threshold whose metric and limits are still what the user wrote.
+    """Make a Threshold of a metric's name and of limits as the user wrote them.
 
     `custom` holds the names of metrics of one's own; with `for_query`, only `min` and `max_drop` are words.
     Raises ThresholdError.
@@ -234,7 +237,7 @@ def build(
         raise ThresholdError(str(error)) from None
     if not words:
         raise ThresholdError(
-            f"The threshold on {metric} has no limit. Write one: {_spelled(QUERY_WORDS if for_query else WORDS)}."
+            f"The threshold on {metric} has no limit. Write one: {_code_list(QUERY_WORDS if for_query else WORDS)}."
         )
     limits = {}
     for word, value in words.items():
@@ -265,7 +268,7 @@ def parse_line(line: str, *, origin: str = "", custom: Collection[str] = ()) -> 
             raise ThresholdError(
                 f"{quote(token)} is half of `word=value`. Write it without spaces around the `=`."
             )
-        value = _unquoted(value)
+        value = _strip_quotes(value)
         if word in words or (word == "tag" and tag is not None):
             raise ThresholdError(f"`{word}` is given twice. Keep one.")
         if word != "tag":
@@ -310,12 +313,12 @@ def _twice(metric: Metric, tag: str | None, word: str, first: str, second: str) 
 
 
 def _number(value: object) -> int | float | None:
-    """Read a number that came from Python or as text; None for anything else, booleans and NaN included."""
+    """Read a number from Python or from text; None for anything else, booleans and NaN included."""
     return read_number(value) if isinstance(value, str) else finite(value)
 
 
 def finite(value: object) -> int | float | None:
-    """Return a finite number as Python's own int or float; None for all else, booleans included."""
+    """Return a finite number, also NumPy's or a Fraction, as int or float; None for anything else, booleans included."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
     try:
@@ -325,11 +328,11 @@ def finite(value: object) -> int | float | None:
         return None
 
 
-def _shown(value: object) -> str:
-    """Show a value from Python, also one whose own `repr` fails or is long."""
+def _short_repr(value: object) -> str:
+    """Return the `repr` of any value, cut to one line's length; a type's name where `repr` raises."""
     try:
         text = repr(value)
-        return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+        return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
     except Exception:  # noqa: BLE001 - a user's class may raise anything
         return f"a value of type {type(value).__name__}"
 
@@ -360,9 +363,9 @@ def _absolute_drop(metric: Metric, limit: Limit) -> Limit:
     return limit
 
 
-def _unquoted(text: str) -> str:
+def _strip_quotes(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
-def _spelled(words: Iterable[str]) -> str:
+def _code_list(words: Iterable[str]) -> str:
     return ", ".join(f"`{word}`" for word in words)

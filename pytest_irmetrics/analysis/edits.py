@@ -44,7 +44,7 @@ def on_comparison(comparison: Comparison, against: str, gates: Gates) -> Iterato
     if None not in depths and depths[0] != depths[1]:
         yield f"The depths differ, {depths[0]} today and {depths[1]} in {against}; both are cut at {comparison.depth}."
     yield from _on_labels(comparison, against)
-    others = comparison.other_passages
+    others = comparison.unchecked_passages
     if others:
         yield (
             f"{plural(len(others), 'query judges', 'queries judge')} other passages than when {against} was stored: {listed(others)}. "

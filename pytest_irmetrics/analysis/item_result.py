@@ -179,7 +179,7 @@ class ItemResult:
         """Say what kind of change a failed regression gate is about."""
         if not self.fell or self.comparison is None:
             return []
-        then = self.comparison.as_labelled_then
+        then = self.comparison.under_stored_labels
         sides = [self.comparison] if then is None else [self.comparison, then]
         # What only an edit of the golden set hides shows by what was stored.
         falls = [verdict for verdict in self.verdicts if verdict.failed and verdict.word in _FALLS]
@@ -246,7 +246,7 @@ class ItemResult:
 
     def _as_stored(self, query: Query, metrics: Sequence[Metric]) -> QueryAsStored | None:
         """Show a paired query by the judgments that were stored; None where today's are the same."""
-        then = None if self.comparison is None else self.comparison.as_labelled_then
+        then = None if self.comparison is None else self.comparison.under_stored_labels
         if then is None or then.now.golden.queries[query.id].judgments == query.judgments:
             return None
         before = then.now.golden.queries[query.id]

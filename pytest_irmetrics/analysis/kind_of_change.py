@@ -95,7 +95,7 @@ def kind_of_change(comparison: Comparison) -> Iterator[str]:
     whole = "ndcg" if comparison.depth is None else f"ndcg@{comparison.depth}"
     names = [whole, "ndcg@3", "recall", "hit", "hit@5"]
     metrics = read_metrics(names)
-    measured = comparison.by(metrics)
+    measured = comparison.with_metrics(metrics)
     change = measured.change(whole)
     if not change.n or change.delta > -TOLERANCE:
         yield from _sharper_head(measured)

@@ -71,7 +71,7 @@ def on_unjudged(comparison: Comparison, metric: Metric) -> Iterator[str]:
     depth = comparison.depth
     (judged,) = read_metrics(["judged" if depth is None else f"judged@{depth}"])
     at_hand = judged in (*comparison.now.metrics, *comparison.now.aside)
-    measured = (comparison if at_hand else comparison.by([judged])).change(judged)
+    measured = (comparison if at_hand else comparison.with_metrics([judged])).change(judged)
     if measured.now is None or measured.baseline is None or measured.delta > -_MARKEDLY_LESS:
         return
     change, (now, before) = comparison.change(metric), _if_all_relevant(comparison, metric)

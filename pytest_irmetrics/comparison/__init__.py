@@ -1,4 +1,4 @@
-"""Compare two evaluations of one golden set: how far each mean moved, which documents moved, and how surely."""
+"""Compare two evaluations of one golden set: which queries pair, how far each metric moved, which documents moved."""
 
 from pytest_irmetrics.comparison.comparison import (
     NOISE_Z,

@@ -1,4 +1,4 @@
-"""Evaluation against Evaluation: which queries pair, how far each mean moved, and which documents moved it."""
+"""Compare an evaluation with a baseline's: pair the queries, measure how far each metric moved, tell labels from rankings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NOISE_Z = 1.645
 
 @dataclass(frozen=True, slots=True)
 class LabelChange:
-    """A judgment that is not what it was when the baseline was stored; None: there is, or was, none."""
+    """A judgment that changed since the baseline was stored; a grade of None says that there is, or was, none."""
 
     query_id: str
     doc_id: str
@@ -46,12 +46,12 @@ class LabelChange:
 
 @dataclass(frozen=True, slots=True)
 class RunNoise:
-    """How much a delta moves when nothing but the run changes."""
+    """How much the change of a mean varies between runs of the same retriever over the same golden set."""
 
     deviation: float
-    """The standard deviation √V of the delta."""
+    """The standard deviation of the change, on the metric's scale; see `Comparison.run_noise`."""
     unstable: tuple[str, ...]
-    """Ids of the queries whose answers differ between repeats, those that move the mean most first."""
+    """Ids of the queries whose scores differ between repeats, those that move the mean most first."""
 
     @property
     def margin(self) -> float:
@@ -60,10 +60,10 @@ class RunNoise:
 
 
 class Comparison:
-    """Today's evaluation against a baseline's.
+    """Today's evaluation beside the baseline's, over the queries that both have.
 
     Queries pair by id, text and params. ``comparison["ndcg@10"]`` is the MetricChange of that metric over the paired
-    queries; both sides are cut at the shallower of the two depths.
+    queries. Both sides are cut at the shallower of the two depths.
     """
 
     def __init__(self, now: Evaluation, baseline: Evaluation) -> None:
@@ -79,7 +79,7 @@ class Comparison:
                 continue
             if answer is None:
                 new.append(query_id)
-            elif _same_question(query, answer):
+            elif _same_words(query, answer):
                 paired.append(query_id)
             else:
                 reworded.append(query_id)
@@ -90,32 +90,38 @@ class Comparison:
         self.paired: tuple[str, ...] = tuple(paired)
         """Ids of the queries that both sides asked in the same words."""
         self.depth = min((d for d in (now.depth, baseline.depth) if d is not None), default=None)
-        """The depth at which both sides are read."""
+        """The number of results at which both sides are cut; None where neither has a depth."""
         self.full = now
+        """Today's evaluation as it was given: all queries, uncut."""
         only = frozenset(self.paired)
         self.now = now.narrowed(only=only, depth=self.depth)
+        """Today's evaluation of the paired queries."""
         self.baseline = baseline.narrowed(only=only, depth=self.depth).beside(self.now)
+        """The baseline's evaluation of the paired queries."""
         self._changes: dict[tuple[str, str | None], MetricChange] = {}
 
     def __getitem__(self, metric: str | Metric) -> MetricChange:
         return self.change(metric)
 
     def change(self, metric: str | Metric, tag: str | None = None) -> MetricChange:
-        """Return how a metric moved over the paired queries, or over those with ``tag``."""
+        """Return how a metric moved over the paired queries, or over those with ``tag``.
+
+        Raises EvaluationError for a metric that was not evaluated, and for a latency, which no baseline has.
+        """
         metric = self.now.metric(metric)
         if metric.kind == "latency":
             raise EvaluationError(f"{metric.name} is never in a baseline; gate it with `max`.")
         key = metric.name, tag
         if key not in self._changes:
-            self._changes[key] = self._compute(metric, tag)
+            self._changes[key] = self._measure(metric, tag)
         return self._changes[key]
 
-    def _compute(self, metric: Metric, tag: str | None) -> MetricChange:
+    def _measure(self, metric: Metric, tag: str | None) -> MetricChange:
         queries, places = self.now.queries(metric, tag), self.now.places(metric, tag)
-        weights = _taken(self.now.weights(metric), places)
-        after = _taken(self.now.column(metric), places)
+        weights = _select(self.now.weights(metric), places)
+        after = _select(self.now.column(metric), places)
         if self.baseline.golden is self.now.golden:
-            before = _taken(self.baseline.column(metric), places)
+            before = _select(self.baseline.column(metric), places)
         else:
             stored = by_id(self.baseline.queries(metric), self.baseline.column(metric))
             before = [stored.get(query.id) for query in queries]
@@ -136,15 +142,16 @@ class Comparison:
         except NoQueryError:
             return None
 
-    def by(self, metrics: Sequence[Metric]) -> Comparison:
+    def with_metrics(self, metrics: Sequence[Metric]) -> Comparison:
         """Return the same two runs over the same queries, compared by other metrics."""
         return Comparison(self.now.narrowed(metrics=metrics), self.baseline.narrowed(metrics=metrics))
 
     def run_noise(self, metric: str | Metric, tag: str | None = None) -> RunNoise | None:
-        """Return how much a delta moves from run to run; None where neither side asked more than once.
+        """Return how much a change of a mean varies from run to run; None where neither side asked more than once.
 
+        The variance of a weighted mean of independent differences, estimated from the repeats of each query:
         V = Σ (w / Σw)² · (s²_before / R_before + s²_now / R_now), with s² the sample variance of a query's scores
-        over its R repeats; where one side asked once, the other side's s² stands for it.
+        over its R repeats. Where one side asked once, the other side's s² stands for it.
         """
         if not self.now.repeated and not self.baseline.repeated:
             return None
@@ -170,9 +177,9 @@ class Comparison:
         return RunNoise(math.sqrt(math.fsum(parts.values())), tuple(unstable))
 
     def paired_share(self, tag: str | None = None) -> float:
-        """Return how much of the baseline's weight the paired queries carry, in [0, 1]; 1 where it has no query.
+        """Return the share of the baseline's queries that are paired, by weight, in [0, 1]; 1 where it has no query.
 
-        With ``tag``, of the queries that were stored with it.
+        With ``tag``, the share of the queries that were stored with it.
         """
         answers = self.baseline.run.answers
         stored = answers if tag is None else {i: a for i, a in answers.items() if tag in a.tags}
@@ -183,8 +190,8 @@ class Comparison:
         return paired / total if total else 1.0
 
     @cached_property
-    def _edited(self) -> list[str]:
-        """Ids of the paired queries of which what is said today is not to the letter what was stored; as a rule none."""
+    def _edited_queries(self) -> list[str]:
+        """Ids of the paired queries whose labels may differ from the stored ones: what all other checks of labels start from."""
         answers, queries = self.baseline.run.answers, self.now.golden.queries
         pairs = zip(map(answers.__getitem__, self.paired), map(queries.__getitem__, self.paired), strict=True)
         return [
@@ -198,10 +205,10 @@ class Comparison:
 
     @cached_property
     def label_changes(self) -> tuple[LabelChange, ...]:
-        """The judgments of paired queries that changed since the baseline was stored."""
+        """The judgments of paired queries that changed since the baseline was stored, by query and document id."""
         changes = []
         answers, queries = self.baseline.run.answers, self.now.golden.queries
-        for query_id in self._edited:
+        for query_id in self._edited_queries:
             old = answers[query_id].judgments
             new = queries[query_id].judgments
             if old is None or old == new:
@@ -220,7 +227,7 @@ class Comparison:
         return tuple(
             [
                 query_id
-                for query_id in self._edited
+                for query_id in self._edited_queries
                 if answers[query_id].weight not in (None, queries[query_id].weight)
             ]
         )
@@ -232,7 +239,7 @@ class Comparison:
         return tuple(
             [
                 query_id
-                for query_id in self._edited
+                for query_id in self._edited_queries
                 # A run that says nothing of judgments says nothing of tags.
                 if answers[query_id].tags != queries[query_id].tags
                 and answers[query_id].judgments is not None
@@ -265,27 +272,27 @@ class Comparison:
         return tuple(part for part, change in changed.items() if change)
 
     @cached_property
-    def other_passages(self) -> tuple[str, ...]:
-        """Ids of the paired queries for which the baseline found a passage that is not judged any more, and nobody looked for.
+    def unchecked_passages(self) -> tuple[str, ...]:
+        """Ids of the paired queries with a stored passage that is not judged any more, and that today's run did not look for.
 
-        Their stored judgments cannot be gone back to: whether today's chunks hold it is not known.
+        They cannot be scored under their stored judgments: whether today's chunks hold the passage is not known.
         """
         answers, queries = self.baseline.run.answers, self.now.golden.queries
-        looked = self.now.retrieved.by_stored_passages
+        looked_through = self.now.retrieved.by_stored_passages
         return tuple(
             [
                 i
-                for i in self._edited
-                if i not in looked and not answers[i].passages.keys() <= queries[i].judgments.keys()
+                for i in self._edited_queries
+                if i not in looked_through and not answers[i].passages.keys() <= queries[i].judgments.keys()
             ]
         )
 
     @cached_property
-    def as_labelled_then(self) -> Comparison | None:
-        """The same two runs under what was stored with the baseline; None where nothing differs from today's.
+    def under_stored_labels(self) -> Comparison | None:
+        """The same two runs scored under the labels that were stored with the baseline; None where these are today's.
 
-        That is the judgments, whether there is an answer at all, weights, tags and the relevance level; but
-        ``other_passages`` keep today's judgments.
+        Labels are judgments, ``no_answer``, weights, tags and the relevance level; but ``unchecked_passages`` keep today's
+        judgments.
         """
         golden = self.now.golden
         changed = {change.query_id for change in self.label_changes} | {
@@ -304,10 +311,10 @@ class Comparison:
         return Comparison(now.narrowed(golden=labelled), self.baseline.narrowed(golden=labelled))
 
     def labels_delta(self, metric: str | Metric, tag: str | None = None) -> float | None:
-        """Return how far a metric moves through the change of labels alone: the baseline's run, now − then.
+        """Return how far the change of labels alone moves a mean: the baseline's run under today's labels − under the stored.
 
-        Labels are judgments, the relevance level and weights; with ``tag``, over those that carry it today. None where
-        the stored run has no judgments to go back to.
+        Labels are judgments, the relevance level and weights; with ``tag``, over the queries that have it today. None
+        where the stored run has no judgments, and for metrics that rankings and judgments alone do not decide.
         """
         metric = self.now.metric(metric)
         today = self.change(metric, tag).baseline
@@ -317,7 +324,7 @@ class Comparison:
         if self._judged_as_stored:
             return 0.0
         scorer = Scorer([metric], relevance_level=self.stored_level)
-        # Those that had an answer then: without judgments a query is marked no_answer.
+        # A query without judgments was a no_answer one, which ranking metrics leave out.
         asked = [
             query_id
             for query_id in self.paired
@@ -325,7 +332,7 @@ class Comparison:
             and queries[query_id].xfail is None
             and (tag is None or tag in queries[query_id].tags)
         ]
-        # Under the labels of then, passages are named as they were then.
+        # The stored judgments name passages as they were named then.
         rankings = [self.baseline.stored_rankings(query_id) for query_id in asked]
         (column,) = scorer.columns(
             [
@@ -347,11 +354,11 @@ class Comparison:
     @cached_property
     def _judgments_stored(self) -> bool:
         answers = self.baseline.run.answers
-        return all(answers[query_id].judgments is not None for query_id in self._edited)
+        return all(answers[query_id].judgments is not None for query_id in self._edited_queries)
 
     @cached_property
     def _judged_as_stored(self) -> bool:
-        """Whether nothing that scores depend on, other than the rankings, differs from when the baseline was stored."""
+        """Whether the labels are those that were stored, so that a change of scores is one of rankings."""
         return (
             self.stored_level == self.now.golden.relevance_level
             and self.baseline.golden is self.now.golden
@@ -360,7 +367,7 @@ class Comparison:
         )
 
     def moves(self, query_id: str) -> tuple[Move, ...]:
-        """Return where a query's relevant documents moved: losses first, the largest grade and fall first."""
+        """Return where a query's judged documents moved in its first rankings: falls first, the highest grade first."""
         judgments = self.now.golden.queries[query_id].judgments
         return moves(judgments, self.baseline.rankings(query_id)[0], self.now.rankings(query_id)[0])
 
@@ -368,8 +375,9 @@ class Comparison:
 def compare(now: Evaluation, baseline: Evaluation) -> Comparison:
     """Compare two evaluations of one golden set, query by query.
 
-    Both are read under their own judgments: evaluate the baseline's run under today's golden set first, so
-    that a change of labels does not look like a change of the retriever. Both are read as deep as the shallower is.
+    Each is read under its own judgments: evaluate the baseline's run under today's golden set first, so that a change of
+    labels does not look like a change of the retriever. Both are cut at the shallower depth. Raises EvaluationError for
+    anything but two evaluations.
     """
     for side in (now, baseline):
         if not isinstance(side, Evaluation):
@@ -379,17 +387,17 @@ def compare(now: Evaluation, baseline: Evaluation) -> Comparison:
     return Comparison(now, baseline)
 
 
-def _same_question(query: Query, answer: Answer) -> bool:
-    """Tell whether a stored answer was to this question; a run without texts (a TREC run) goes by the id."""
+def _same_words(query: Query, answer: Answer) -> bool:
+    """Tell whether a stored answer was to this text and params; a run without texts (a TREC run) pairs by id."""
     if answer.text is None:
         return True
     return answer.text == query.text and answer.params == query.params
 
 
 def _as_stored(query: Query, answer: Answer, *, looked: bool) -> Query:
-    """Give a query the judgments, weight and tags that were stored with its answer.
+    """Return a query with the judgments, weight and tags that were stored with its answer.
 
-    Passages that are not judged any more come back where today's answer was looked through for them.
+    Where today's run did not look for a passage that is not judged any more (not ``looked``), today's judgments stay.
     """
     query = replace(query, weight=_stored_weight(answer, query))
     if answer.judgments is None:
@@ -412,7 +420,7 @@ def _weight(answer: Answer) -> float:
 
 
 def _variance(scores: Sequence[float]) -> float:
-    """Give the sample variance, n − 1 below; exactly 0 where all agree. `statistics` takes a hundred times as long."""
+    """Return the sample variance, with n − 1 below; exactly 0 where all agree. `statistics` takes a hundred times as long."""
     if min(scores) == max(scores):
         return 0.0
     middle = math.fsum(scores) / len(scores)
@@ -426,5 +434,5 @@ def _weighted_mean(scores: Sequence[float | None], weights: Sequence[float]) -> 
     return mean(cast("Sequence[float]", scores), weights) if scores else None
 
 
-def _taken(column: Sequence[T], places: Sequence[int] | None) -> Sequence[T]:
+def _select(column: Sequence[T], places: Sequence[int] | None) -> Sequence[T]:
     return column if places is None else [column[place] for place in places]

@@ -1,4 +1,4 @@
-"""How one metric moved from one run to another, over the queries that both have: what is worse, better, lost, and how surely."""
+"""The change of one metric between two runs: its means, which queries are worse, better or lost, p-value and interval."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Paired(NamedTuple):
-    """The queries that both sides score, in three columns."""
+    """The queries that both sides score, their weights and score differences, in three columns."""
 
     queries: Sequence[Query]
     weights: Sequence[float]
@@ -30,9 +30,9 @@ class _Paired(NamedTuple):
 
 @dataclass(frozen=True)
 class MetricChange:
-    """How one metric moved from the baseline, over the queries that both sides have.
+    """How one metric moved from the baseline to today, over the paired queries.
 
-    Kept as columns, one place a query; the mappings are made when they are looked at.
+    Scores are kept as columns, with one place a query: mappings by query id are made when they are first read.
     """
 
     metric: Metric
@@ -87,21 +87,22 @@ class MetricChange:
 
     @cached_property
     def delta(self) -> float:
-        """Now − baseline; 0 where no query is paired."""
+        """Change of the mean, now − baseline; 0 where no query is paired."""
         if self.now is None or self.baseline is None:
             return 0.0
         if self._denominators_differ:
             return self.now - self.baseline
-        return math.fsum(filter(None, self._weighted)) / self.n  # most did not change
+        # Most queries did not change; the exact sum needs no zeros.
+        return math.fsum(filter(None, self._weighted)) / self.n
 
     @cached_property
     def _denominators_differ(self) -> bool:
-        """Whether the metric leaves queries out (``miss=skip``), so that each side has its own."""
+        """Whether each side averages over other queries, because the metric leaves out some (``miss=skip``)."""
         return any(len(side) - side.count(None) != self.n for side in (self._before, self._after))
 
     @cached_property
     def _weighted(self) -> list[float]:
-        """Weight · N / Σ weights · (now − baseline) of each paired query; their plain mean is ``delta``."""
+        """What ``weighted_differences`` maps to, in the order of the paired queries."""
         _, weights, differences = self._paired
         if set(weights) <= {1.0}:
             return differences
@@ -116,38 +117,38 @@ class MetricChange:
 
     @cached_property
     def worse(self) -> tuple[str, ...]:
-        """Ids of the queries that score lower than before, the one that costs the mean most first."""
-        return self._moved(lambda difference: difference < -TOLERANCE, 1)
+        """Ids of the queries that score lower than before by more than 1e-9, the one that costs the mean most first."""
+        return self._ids_where(lambda difference: difference < -TOLERANCE, 1)
 
     @cached_property
     def better(self) -> tuple[str, ...]:
-        """Ids of the queries that score higher than before, the largest gain first."""
-        return self._moved(lambda difference: difference > TOLERANCE, -1)
+        """Ids of the queries that score higher than before by more than 1e-9, the largest gain first."""
+        return self._ids_where(lambda difference: difference > TOLERANCE, -1)
 
-    def _moved(self, which: Callable[[float], bool], sign: int) -> tuple[str, ...]:
+    def _ids_where(self, matches: Callable[[float], bool], sign: int) -> tuple[str, ...]:
         queries, _, differences = self._paired
-        places = [place for place, difference in enumerate(differences) if difference and which(difference)]
+        places = [place for place, difference in enumerate(differences) if difference and matches(difference)]
         found = sorted((sign * self._weighted[place], queries[place].id) for place in places)
         return tuple([query_id for _, query_id in found])
 
     @cached_property
     def same(self) -> tuple[str, ...]:
-        """Ids of the queries whose score did not change."""
+        """Ids of the paired queries that are neither worse nor better."""
         moved = {*self.worse, *self.better}
         return tuple([query.id for query in self._paired.queries if query.id not in moved])
 
     @property
     def left_out(self) -> list[str]:
-        """Ids of the queries that counted before, and that the metric leaves out today (``miss=skip``)."""
+        """Ids of the queries that have a score in the baseline and that the metric leaves out today (``miss=skip``)."""
         if None not in self._after:
             return []
         return [query_id for query_id in self.before if query_id not in self.after]
 
     @cached_property
     def lost(self) -> tuple[str, ...]:
-        """Ids of the queries that went from above 0 to 0, the one that costs most first.
+        """Ids of the queries whose score went from above 0 to 0, the one that costs most first.
 
-        So did those that the metric leaves out since: ``miss=skip`` does that with a query that finds nothing.
+        Queries that the metric leaves out today are among them: ``miss=skip`` leaves out what finds nothing.
         """
         columns = zip(self.queries, self._weights, self._before, self._after, strict=True)
         gone = [
@@ -159,27 +160,27 @@ class MetricChange:
 
     @cached_property
     def p_value(self) -> float | None:
-        """One-sided sign-flip p of a drop this large; None where the two sides average over other queries."""
+        """One-sided p of a drop this large by the sign-flip test; None where the sides average over different queries."""
         if self._denominators_differ or not self.n:
             return None
         return significance.sign_flip_p(self._weighted)
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """95 % interval of delta; None for fewer than two paired queries."""
+        """95 % confidence interval of delta; None for fewer than two paired queries, or different ones."""
         if self._denominators_differ or self.n < 2:
             return None
         return significance.interval(self._weighted)
 
     @cached_property
     def detectable(self) -> float | None:
-        """The smallest drop that this many queries, changing this much, show (power 80 %, one-sided 5 %)."""
+        """The smallest true drop that so many queries with such differences detect (power 80 %, one-sided level 5 %)."""
         if self._denominators_differ or self.n < 2:
             return None
         return significance.detectable_drop(self._weighted)
 
 
 def by_id(queries: Sequence[Query], column: Sequence[float | None]) -> dict[str, float]:
-    """Map query ids to their scores, without those that a metric leaves out."""
+    """Map query ids to scores, without the queries that the metric leaves out (None)."""
     pairs = zip(queries, column, strict=True)
     return {query.id: score for query, score in pairs if score is not None}

@@ -1,4 +1,4 @@
-"""Where judged documents stood in one ranking and stand in another, and what came above them."""
+"""Compare two rankings of one query: which judged documents moved, from which rank to which, and what overtook them."""
 
 from __future__ import annotations
 
@@ -13,30 +13,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Where a judged document stood in the baseline's ranking and stands now; ranks from 1, None: not returned."""
+    """The rank of a judged document in the baseline's ranking and in today's, from 1; None where it is not returned."""
 
     doc_id: str
     grade: Grade
     before: int | None
     after: int | None
     overtaken_by: tuple[str, ...] = ()
-    """Of a document that fell: what stands above it now and did not before, best first."""
+    """Of a document that fell: the ids that stand above it now and did not before, best first."""
 
 
 def moves(judgments: Mapping[str, Grade], before: Sequence[str], after: Sequence[str]) -> tuple[Move, ...]:
-    """Return the judged documents that stand elsewhere than before: falls first, the highest grade first."""
+    """Return the judged documents whose rank changed: falls first, the highest grade first, then the largest fall."""
     was = {doc_id: rank for rank, doc_id in enumerate(before, 1)}
     now = {doc_id: rank for rank, doc_id in enumerate(after, 1)}
-    beyond = max(len(before), len(after)) + 1
+    not_returned = max(len(before), len(after)) + 1
 
     def fall(move: Move) -> int:
-        return (move.after or beyond) - (move.before or beyond)
+        return (move.after or not_returned) - (move.before or not_returned)
 
     def overtaking(move: Move) -> tuple[str, ...]:
-        """Give what stands above the document now and did not before."""
-        old = move.before or beyond
+        """Return the ids that stand above the document now and did not before."""
+        old = move.before or not_returned
         above = after[: move.after - 1] if move.after else after
-        return tuple(doc_id for doc_id in above if was.get(doc_id, beyond) > old) if fall(move) > 0 else ()
+        return (
+            tuple(doc_id for doc_id in above if was.get(doc_id, not_returned) > old) if fall(move) > 0 else ()
+        )
 
     found = [
         Move(doc_id, grade, was.get(doc_id), now.get(doc_id))

@@ -110,7 +110,10 @@ class RegressionJudge:
         """Choose the fall under today's labels or the one under the stored labels; None where no query pairs."""
         narrowing = self._gates.of(gate.metric, gate.tag).get("significance")
         level = narrowing.limit.value if narrowing is not None else None
-        today, labelled_then = Fall.measure(gate, self._comparison, level), self._comparison.as_labelled_then
+        today, labelled_then = (
+            Fall.measure(gate, self._comparison, level),
+            self._comparison.under_stored_labels,
+        )
         if labelled_then is not None and labelled_then.change(gate.metric, gate.tag).n:
             then = Fall.measure(gate, labelled_then, level)
             # Of two failures that significance may let pass, the surer one.
@@ -173,8 +176,8 @@ class RegressionJudge:
             return query_verdict(gate, query, self._failed, text, details=details)
         comparison = self._comparison
         sides, labels = [comparison], comparison.changed_labels()
-        if comparison.as_labelled_then is not None and labels:
-            sides.append(comparison.as_labelled_then)
+        if comparison.under_stored_labels is not None and labels:
+            sides.append(comparison.under_stored_labels)
         drop, allowed = None, 0.0
         for side in sides:
             change = side.change(gate.metric)
