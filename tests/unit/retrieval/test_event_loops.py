@@ -1,4 +1,4 @@
-"""Asking on asyncio and on trio: the same answers, the same time limits, and nothing left behind however it ends."""
+"""Retrieval on asyncio and on trio: the same answers, the same time limits, and nothing left behind however it ends."""
 
 # ruff: noqa: PLW0108 - what a lambda returns has to be awaited, and only that tells
 
@@ -24,48 +24,10 @@ from pytest_irmetrics.retrieval import (
 )
 from pytest_irmetrics.retrieval import asyncio_driver as on_asyncio
 from pytest_irmetrics.retrieval import trio_driver as on_trio
-from tests.unit.questions import ONE, QUERIES, Query
+from tests.unit.retrieval.event_loops import Asyncio, Trio
+from tests.unit.retrieval.helpers import ONE, QUERIES, Query
 
 trio = pytest.importorskip("trio")
-
-
-class Asyncio:
-    CancelledError = asyncio.CancelledError
-    sleep = staticmethod(asyncio.sleep)
-
-    @staticmethod
-    def run(function, *args):
-        async def main():
-            try:
-                return await function(*args)
-            finally:
-                assert asyncio.all_tasks() == {asyncio.current_task()}, "a task is left"
-
-        return asyncio.run(main())
-
-    @staticmethod
-    async def cancelled_after(event, function):
-        """Run a function, and cancel it from outside when the event says so."""
-        task = asyncio.ensure_future(function())
-        while not event.is_set():  # noqa: ASYNC110 - a thread may set it
-            await asyncio.sleep(0.001)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-
-class Trio:
-    CancelledError = trio.Cancelled
-    sleep = staticmethod(trio.sleep)
-    run = staticmethod(trio.run)
-
-    @staticmethod
-    async def cancelled_after(event, function):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(function)
-            while not event.is_set():
-                await trio.sleep(0.001)
-            nursery.cancel_scope.cancel()
 
 
 @pytest.fixture(params=[Asyncio, Trio])
@@ -443,116 +405,8 @@ def test_errors_of_task_groups_are_told_by_what_is_in_them(library):
 
     said = library.run(aretrieve, ONE, search).errors["q0"]
     assert said.startswith("raised ValueError: no ")
-    assert "test_retrieval_loops.py" in said
+    assert "test_event_loops.py" in said
     assert said.endswith("), the first of 2 at once." if library is Asyncio else ").")
-
-
-async def _cancelled(query):
-    await asyncio.sleep(0)
-    if query == "text 1":
-        raise asyncio.CancelledError
-    return [query]
-
-
-async def _cancelling_what_it_awaits(query):
-    if query == "text 1":
-        task = asyncio.ensure_future(asyncio.sleep(3600))
-        await asyncio.sleep(0)
-        task.cancel()
-        await task
-    return [query]
-
-
-async def _cancelling_itself(query):
-    if query == "text 1":
-        asyncio.current_task().cancel()
-        await asyncio.sleep(0)
-    return [query]
-
-
-async def _cancelled_midway(query):
-    yield query
-    if query == "text 1":
-        raise asyncio.CancelledError
-
-
-def _cancelled_sync(query):
-    if query == "text 1":
-        raise asyncio.CancelledError
-    return [query]
-
-
-def _cancelled_sync_midway(query):
-    yield query
-    if query == "text 1":
-        raise asyncio.CancelledError
-
-
-CANCELLED = {
-    "async": _cancelled,
-    "what it awaits": _cancelling_what_it_awaits,
-    "itself": _cancelling_itself,
-    "async midway": _cancelled_midway,
-    "sync": _cancelled_sync,
-    "sync midway": _cancelled_sync_midway,
-    "looks sync": lambda query: _cancelled(query),
-    "looks sync, itself": lambda query: _cancelling_itself(query),
-}
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"timeout": 60}, {"concurrency": 3}, {"concurrency": 3, "timeout": 60}]
-)
-@pytest.mark.parametrize("kind", CANCELLED)
-def test_a_retriever_that_is_cancelled_by_itself_is_an_error_of_its_query(kind, options):
-    here = retrieve(QUERIES, CANCELLED[kind], RetrievalOptions(**options))
-    there = Asyncio.run(aretrieve, QUERIES, CANCELLED[kind], RetrievalOptions(**options))
-    for retrieved in (here, there):
-        assert list(retrieved.errors) == ["q1"]
-        said = "the retriever was cancelled, and not by ir_timeout (tests/unit/test_retrieval_loops.py:"
-        assert retrieved.errors["q1"].startswith(said)
-        assert len(retrieved.run) == 7
-    gc.collect()
-    close_session_loop()
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"timeout": 60}, {"concurrency": 3}, {"concurrency": 3, "timeout": 60}]
-)
-@pytest.mark.parametrize("as_async", [True, False])
-def test_so_it_is_on_trio(as_async, options):
-    async def search(query):
-        if query == "text 1":
-            with trio.CancelScope() as scope:
-                scope.cancel()
-                try:
-                    await trio.sleep(3600)
-                except trio.Cancelled as error:
-                    kept = error
-                    raise
-            raise kept
-        return [query]
-
-    retriever = search if as_async else lambda query: search(query)
-    retrieved = trio.run(aretrieve, QUERIES, retriever, RetrievalOptions(**options))
-    assert list(retrieved.errors) == ["q1"]
-    said = "the retriever was cancelled, and not by ir_timeout (tests/unit/test_retrieval_loops.py:"
-    assert retrieved.errors["q1"].startswith(said)
-    assert len(retrieved.run) == 7
-
-
-def test_ctrl_c_before_an_answer_is_awaited_leaves_none_behind():
-    def end():
-        for task in asyncio.all_tasks():
-            task.cancel()
-
-    def search(query):
-        asyncio.get_running_loop().call_soon(end)
-        return _cancelled(query)
-
-    with pytest.raises(asyncio.CancelledError):
-        asyncio.run(aretrieve(QUERIES, search))
-    gc.collect()  # nobody warns of an answer that was never awaited
 
 
 def test_any_other_loop_will_do_where_nothing_goes_on_at_once():

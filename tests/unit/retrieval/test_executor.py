@@ -1,4 +1,4 @@
-"""Executors: queries go out in chunks, answers come back in order, and whatever is lost on the way is named."""
+"""An executor makes the calls; answers come back in order, and whatever is lost on the way is named."""
 
 from __future__ import annotations
 
@@ -23,21 +23,13 @@ from pytest_irmetrics.retrieval import (
     Retriever,
     aretrieve,
     batched,
-    close_session_loop,
     retrieve,
 )
-from pytest_irmetrics.retrieval.call import Reply
 from pytest_irmetrics.retrieval.executor import DaemonThreads, ExecutorRunner
 from pytest_irmetrics.retrieval.schedule import schedule_calls
-from tests.unit.questions import Query
+from tests.unit.retrieval.helpers import ONE, QUERIES, Query, later, problem
 
-QUERIES = [Query(f"q{number}", f"text {number}") for number in range(40)]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_loop():
-    yield
-    close_session_loop()
+FORTY_QUERIES = [Query(f"q{number}", f"text {number}") for number in range(40)]
 
 
 def search(query, k):
@@ -107,81 +99,59 @@ def processes(request):
         yield executor
 
 
-def asked(executor, retriever=search, queries=QUERIES, **options):
+def asked(executor, retriever=search, queries=FORTY_QUERIES, **options):
     return retrieve(queries, retriever, RetrievalOptions(executor=executor, **options))
 
 
-class TestChunks:
-    @staticmethod
-    def replies(chunk, milliseconds):
-        return [Reply(ask, tuple(("d",) for _ in ask.query_ids), milliseconds) for ask in chunk]
+def _in_process(query, k):
+    return [query, str(k)]
 
-    def talk(self, retriever=search, queries=1000, **options):
-        asks = [Query(f"q{number}") for number in range(queries)]
-        options = RetrievalOptions(executor=Counting(), **options)
-        return schedule_calls(asks, Retriever.of(retriever), options)
 
-    @pytest.mark.parametrize(
-        ("milliseconds", "calls"), [(500, 1), (200, 1), (99, 2), (10, 20), (1, 200), (0, 995)]
-    )
-    def test_have_as_many_calls_as_take_a_fifth_of_a_second(self, milliseconds, calls):
-        talk = self.talk()
-        first = [next(talk), *(talk.send([]) for _ in range(4))]
-        assert [len(chunk) for chunk in first] == [1] * 5
-        assert talk.send([]) is None
-        assert len(talk.send([self.replies(first[0], milliseconds)])) == calls
+class TestExecutors:
+    @pytest.mark.parametrize("repeat", [1, 2])
+    def test_threads(self, repeat):
+        with ThreadPoolExecutor(2) as executor:
+            options = RetrievalOptions(executor=executor, concurrency=3, repeat=repeat, timeout=60)
+            retrieved = retrieve(QUERIES, _in_process, options)
+            assert retrieved.run["q7"] == ("text 7", "10")
+            assert len(retrieved.run) == 8
+            retrieved = asyncio.run(aretrieve(QUERIES, _in_process, options))
+            assert len(retrieved.run) == 8
+            assert retrieve(QUERIES, lambda query, k: later([query, str(k)]), options).run["q7"] == (
+                "text 7",
+                "10",
+            )
 
-    def test_a_first_call_that_loads_a_model_is_forgotten_by_and_by(self):
-        talk = self.talk()
-        chunk = next(talk)
-        assert [len(talk.send([])) for _ in range(4)] == [1] * 4
-        chunk = talk.send([self.replies(chunk, 6000)])
-        for _ in range(20):
-            chunk = talk.send([self.replies(chunk, 10)])
-        assert len(chunk) == 19
+    def test_an_executor_that_is_shut_down_is_told(self):
+        executor = ThreadPoolExecutor(1)
+        executor.shutdown()
+        assert "ir_executor raised RuntimeError" in problem(_in_process, executor=executor)
+        retrieved = asyncio.run(aretrieve(ONE, _in_process, RetrievalOptions(executor=executor)))
+        assert "ir_executor raised RuntimeError" in retrieved.errors["q0"]
 
-    def test_of_batches_count_their_queries(self):
-        talk = self.talk(batched(search_all, size=10))
-        chunk = next(talk)
-        assert len(talk.send([self.replies(chunk, 5)])) == 4
+    def test_what_looked_sync_and_comes_late_is_given_up_without_a_warning(self):
+        release = threading.Event()
 
-    def test_that_failed_tell_nothing_about_the_pace(self):
-        talk = self.talk()
-        first = [next(talk), *(talk.send([]) for _ in range(4))]
-        assert talk.send([[ask.failed("down") for ask in first[0]]]) is None
-        assert len(talk.send([self.replies(first[1], 100)])) == 2
+        class Awaitable:
+            def __await__(self):
+                raise AssertionError
 
-    def test_wait_at_the_executor_unless_concurrency_says_how_many(self):
-        for options, most in (({}, 256), ({"concurrency": 7}, 7)):
-            talk = self.talk(**options)
-            chunk = talk.send(None)
-            chunk = talk.send([self.replies(chunk, 1000)])
-            count = 0
-            while chunk is not None:
-                count += 1
-                chunk = talk.send([])
-            assert count == most
-
-    def test_are_for_executors_alone(self):
-        talk = schedule_calls(QUERIES, Retriever.of(search), RetrievalOptions(concurrency=4))
-        chunk = next(talk)
-        assert len(talk.send([self.replies(chunk, 0.001)])) == 1
-
-    def test_go_out_and_come_back_in_order(self):
-        executor = Counting()
-        queries = [Query(f"q{number}", f"text {number}") for number in range(5000)]
-        retrieved = asked(executor, queries=queries, repeat=2)
-        assert list(retrieved.run) == [query.id for query in queries]
-        assert retrieved.run["q4999"][:2] == ("text 4999", "10")
-        assert sum(executor.chunks) == 10_000
-        assert len(executor.chunks) < 100
+        for answer in (later, lambda _answer: Awaitable()):
+            release.clear()
+            with ThreadPoolExecutor(1) as executor:
+                said = problem(
+                    lambda _query, a=answer: release.wait(60) and a(["a"]), executor=executor, timeout=0.05
+                )
+                release.set()
+            assert "no answer came within" in said
+        gc.collect()
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # Python 3.12 on, of other tests' threads
 class TestProcesses:
     def test_answer_as_this_one_does(self, processes):
         retrieved = asked(processes, repeat=2, timeout=60)
-        here = retrieve(QUERIES, search, RetrievalOptions(repeat=2))
+        here = retrieve(FORTY_QUERIES, search, RetrievalOptions(repeat=2))
         assert list(retrieved.run) == list(here.run)
         for query_id, answer in retrieved.run.answers.items():
             theirs, ours = answer.rankings, here.run.answers[query_id].rankings
@@ -197,7 +167,7 @@ class TestProcesses:
         retrieved = asked(processes, fail_at_three)
         assert list(retrieved.errors) == ["q3"]
         assert retrieved.errors["q3"].startswith(
-            "raised ValueError: three (tests/unit/test_retrieval_elsewhere.py:"
+            "raised ValueError: three (tests/unit/retrieval/test_executor.py:"
         )
         assert len(retrieved.run) == 39
 
@@ -210,7 +180,9 @@ class TestProcesses:
     def test_cannot_be_given_a_lambda_and_say_so(self, processes):
         for retrieved in (
             asked(processes, lambda query: [query]),
-            asyncio.run(aretrieve(QUERIES, lambda query: [query], RetrievalOptions(executor=processes))),
+            asyncio.run(
+                aretrieve(FORTY_QUERIES, lambda query: [query], RetrievalOptions(executor=processes))
+            ),
         ):
             assert len(retrieved.errors) == 5
             assert retrieved.stopped
@@ -271,7 +243,7 @@ class TestProcesses:
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
             assert asked(executor, die).errors["q0"] == (
                 "the workers of ir_executor died before they answered anything: their initializer raised, they cannot "
-                "import the retriever's module 'tests.unit.test_retrieval_elsewhere', the retriever crashed them, or an "
+                "import the retriever's module 'tests.unit.retrieval.test_executor', the retriever crashed them, or an "
                 "earlier test did. They say why on stderr or in the log (BrokenProcessPool)."
             )
 
@@ -382,7 +354,7 @@ class TestTimeLimits:
             return [query]
 
         with ThreadPoolExecutor(1) as executor:
-            retrieved = asked(executor, slow, queries=QUERIES[:12], timeout=0.25)
+            retrieved = asked(executor, slow, queries=FORTY_QUERIES[:12], timeout=0.25)
         assert not retrieved.errors  # 12 times 0.08 s is more than 0.25 + 0.4
 
 
@@ -425,7 +397,7 @@ def test_what_has_come_back_and_is_not_awaited_any_more_is_given_up_without_a_wa
 
     with DaemonThreads() as threads:
         work = ExecutorRunner(answer_later_itself, RetrievalOptions(), threads, Cancelled)
-        [ask] = next(schedule_calls(QUERIES[:1], Retriever.of(answer_later_itself), RetrievalOptions()))
+        [ask] = next(schedule_calls(FORTY_QUERIES[:1], Retriever.of(answer_later_itself), RetrievalOptions()))
         with pytest.raises(asyncio.CancelledError):
             asyncio.run(work((ask,)))
     gc.collect()
@@ -444,7 +416,7 @@ def test_an_async_retriever_is_refused():
     with pytest.raises(RetrievalError, match="ir_concurrency is enough"):
         asked(Counting(), search)
     with pytest.raises(RetrievalError, match="ir_concurrency is enough"):
-        asyncio.run(aretrieve(QUERIES, search, RetrievalOptions(executor=Counting())))
+        asyncio.run(aretrieve(FORTY_QUERIES, search, RetrievalOptions(executor=Counting())))
 
 
 def test_what_goes_to_a_process_is_small():

@@ -1,0 +1,1 @@
+"""Retrieval: call styles, accepted answers, passages, schedules, event loops and executors."""
