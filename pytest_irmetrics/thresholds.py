@@ -6,11 +6,11 @@ import math
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
-from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.numbers import finite, read_number
+from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.metrics import MetricError, parse_metric
 
 if TYPE_CHECKING:
@@ -28,10 +28,8 @@ __all__ = [
     "ThresholdError",
     "build",
     "check_word",
-    "finite",
     "parse_line",
     "read_limit",
-    "read_number",
     "resolve",
 ]
 
@@ -44,10 +42,6 @@ BY_DEFAULT = "the setting ir_max_drop"
 
 _OFF = "off"
 """The limit that cancels one of a place further away."""
-# A number as JSON writes it, or with its zero left out. Not octal, hexadecimal, 1_000 or the digits of other scripts:
-# YAML, JSON and Python disagree on these.
-_NUMBER = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_MAX_LENGTH = 400  # characters of a number: a double has no more digits before its point
 _MAX_SHOWN = 60  # characters of a user's text that a message repeats
 # Text in parentheses or quotes is one token, spaces included.
 _TOKEN = re.compile(r"""(?:\([^()]*\)|"[^"]*"|'[^']*'|[^\s])+""")
@@ -141,16 +135,6 @@ class Gates:
         for words in self._by_slice.values():
             if word in words and without not in words:
                 yield words[word]
-
-
-def read_number(text: str) -> int | float | None:
-    """Read a number as JSON writes it, or ``.5``; None if it is not one, too long, or beyond a double."""
-    if len(text) > _MAX_LENGTH or _NUMBER.fullmatch(text) is None:
-        return None
-    number = float(text)
-    if not math.isfinite(number):
-        return None
-    return number if any(sign in text for sign in ".eE") else int(text)
 
 
 def check_word(word: str, *, for_query: bool = False) -> None:
@@ -317,22 +301,10 @@ def _number(value: object) -> int | float | None:
     return read_number(value) if isinstance(value, str) else finite(value)
 
 
-def finite(value: object) -> int | float | None:
-    """Return a finite number, also NumPy's or a Fraction, as int or float; None for anything else, booleans included."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return None
-    try:
-        number = int(value) if isinstance(value, Integral) else float(value)
-        return number if math.isfinite(number) else None
-    except (OverflowError, ValueError):
-        return None
-
-
 def _short_repr(value: object) -> str:
     """Return the `repr` of any value, cut to one line's length; a type's name where `repr` raises."""
     try:
-        text = repr(value)
-        return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
+        return cut(repr(value), _MAX_SHOWN)
     except Exception:  # noqa: BLE001 - a user's class may raise anything
         return f"a value of type {type(value).__name__}"
 

@@ -1,13 +1,45 @@
-"""Print numbers so that they do not contradict the verdict, and the tolerance of every comparison."""
+"""Read numbers that a user wrote, print scores so that they do not contradict a verdict; the tolerance of comparisons."""
 
 from __future__ import annotations
 
 import math
+import re
+from numbers import Integral, Real
 
 MINUS = "\N{MINUS SIGN}"
 
 TOLERANCE = 1e-9
 """What every comparison allows for floating point; numbers that differ by less may print alike."""
+
+
+JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+"""A number as JSON writes it."""
+
+# The same, or with its zero left out. Not octal, hexadecimal, 1_000 or the digits of other scripts: YAML, JSON and
+# Python disagree on these.
+_NUMBER = re.compile(rf"{JSON_NUMBER.pattern}|-?\.[0-9]+(?:[eE][+-]?[0-9]+)?")
+_MAX_LENGTH = 400  # characters of a number: a double has no more digits before its point
+
+
+def read_number(text: str) -> int | float | None:
+    """Read a number as JSON writes it, or ``.5``; None if it is not one, too long, or beyond a double."""
+    if len(text) > _MAX_LENGTH or _NUMBER.fullmatch(text) is None:
+        return None
+    number = float(text)
+    if not math.isfinite(number):
+        return None
+    return number if any(sign in text for sign in ".eE") else int(text)
+
+
+def finite(value: object) -> int | float | None:
+    """Return a finite number, also NumPy's or a Fraction, as int or float; None for anything else, booleans included."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        number = int(value) if isinstance(value, Integral) else float(value)
+        return number if math.isfinite(number) else None
+    except (OverflowError, ValueError):
+        return None
 
 
 def score_text(value: float | None, *against: float | None, digits: int = 4) -> str:

@@ -15,9 +15,14 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def cut(text: str, most: int = 30) -> str:
+    """`text`, or as much of it as `most` characters hold, with `…` for the rest."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def quote(text: str, width: int = 60) -> str:
     """`text` in quotes, escaped, cut to about `width` characters."""
-    return repr(text if len(text) <= width else text[: width - 1] + "…")
+    return repr(cut(text, width))
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

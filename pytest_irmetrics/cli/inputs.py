@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.paths import relative_path
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli.command_line import CommandError, print_escaped
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
@@ -30,11 +31,8 @@ USUAL_METRICS = read_metrics([*DEFAULT_METRICS, "no_answer"])
 
 def shown_path(path: Path) -> str:
     """Return a path as messages show it: relative to the current folder, unless that is longer."""
-    try:
-        relative = os.path.relpath(path)
-    except ValueError:  # another drive, or no path at all
-        return str(path)
-    return relative.replace(os.sep, "/") if len(relative) <= len(str(path)) else str(path)
+    relative = relative_path(path)
+    return relative if len(relative) <= len(str(path)) else str(path)
 
 
 def exists(path: Path) -> bool:

@@ -6,11 +6,11 @@ import csv
 import io
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.cli.command_line import CommandError
 from pytest_irmetrics.golden.query import MAX_GRADE
 from pytest_irmetrics.golden.table_cells import guarded, unguarded
-from pytest_irmetrics.thresholds import read_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import printed_as
+from pytest_irmetrics.base.numbers import finite
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, place
 from pytest_irmetrics.golden.formats import format_of, reader_of
 from pytest_irmetrics.golden.query import MAX_GRADE, Query
-from pytest_irmetrics.thresholds import finite
 
 if TYPE_CHECKING:
     import os

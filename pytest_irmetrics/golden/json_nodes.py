@@ -8,10 +8,11 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.numbers import JSON_NUMBER
+from pytest_irmetrics.base.strict_json import loads
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.nodes import (
     CONSTANTS,
-    JSON_NUMBER,
     MAX_DEPTH,
     MappingStartEvent,
     ScalarEvent,
@@ -55,7 +56,7 @@ def is_plain(node: Node) -> bool:
 
 def strict_json(text: str) -> Any:
     """Read JSON as `compose` does, but fast and without places. Raises ValueError or RecursionError."""
-    value = _decode(text)
+    value = loads(text)
     if "\\ud" in text or "\\uD" in text:
         json.dumps(value, ensure_ascii=False).encode()  # UnicodeEncodeError, a ValueError, for half a pair
     return value
@@ -64,20 +65,6 @@ def strict_json(text: str) -> Any:
 def compose(text: str, first_line: int = 1) -> Node:
     """Read one JSON value; `first_line` is where the text begins in its file. Raises JsonError."""
     return _Composer(text, first_line).read()
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key is there twice")
-    return found
-
-
-def _constant(text: str) -> NoReturn:
-    raise ValueError(text)
-
-
-_decode = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant).decode
 
 
 class _Composer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from yaml.events import (
@@ -18,7 +17,6 @@ from pytest_irmetrics.golden.errors import Problems
 
 __all__ = [
     "CONSTANTS",
-    "JSON_NUMBER",
     "MAX_DEPTH",
     "MappingEndEvent",
     "MappingStartEvent",
@@ -27,7 +25,6 @@ __all__ = [
     "ScalarEvent",
     "SequenceEndEvent",
     "SequenceStartEvent",
-    "cut",
     "is_mapping",
     "is_sequence",
     "kind_of",
@@ -39,7 +36,6 @@ __all__ = [
 # turns, its keys and values. Objects of our own would take as long to make as the C parser takes for an event.
 Node = Any
 
-JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 CONSTANTS = {"true": True, "false": False, "null": None}
 
 MAX_DEPTH = 30
@@ -82,8 +78,3 @@ def shown_node(node: Node) -> str:
     if node.__class__ is list or not (node.value or node.style):
         return kind_of(node)
     return f"the text {quote(node.value)}" if node.style else quote(node.value)
-
-
-def cut(text: str, most: int = 30) -> str:
-    """Return a text, or as much of it as a message has room for."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"

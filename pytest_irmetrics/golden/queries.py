@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.nodes import ScalarEvent, SequenceStartEvent, cut, is_mapping, kind_of, place_of
+from pytest_irmetrics.base.numbers import read_number
+from pytest_irmetrics.base.wording import cut, quote
+from pytest_irmetrics.golden.nodes import ScalarEvent, SequenceStartEvent, is_mapping, kind_of, place_of
 from pytest_irmetrics.golden.passage import Passage
 from pytest_irmetrics.golden.query import MAX_GRADE, Query
 from pytest_irmetrics.golden.values import (
@@ -23,7 +24,6 @@ from pytest_irmetrics.golden.values import (
     read_text,
     read_weight,
 )
-from pytest_irmetrics.thresholds import read_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -6,9 +6,10 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.strict_json import loads
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import NoReturn
 
 __all__ = ["guarded", "param_text", "read_param", "read_tags", "tags_text", "unguarded"]
 
@@ -33,7 +34,7 @@ def read_param(cell: str) -> object:
     if _JSON.match(cell) is None:
         return cell
     try:
-        value = json.loads(cell, object_pairs_hook=_once, parse_constant=_refuse)
+        value = loads(cell)
         if _depth(value) > _DEPTH:
             return cell
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
@@ -49,19 +50,11 @@ def param_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs) or "" in found:
-        raise ValueError("a key is there twice, or is empty")
-    return found
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)
-
-
 def _depth(value: object) -> int:
+    """Return how deep lists and objects are. Raises ValueError for an empty key."""
     if isinstance(value, dict):
+        if "" in value:
+            raise ValueError("a key is empty")
         return 1 + max(map(_depth, value.values()), default=0)
     return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0
 

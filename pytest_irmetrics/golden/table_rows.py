@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import Stop
 from pytest_irmetrics.golden.judgment_rows import bad_grade, judged_twice, read_grade
 from pytest_irmetrics.golden.query import MAX_WEIGHT
 from pytest_irmetrics.golden.table_cells import read_param, read_tags, unguarded
-from pytest_irmetrics.thresholds import read_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,21 +6,19 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.numbers import JSON_NUMBER, read_number
+from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.nodes import (
     CONSTANTS,
-    JSON_NUMBER,
     MappingStartEvent,
     ScalarEvent,
     SequenceStartEvent,
-    cut,
     is_mapping,
     kind_of,
     place_of,
     shown_node,
 )
 from pytest_irmetrics.golden.query import MAX_GRADE, MAX_WEIGHT
-from pytest_irmetrics.thresholds import read_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

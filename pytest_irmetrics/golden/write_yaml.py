@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from pytest_irmetrics.golden.nodes import CONSTANTS, JSON_NUMBER
+from pytest_irmetrics.base.numbers import JSON_NUMBER
+from pytest_irmetrics.golden.nodes import CONSTANTS
 from pytest_irmetrics.golden.query_data import as_record, limits_of, short_limits, whole
 
 if TYPE_CHECKING:

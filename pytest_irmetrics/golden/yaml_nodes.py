@@ -13,7 +13,7 @@ import yaml
 from yaml.events import DocumentStartEvent, StreamEndEvent
 from yaml.reader import ReaderError
 
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.errors import Stop
 from pytest_irmetrics.golden.files import places
 from pytest_irmetrics.golden.nodes import (
@@ -23,7 +23,6 @@ from pytest_irmetrics.golden.nodes import (
     ScalarEvent,
     SequenceEndEvent,
     SequenceStartEvent,
-    cut,
     place_of,
 )
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.paths import relative_path
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
-from pytest_irmetrics.plugin.paths import path_in_root, relative_path
+from pytest_irmetrics.plugin.paths import path_in_root
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
 from pytest_irmetrics.run import Answer, Run
 

@@ -14,8 +14,8 @@ import pytest
 
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.paths import relative_path
 from pytest_irmetrics.metrics import MetricError
-from pytest_irmetrics.plugin.paths import relative_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

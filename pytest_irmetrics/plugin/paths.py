@@ -5,24 +5,17 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.paths import path_below, relative_path
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
 
 
-def relative_path(path: Path, start: Path) -> str:
-    """Return a path relative to a folder, with ``/`` on every system; whole where it is on another drive."""
-    try:
-        return os.path.relpath(path, start).replace(os.sep, "/")
-    except ValueError:
-        return str(path)
-
-
 def shown_path(config: pytest.Config, path: Path) -> str:
     """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
-    found = relative_path(path, config.invocation_params.dir)
-    return os.path.normpath(path) if found.startswith("..") else found
+    return path_below(os.path.normpath(path), config.invocation_params.dir)
 
 
 def path_in_root(config: pytest.Config, path: Path) -> str:

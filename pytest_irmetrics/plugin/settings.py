@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics import thresholds
+from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, require_depth
 from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.plugin.options import SettingsError, read_boolean, read_folder, read_ini
@@ -106,7 +107,7 @@ def _seconds(name: str, value: object) -> float | None:
     text = str(value).strip()
     if not text:
         return None
-    seconds = thresholds.read_number(text)
+    seconds = read_number(text)
     if isinstance(value, bool) or seconds is None or seconds <= 0:
         raise SettingsError(f"{name} is {text!r}; it is a number of seconds above 0.")
     return float(seconds)

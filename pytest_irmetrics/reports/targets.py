@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import secrets
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
+from pytest_irmetrics.base.paths import path_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -128,11 +128,7 @@ def write(
 def _shown(target: Target) -> str:
     if target.appends:
         return f"${_SUMMARY}"
-    with contextlib.suppress(ValueError):  # another drive
-        relative = os.path.relpath(target.path)
-        if not relative.startswith(".."):
-            return relative
-    return str(target.path)
+    return path_below(target.path)
 
 
 def _rendered(target: Target, records: Sequence[ItemReport], command: Command) -> str:

@@ -29,7 +29,7 @@ from typing import Any, NoReturn, SupportsFloat, SupportsIndex, TypeVar
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.ids import as_id, first_repeat
-from pytest_irmetrics.base.wording import printable, quote
+from pytest_irmetrics.base.wording import cut, printable, quote
 
 T = TypeVar("T")
 
@@ -443,7 +443,7 @@ class _Shortener(reprlib.Repr):
             text = " ".join(repr(x)[:1000].split())
         except Exception:  # noqa: BLE001 - a repr may raise anything
             return f"<{type_name(x)}>"
-        return text if len(text) <= self.maxother else text[: self.maxother - 1] + "…"
+        return cut(text, self.maxother)
 
 
 _shorten = _Shortener().repr

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from traceback import walk_tb
 
-from pytest_irmetrics.base.wording import printable
+from pytest_irmetrics.base.paths import path_below
+from pytest_irmetrics.base.wording import cut, printable
 from pytest_irmetrics.retrieval.answers import AnswerError, type_name
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
@@ -110,7 +111,7 @@ def summary(error: Exception) -> str:
             message = _ANOTHER_LOOP  # what stands before it names tasks, others for each query
     except Exception:  # noqa: BLE001 - an exception's text may raise anything too
         message = ""
-    message = message if len(message) <= 300 else message[:299] + "…"
+    message = cut(message, 300)
     return f"{name}{': ' if message else ''}{message}"
 
 
@@ -136,11 +137,7 @@ def _place(error: BaseException) -> str | None:
     if not frames:
         return None
     path, line = (own or frames)[-1]
-    try:
-        relative = os.path.relpath(path)
-    except (OSError, ValueError):  # another drive; a folder that is gone
-        relative = path
-    return f"{printable(path if relative.startswith('..') else relative)}:{line}"
+    return f"{printable(path_below(path))}:{line}"
 
 
 def _is_library(path: str) -> bool:
