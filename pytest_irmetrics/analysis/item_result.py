@@ -89,7 +89,7 @@ class ItemResult:
         """Return ``judged@k``, except where passages are judged, of which most chunks hold none."""
         if self.evaluation.by_passage:
             return []
-        rows = (self._row(metric, None) for metric in self.evaluation.aside)
+        rows = (self._row(metric, None) for metric in self.evaluation.extra_metrics)
         return [row for row in rows if row is not None]
 
     def _row(self, metric: Metric, tag: str | None) -> ScoreRow | None:

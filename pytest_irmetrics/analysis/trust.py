@@ -70,7 +70,7 @@ def on_unjudged(comparison: Comparison, metric: Metric) -> Iterator[str]:
         return
     depth = comparison.depth
     (judged,) = read_metrics(["judged" if depth is None else f"judged@{depth}"])
-    at_hand = judged in (*comparison.now.metrics, *comparison.now.aside)
+    at_hand = judged in (*comparison.now.metrics, *comparison.now.extra_metrics)
     measured = (comparison if at_hand else comparison.with_metrics([judged])).change(judged)
     if measured.now is None or measured.baseline is None or measured.delta > -_MARKEDLY_LESS:
         return

@@ -48,7 +48,7 @@ class Evaluation:
     custom: CustomMetrics = field(default_factory=dict)
     only: frozenset[str] | None = field(default=None)
     """Where set, the ids of the only queries that count (a comparison's paired ones)."""
-    aside: tuple[Metric, ...] = field(default=(), compare=False)
+    extra_metrics: tuple[Metric, ...] = field(default=(), compare=False)
     """Metrics that are measured in the same walk and can be read by name, but are not among ``metrics``."""
     _wider: Evaluation | None = field(default=None, init=False, compare=False)
     """The same evaluation over more queries, whose scores serve here too."""
@@ -74,7 +74,7 @@ class Evaluation:
 
     @cached_property
     def _by_name(self) -> dict[str, Metric]:
-        return {metric.name: metric for metric in (*self.metrics, *self.aside)}
+        return {metric.name: metric for metric in (*self.metrics, *self.extra_metrics)}
 
     def metric(self, metric: str | Metric) -> Metric:
         """Return the metric of this evaluation that a name, or an alias of it, stands for."""
@@ -140,7 +140,7 @@ class Evaluation:
 
     @cached_property
     def _ranking_metrics(self) -> list[Metric]:
-        return [metric for metric in (*self.metrics, *self.aside) if metric.kind == "ranking"]
+        return [metric for metric in (*self.metrics, *self.extra_metrics) if metric.kind == "ranking"]
 
     @cached_property
     def _reranked(self) -> Sequence[int]:
@@ -397,7 +397,7 @@ class Evaluation:
             depth=min(depths, default=None),
             custom=self.custom,
             only=self.only if only is None else frozenset(only),
-            aside=self.aside if metrics is None else (),
+            extra_metrics=self.extra_metrics if metrics is None else (),
         )
         within = self.only is None or (only is not None and self.only.issuperset(only))
         if within and narrow.golden is self.golden and narrow.depth == self.depth and metrics is None:
@@ -411,11 +411,11 @@ class Evaluation:
 
     def beside(self, other: Evaluation) -> Evaluation:
         """Return this evaluation, which takes from another run's what both have in common: the scores of equal rankings."""
-        same = (self.golden, self.only, self.metrics, self.aside, self.depth) == (
+        same = (self.golden, self.only, self.metrics, self.extra_metrics, self.depth) == (
             other.golden,
             other.only,
             other.metrics,
-            other.aside,
+            other.extra_metrics,
             other.depth,
         )
         if same and self is not other:

@@ -403,7 +403,7 @@ def _evaluate_run(now: Evaluation, run: Run, depth: int | None) -> Evaluation:
         now.depth if depth is None else depth,
         now.custom,
         now.only,
-        now.aside,
+        now.extra_metrics,
     )
 
 
