@@ -96,7 +96,7 @@ class Comparison:
         only = frozenset(self.paired)
         self.now = now.narrowed(only=only, depth=self.depth)
         """Today's evaluation of the paired queries."""
-        self.baseline = baseline.narrowed(only=only, depth=self.depth).beside(self.now)
+        self.baseline = baseline.narrowed(only=only, depth=self.depth).sharing_scores_with(self.now)
         """The baseline's evaluation of the paired queries."""
         self._changes: dict[tuple[str, str | None], MetricChange] = {}
 
@@ -117,7 +117,7 @@ class Comparison:
         return self._changes[key]
 
     def _measure(self, metric: Metric, tag: str | None) -> MetricChange:
-        queries, places = self.now.queries(metric, tag), self.now.places(metric, tag)
+        queries, places = self.now.queries(metric, tag), self.now.positions(metric, tag)
         weights = _select(self.now.weights(metric), places)
         after = _select(self.now.column(metric), places)
         if self.baseline.golden is self.now.golden:

@@ -1,16 +1,15 @@
-"""Golden set × run × metrics → scores by query and their weighted means."""
+"""Evaluation: score a retriever or a stored run over a golden set, by query and as weighted means."""
 
 from pytest_irmetrics.evaluation.evaluate import (
     DEFAULT_DEPTH,
     DEFAULT_METRICS,
     evaluate,
     evaluate_run,
-    judged_beside,
+    judged_metrics,
     read_metrics,
     require_depth,
 )
-from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation
-from pytest_irmetrics.evaluation.faults import EvaluationError, NoQueryError
+from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError, NoQueryError
 
 __all__ = [
     "DEFAULT_DEPTH",
@@ -21,7 +20,7 @@ __all__ = [
     "NoQueryError",
     "evaluate",
     "evaluate_run",
-    "judged_beside",
+    "judged_metrics",
     "read_metrics",
     "require_depth",
 ]

@@ -1,4 +1,4 @@
-"""A golden set and a retriever, or a run that is already there → an Evaluation."""
+"""Evaluate a retriever, or a stored run, over a golden set."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation
-from pytest_irmetrics.evaluation.faults import EvaluationError
+from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError
 from pytest_irmetrics.metrics import Metric, parse_metric
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
 from pytest_irmetrics.run import Run
@@ -30,19 +29,18 @@ DEFAULT_DEPTH = 10
 _NO_CUSTOM: CustomMetrics = MappingProxyType({})
 
 
-def judged_beside(metrics: Sequence[Metric], depth: int | None) -> tuple[Metric, ...]:
-    """Return ``judged@k`` for each cut-off of some metrics: a score is as good as the judgments behind it."""
-    ranked = [metric for metric in metrics if metric.kind == "ranking"]
-    cutoffs = {metric.cutoff or depth for metric in ranked if metric.family != "judged"}
-    names = [f"judged@{k}" if k else "judged" for k in sorted(cutoffs, key=lambda k: k or math.inf)]
-    known = {metric.name for metric in ranked}
-    return read_metrics(name for name in names if name not in known)
+def judged_metrics(metrics: Sequence[Metric], depth: int | None) -> tuple[Metric, ...]:
+    """Return ``judged@k`` for each cut-off of some metrics: a score is only as good as the judgments behind it."""
+    ranking_metrics = {metric for metric in metrics if metric.kind == "ranking"}
+    cutoffs = {metric.cutoff or depth for metric in ranking_metrics if metric.family != "judged"}
+    judged = [Metric("judged", k) for k in sorted(cutoffs, key=lambda k: k or math.inf)]
+    return tuple([metric for metric in judged if metric not in ranking_metrics])
 
 
 def read_metrics(metrics: Iterable[str | Metric], custom: CustomMetrics = _NO_CUSTOM) -> tuple[Metric, ...]:
-    """Read metric names, dropping those that name a metric for the second time."""
+    """Read metric names, leaving out a metric that is named a second time. Raises MetricError."""
     read = (parse_metric(metric, custom=custom) if isinstance(metric, str) else metric for metric in metrics)
-    return tuple({metric.name: metric for metric in read}.values())
+    return tuple(dict.fromkeys(read))
 
 
 def evaluate_run(
@@ -53,7 +51,7 @@ def evaluate_run(
     depth: int | None = None,
     custom_metrics: CustomMetrics = _NO_CUSTOM,
 ) -> Evaluation:
-    """Score a run that is already there; a query that it does not have scores 0."""
+    """Score a stored run; a query that it does not have scores 0. Raises MetricError for an unknown metric."""
     return Evaluation(
         golden=golden,
         retrieved=Retrieved(run=run, errors={}, stopped="", latencies={}),
@@ -88,7 +86,7 @@ def evaluate(
     Raises MetricError for an unknown metric, and EvaluationError for a cut-off that the depth does not reach; what
     goes wrong in single queries is in the evaluation's ``errors``.
     """
-    _refuse_what_only_looks_like_it(golden, metrics)
+    _require_golden_and_metrics(golden, metrics)
     read = read_metrics(metrics, custom_metrics)
     if isinstance(source, Run):
         stored = min((d for d in (source.depth, depth) if d is not None), default=None)
@@ -112,7 +110,7 @@ def evaluate(
     return Evaluation(golden, retrieved, read, depth, custom_metrics)
 
 
-def _refuse_what_only_looks_like_it(golden: object, metrics: object) -> None:
+def _require_golden_and_metrics(golden: object, metrics: object) -> None:
     """Raise EvaluationError for a path in place of a golden set, and a name in place of several."""
     if not hasattr(golden, "queries"):
         raise EvaluationError(

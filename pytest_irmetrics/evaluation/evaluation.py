@@ -1,4 +1,4 @@
-"""The scores of one run over one golden set."""
+"""Evaluation: the scores of one run over one golden set, by query, and their weighted means."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.gc_pause import pause_gc
-from pytest_irmetrics.evaluation.columns import Counted
-from pytest_irmetrics.evaluation.faults import EvaluationError, NoQueryError
-from pytest_irmetrics.evaluation.rankings import Reader
+from pytest_irmetrics.evaluation.columns import CountedQueries, RankingReader
 from pytest_irmetrics.metrics import Metric, Scorer, mean, parse_metric
 from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from pytest_irmetrics.evaluation.rankings import Rankings
+    from pytest_irmetrics.evaluation.columns import Rankings
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.retrieval import Retrieved
     from pytest_irmetrics.run import Answer
@@ -26,9 +25,17 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 CustomMetrics = Mapping[str, Callable[..., float]]
-"""By the name of the metric's family."""
+"""Name → function, of the user's own metrics."""
 
-_LATENCY_SHARE = {"latency_p50": 0.50, "latency_p95": 0.95}
+_PERCENTILES = {"latency_p50": 0.50, "latency_p95": 0.95}
+
+
+class EvaluationError(IRMetricsError, ValueError):
+    """A score that cannot be computed; the message says why and what to do."""
+
+
+class NoQueryError(EvaluationError):
+    """A mean that has nothing to average over."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,10 +56,10 @@ class Evaluation:
     only: frozenset[str] | None = field(default=None)
     """Where set, the ids of the only queries that count (a comparison's paired ones)."""
     extra_metrics: tuple[Metric, ...] = field(default=(), compare=False)
-    """Metrics that are measured in the same walk and can be read by name, but are not among ``metrics``."""
-    _wider: Evaluation | None = field(default=None, init=False, compare=False)
+    """Metrics that are scored together with ``metrics`` and can be read, but are not reported among them."""
+    _superset: Evaluation | None = field(default=None, init=False, compare=False)
     """The same evaluation over more queries, whose scores serve here too."""
-    _other: Evaluation | None = field(default=None, init=False, compare=False)
+    _shares_with: Evaluation | None = field(default=None, init=False, compare=False)
     """Another run's, over the same queries, labels and metrics: equal rankings have equal scores."""
 
     def __repr__(self) -> str:
@@ -76,23 +83,26 @@ class Evaluation:
     def _by_name(self) -> dict[str, Metric]:
         return {metric.name: metric for metric in (*self.metrics, *self.extra_metrics)}
 
+    @cached_property
+    def _evaluated(self) -> frozenset[Metric]:
+        return frozenset(self._by_name.values())
+
     def metric(self, metric: str | Metric) -> Metric:
-        """Return the metric of this evaluation that a name, or an alias of it, stands for."""
+        """Return the metric of this evaluation that a name, or an alias of it, stands for.
+
+        Raises MetricError for what is no metric's name, and EvaluationError for a metric that was not evaluated.
+        """
         if isinstance(metric, str):
-            known = self._by_name.get(metric)
-            if known is not None:
-                return known
-            metric = parse_metric(metric, custom=self.custom)
-        if metric.name not in self._by_name:
+            metric = self._by_name.get(metric) or parse_metric(metric, custom=self.custom)
+        if metric not in self._evaluated:
             have = ", ".join(metric.name for metric in self.metrics)
             raise EvaluationError(f"{metric.name} was not evaluated, only {have}. Add it to `metrics`.")
         return metric
 
     @cached_property
-    def _counted(self) -> Counted:
-        if self._wider is not None:
-            return Counted(self.golden, self.only, among=self._wider._counted)  # noqa: SLF001 - its own kind
-        return Counted(self.golden, self.only)
+    def _counted(self) -> CountedQueries:
+        superset = None if self._superset is None else self._superset._counted  # noqa: SLF001 - of the same class
+        return CountedQueries(self.golden, self.only, superset)
 
     @property
     def counted(self) -> tuple[Query, ...]:
@@ -111,20 +121,20 @@ class Evaluation:
 
     def queries(self, metric: str | Metric, tag: str | None = None) -> tuple[Query, ...]:
         """Return the queries over which a metric averages, those with ``tag`` if one is given."""
-        queries, places = self._counted.of(self.metric(metric).kind), self.places(metric, tag)
-        return queries if places is None else tuple([queries[place] for place in places])
+        queries, positions = self._counted.of_kind(self.metric(metric).kind), self.positions(metric, tag)
+        return queries if positions is None else tuple([queries[position] for position in positions])
 
-    def places(self, metric: str | Metric, tag: str | None) -> Sequence[int] | None:
-        """Return the places in a metric's column of the queries with ``tag``; None for all, if none is given."""
-        return None if tag is None else self._counted.places(self.metric(metric).kind, tag)
+    def positions(self, metric: str | Metric, tag: str | None) -> Sequence[int] | None:
+        """Return the positions in a metric's column of the queries with ``tag``; None for all, if none is given."""
+        return None if tag is None else self._counted.positions(self.metric(metric).kind, tag)
 
     def weights(self, metric: str | Metric) -> Sequence[float]:
         """Return the weights of the queries over which a metric averages, in their order."""
         return self._counted.weights(self.metric(metric).kind)
 
     @cached_property
-    def _reader(self) -> Reader:
-        return Reader(self.golden, self.run, self.depth)
+    def _reader(self) -> RankingReader:
+        return RankingReader(self.golden, self.run, self.depth)
 
     def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
@@ -132,43 +142,43 @@ class Evaluation:
 
     def stored_rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings as ``rankings`` does, with passages named as they were when it was asked."""
-        return self._reader.stored(query_id)
+        return self._reader.read_stored(query_id)
 
     @property
     def _answerable(self) -> tuple[Query, ...]:
-        return self._counted.of("ranking")
+        return self._counted.of_kind("ranking")
 
     @cached_property
     def _ranking_metrics(self) -> list[Metric]:
         return [metric for metric in (*self.metrics, *self.extra_metrics) if metric.kind == "ranking"]
 
     @cached_property
-    def _reranked(self) -> Sequence[int]:
-        """Which of the answerable queries, by their places, are answered otherwise than in what this is compared with."""
-        if self._other is None:
-            return range(len(self._answerable))
-        queries = self._answerable
-        theirs = self._other._reader.read_all(queries)  # noqa: SLF001 - its own kind
-        sides = zip(self._reader.read_all(queries), theirs, strict=True)
-        return [place for place, (here, there) in enumerate(sides) if here != there]
-
-    @cached_property
-    def _columns(self) -> dict[str, list[float | None]]:
-        """Score all that rankings alone decide, in one walk of each ranking."""
+    def _ranking_columns(self) -> dict[Metric, list[float | None]]:
+        """The columns of all metrics that rankings and judgments decide, scored together."""
         metrics = self._ranking_metrics
         if not metrics:
             return {}
-        if self._other is not None:
-            queries = [self._answerable[place] for place in self._reranked]
-            columns = [list(self._other.column(metric)) for metric in metrics]
-            for column, anew in zip(columns, self._scored(queries), strict=True):
-                for place, score in zip(self._reranked, anew, strict=True):
-                    column[place] = score
-        else:
-            columns = self._scored(self._answerable)
-        return {metric.name: column for metric, column in zip(metrics, columns, strict=True)}
+        columns = (
+            self._score_rankings(self._answerable) if self._shares_with is None else self._score_changed()
+        )
+        return dict(zip(metrics, columns, strict=True))
 
-    def _scored(self, queries: Sequence[Query]) -> list[list[float | None]]:
+    def _score_changed(self) -> list[list[float | None]]:
+        """Return the columns of the evaluation that this one shares with, scored anew where the rankings differ."""
+        sharing = cast("Evaluation", self._shares_with)
+        queries = self._answerable
+        theirs = sharing._reader.read_all(queries)  # noqa: SLF001 - of the same class
+        both = zip(self._reader.read_all(queries), theirs, strict=True)
+        changed = [position for position, (ours, other) in enumerate(both) if ours != other]
+        columns = [list(sharing.column(metric)) for metric in self._ranking_metrics]
+        rescored = self._score_rankings([queries[position] for position in changed])
+        for column, scores in zip(columns, rescored, strict=True):
+            for position, score in zip(changed, scores, strict=True):
+                column[position] = score
+        return columns
+
+    def _score_rankings(self, queries: Sequence[Query]) -> list[list[float | None]]:
+        """Return a column for each ranking metric, of these queries alone; of repeats the average."""
         scorer = Scorer(self._ranking_metrics, relevance_level=self.golden.relevance_level)
         with pause_gc():
             rankings = self._reader.read_all(queries)
@@ -179,7 +189,7 @@ class Evaluation:
                 [judged for judged, asked in zip(judgments, rankings, strict=True) for _ in asked],
                 [ranking for asked in rankings for ranking in asked],
             )
-        return [_averages(column, [len(asked) for asked in rankings]) for column in flat]
+        return [_average_repeats(column, [len(asked) for asked in rankings]) for column in flat]
 
     @cached_property
     def repeated(self) -> bool:
@@ -194,85 +204,63 @@ class Evaluation:
         metric = self.metric(metric)
         if metric.kind == "latency":
             return {}
-        if metric.kind == "no_answer":
-            asked_of = self.queries(metric)
-            return {
-                query.id: [float(not ranking) for ranking in self.rankings(query.id)] for query in asked_of
-            }
-        if metric.kind == "custom":
-            return {query.id: self._custom_scores(metric, query) for query in self.queries(metric)}
-        scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
         queries = self.queries(metric)
-        asked = [(query, ranking) for query in queries for ranking in self.rankings(query.id)]
-        if len(asked) == len(queries):
-            return {
-                query.id: [score]
-                for query, score in zip(queries, self.column(metric), strict=True)
-                if score is not None
-            }
-        (column,) = scorer.columns([query.judgments for query, _ in asked], [ranking for _, ranking in asked])
-        scores: dict[str, list[float]] = {}
-        for (query, _), score in zip(asked, column, strict=True):
-            if score is not None:
+        if metric.kind != "ranking":
+            scores = {query.id: self._scores_of(metric, query) for query in queries}
+        elif not self.repeated:
+            scores = {query.id: [score] for query, score in zip(queries, self.column(metric), strict=True)}
+        else:
+            asked = [(query, ranking) for query in queries for ranking in self.rankings(query.id)]
+            scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
+            (column,) = scorer.columns(
+                [query.judgments for query, _ in asked], [ranking for _, ranking in asked]
+            )
+            scores = {}
+            for (query, _), score in zip(asked, column, strict=True):
                 scores.setdefault(query.id, []).append(score)
-        return scores
+        known = {
+            query_id: [score for score in each if score is not None] for query_id, each in scores.items()
+        }
+        return {query_id: each for query_id, each in known.items() if each}
 
-    def _score_custom(self, metric: Metric, query: Query) -> float:
-        return mean(self._custom_scores(metric, query))
+    def _scores_of(self, metric: Metric, query: Query) -> list[float | None]:
+        """Score one query, once for each time that it was asked, with any metric that is not a latency."""
+        rankings = self.rankings(query.id)
+        if metric.kind == "no_answer":
+            return [float(not ranking) for ranking in rankings]
+        if metric.kind == "custom":
+            return [_score_custom(self.custom, metric, query, ranking) for ranking in rankings]
+        scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
+        return [scorer.row(query.judgments, ranking)[0] for ranking in rankings]
 
-    def _custom_scores(self, metric: Metric, query: Query) -> list[float]:
-        values = []
-        for ranking in self.rankings(query.id):
-            try:
-                value = self.custom[metric.family](
-                    query,
-                    tuple(ranking if metric.cutoff is None else ranking[: metric.cutoff]),
-                    metric.cutoff,
-                    **dict(metric.parameters),
-                )
-                number = float(value)
-            except Exception as error:
-                raise EvaluationError(
-                    f"the metric {metric.name} raised {type(error).__name__} on the query {query.id!r}: {error}. "
-                    "A metric of your own takes (query, ranking, k, **parameters) and returns a number."
-                ) from error
-            if not math.isfinite(number):
-                raise EvaluationError(
-                    f"the metric {metric.name} returned {value!r} for the query {query.id!r}. "
-                    "A metric of your own returns a finite number."
-                )
-            values.append(number)
-        return values
-
-    def _column(self, metric: Metric) -> Sequence[float | None]:
-        wider = self._wider
-        if wider is not None and not (metric.kind == "ranking" and self._other is not None):
-            queries, column = wider.queries(metric), wider.column(metric)
+    def _score(self, metric: Metric) -> Sequence[float | None]:
+        """Compute a metric's column, or take it from an evaluation that has it."""
+        superset = self._superset
+        if superset is not None and not (metric.kind == "ranking" and self._shares_with is not None):
+            queries, column = superset.queries(metric), superset.column(metric)
             if len(queries) == len(self.queries(metric)):
                 return column
             only = self.only or ()
             return [score for score, query in zip(column, queries, strict=True) if query.id in only]
         if metric.kind == "ranking":
-            return self._columns[metric.name]
+            return self._ranking_columns[metric]
         queries = self.queries(metric)
-        if metric.kind == "no_answer":
-            return [mean([float(not ranking) for ranking in self.rankings(query.id)]) for query in queries]
         if metric.kind == "latency":
             latencies = self.retrieved.latencies
-            return [mean(latencies[query.id]) if latencies.get(query.id) else None for query in queries]
-        return [self._score_custom(metric, query) for query in queries]
+            return [_average(latencies.get(query.id, ())) for query in queries]
+        return [_average(self._scores_of(metric, query)) for query in queries]
 
     @cached_property
-    def _kept(self) -> dict[str, Sequence[float | None]]:
+    def _columns(self) -> dict[Metric, Sequence[float | None]]:
         return {}
 
     def column(self, metric: str | Metric) -> Sequence[float | None]:
         """Return a metric's scores in the order of ``queries(metric)``; None where the metric leaves a query out."""
         metric = self.metric(metric)
-        column = self._kept.get(metric.name)
+        column = self._columns.get(metric)
         if column is None:
             self._require_answers()
-            column = self._kept[metric.name] = self._column(metric)
+            column = self._columns[metric] = self._score(metric)
         return column
 
     @cached_property
@@ -299,15 +287,13 @@ class Evaluation:
                 f"no mean. The first is {first!r}: {self.errors[first]}"
             )
 
-    def weighted(
-        self, metric: str | Metric, tag: str | None = None
-    ) -> tuple[Sequence[float], Sequence[float]]:
+    def _scores_and_weights(self, metric: Metric, tag: str | None) -> tuple[Sequence[float], Sequence[float]]:
         """Return the scores that a mean is made of, and their weights."""
-        metric = self.metric(metric)
         column, weights = self.column(metric), self.weights(metric)
-        places = self.places(metric, tag)
-        if places is not None:
-            column, weights = [column[place] for place in places], [weights[place] for place in places]
+        positions = self.positions(metric, tag)
+        if positions is not None:
+            column = [column[position] for position in positions]
+            weights = [weights[position] for position in positions]
         if None in column:
             weights = [weight for score, weight in zip(column, weights, strict=True) if score is not None]
             column = [score for score in column if score is not None]
@@ -315,9 +301,9 @@ class Evaluation:
 
     def scored(self, metric: str | Metric, tag: str | None = None) -> list[tuple[Query, float]]:
         """Return the queries that a metric has scored, those with ``tag`` if one is given, with their scores."""
-        column, places = self.column(metric), self.places(metric, tag)
-        if places is not None:
-            column = [column[place] for place in places]
+        column, positions = self.column(metric), self.positions(metric, tag)
+        if positions is not None:
+            column = [column[position] for position in positions]
         pairs = zip(self.queries(metric, tag), column, strict=True)
         return [(query, score) for query, score in pairs if score is not None]
 
@@ -327,22 +313,21 @@ class Evaluation:
         For ``latency_p50`` and ``latency_p95`` it is the percentile by nearest rank over every time that a
         query was asked, in milliseconds. Raises EvaluationError where no query counts.
         """
-        metric = self.metric(metric)
-        key = metric.name, tag
+        key = self.metric(metric), tag
         if key not in self._means:
-            self._means[key] = self._mean(metric, tag)
+            self._means[key] = self._mean(*key)
         return self._means[key]
 
     @cached_property
-    def _means(self) -> dict[tuple[str, str | None], float]:
+    def _means(self) -> dict[tuple[Metric, str | None], float]:
         return {}
 
     def _mean(self, metric: Metric, tag: str | None) -> float:
         if metric.kind == "latency":
             return self._percentile(metric, tag)
-        if self._wider is not None and len(self._wider.counted) == len(self.counted):
-            return self._wider.mean(metric, tag)
-        values, weights = self.weighted(metric, tag)
+        if self._superset is not None and len(self._superset.counted) == len(self.counted):
+            return self._superset.mean(metric, tag)
+        values, weights = self._scores_and_weights(metric, tag)
         if not values:
             which = f" tagged {tag!r}" if tag is not None else ""
             hint = (
@@ -360,25 +345,19 @@ class Evaluation:
         )
         if not times:
             raise NoQueryError(f"{metric.name} needs a retriever to time; a stored run has no latencies.")
-        return times[max(0, math.ceil(_LATENCY_SHARE[metric.family] * len(times)) - 1)]
+        return times[max(0, math.ceil(_PERCENTILES[metric.family] * len(times)) - 1)]
 
     def score(self, metric: str | Metric, query_id: str) -> float | None:
         """Return the score of any query of the golden set, also of one that is in no mean (``xfail``)."""
         metric = self.metric(metric)
         self._require_answers()
-        place = self._counted.place_by_id(metric.kind).get(query_id)
-        if place is not None:
-            return self.column(metric)[place]
+        position = self._counted.position_by_id(metric.kind).get(query_id)
+        if position is not None:
+            return self.column(metric)[position]
         query = self.golden.queries[query_id]
-        if metric.kind == "custom" and not query.no_answer:
-            return self._score_custom(metric, query)
-        if metric.kind == "no_answer" and query.no_answer:
-            return mean([float(not ranking) for ranking in self.rankings(query_id)])
-        if metric.kind != "ranking" or query.no_answer:
+        if metric.kind == "latency" or query.no_answer != (metric.kind == "no_answer"):
             return None
-        scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
-        values = [scorer.row(query.judgments, ranking)[0] for ranking in self.rankings(query_id)]
-        return _averages(values, [len(values)])[0]
+        return _average(self._scores_of(metric, query))
 
     def narrowed(
         self,
@@ -401,7 +380,7 @@ class Evaluation:
         )
         within = self.only is None or (only is not None and self.only.issuperset(only))
         if within and narrow.golden is self.golden and narrow.depth == self.depth and metrics is None:
-            object.__setattr__(narrow, "_wider", self)
+            object.__setattr__(narrow, "_superset", self)
         return narrow
 
     def with_answers(self, answers: Mapping[str, Answer]) -> Evaluation:
@@ -409,8 +388,8 @@ class Evaluation:
         run = Run.of({**self.run.answers, **answers}, self.run.depth)
         return replace(self, retrieved=replace(self.retrieved, run=run))
 
-    def beside(self, other: Evaluation) -> Evaluation:
-        """Return this evaluation, which takes from another run's what both have in common: the scores of equal rankings."""
+    def sharing_scores_with(self, other: Evaluation) -> Evaluation:
+        """Return this evaluation, which takes the scores of equal rankings from another run's rather than computing them."""
         same = (self.golden, self.only, self.metrics, self.extra_metrics, self.depth) == (
             other.golden,
             other.only,
@@ -419,16 +398,40 @@ class Evaluation:
             other.depth,
         )
         if same and self is not other:
-            object.__setattr__(self, "_other", other)
+            object.__setattr__(self, "_shares_with", other)
         return self
 
 
-def _averages(column: Sequence[float | None], counts: Iterable[int]) -> list[float | None]:
-    """Average runs of neighbours; None where a metric left every one of them out."""
+def _score_custom(custom: CustomMetrics, metric: Metric, query: Query, ranking: Sequence[str]) -> float:
+    """Score one ranking with a metric of the user's own. Raises EvaluationError where that fails or is no number."""
+    cut = tuple(ranking if metric.cutoff is None else ranking[: metric.cutoff])
+    try:
+        value = custom[metric.family](query, cut, metric.cutoff, **dict(metric.parameters))
+        number = float(value)
+    except Exception as error:
+        raise EvaluationError(
+            f"the metric {metric.name} raised {type(error).__name__} on the query {query.id!r}: {error}. "
+            "A metric of your own takes (query, ranking, k, **parameters) and returns a number."
+        ) from error
+    if not math.isfinite(number):
+        raise EvaluationError(
+            f"the metric {metric.name} returned {value!r} for the query {query.id!r}. "
+            "A metric of your own returns a finite number."
+        )
+    return number
+
+
+def _average(scores: Sequence[float | None]) -> float | None:
+    """Average the scores of one query; None where a metric leaves out every one of them."""
+    known = [score for score in scores if score is not None]
+    return mean(known) if known else None
+
+
+def _average_repeats(column: Sequence[float | None], counts: Iterable[int]) -> list[float | None]:
+    """Average the neighbouring scores of each query, as many as it was asked times."""
     averages: list[float | None] = []
     start = 0
     for count in counts:
-        values = [value for value in column[start : start + count] if value is not None]
-        averages.append(mean(values) if values else None)
+        averages.append(_average(column[start : start + count]))
         start += count
     return averages

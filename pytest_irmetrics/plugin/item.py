@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_irmetrics.evaluation import Evaluation, judged_beside, read_metrics, require_depth
+from pytest_irmetrics.evaluation import Evaluation, judged_metrics, read_metrics, require_depth
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.plugin.marks import GoldenParameter, MarkError, nearest_marks
 from pytest_irmetrics.plugin.paths import path_in_root
@@ -147,7 +147,7 @@ class GatedItem:
         """Evaluate what a retriever answered to this item's `queries`."""
         settings = self.settings
         only = frozenset(query.id for query in self.queries(golden)) if settings.only_queries else None
-        beside = judged_beside(metrics, self.depth)
+        beside = judged_metrics(metrics, self.depth)
         return Evaluation(golden, retrieved, metrics, self.depth, settings.custom_metrics, only, beside)
 
     def gates(self, golden: GoldenSet, *, regression: bool) -> Gates:
