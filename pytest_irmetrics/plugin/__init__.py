@@ -8,12 +8,15 @@ PYTEST_DONT_REWRITE: a second run in one process is not warned that this is impo
 
 from __future__ import annotations
 
+import sys
+from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
+    from importlib.machinery import ModuleSpec
 
     from pytest_irmetrics.plugin.fixture import IRMetrics
     from pytest_irmetrics.plugin.recorder import Recorder
@@ -30,6 +33,22 @@ REPORTS: pytest.StashKey[list[Target]] = pytest.StashKey()
 
 RECORD = "irmetrics_record"
 """The attribute of a test report that carries what its item measured, as one JSON string."""
+
+
+class _PlainFinder:
+    """Import this package's modules as Python does, from byte code where there is any.
+
+    pytest compiles every module of a plugin's distribution itself, to rewrite its asserts, and does not use the byte
+    code of the installed package. No test reads our asserts, and PYTEST_DONT_REWRITE in a docstring spares the
+    rewriting, not the compiling: a gating run would take twice as long where pytest cannot keep what it compiled.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, _target: object = None) -> ModuleSpec | None:
+        return PathFinder.find_spec(name, path) if name.startswith("pytest_irmetrics.") else None
+
+
+sys.meta_path.insert(0, _PlainFinder)  # before pytest's own, which it installed before it loads plugins
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
