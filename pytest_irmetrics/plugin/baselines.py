@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -89,8 +91,6 @@ def _queries_of(golden: GoldenSet, run: Run) -> Run:
 
 def _missing_baseline(item: GatedItem, path: Path) -> str:
     """Say how to store the baseline that is missing, or how to keep it where a test was renamed."""
-    import shlex  # noqa: PLC0415 - a message that most runs never need
-
     shown = item.session.shown
     lines = [f"There is no baseline for this test: {shown(path)}."]
     commands = [f"To store one, and then commit it: {item.command('--ir-baseline-update')}"]
@@ -105,8 +105,6 @@ def _missing_baseline(item: GatedItem, path: Path) -> str:
 
 def _most_similar(paths: Sequence[Path], path: Path) -> Path:
     """Choose the baseline that a renamed test most likely had: with the same ids, then with the most similar name."""
-    import difflib  # noqa: PLC0415 - a message that most runs never need
-
     return max(
         paths,
         key=lambda other: (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -193,11 +192,14 @@ class IRMetrics:
             raise MarkError(
                 f"The fixture ir_doc_id gives {self._doc_id!r}. Give a function of one returned item that returns its id."
             )
-        if self._executor is not None and not isinstance(self._executor, Executor):
-            raise MarkError(
-                f"The fixture ir_executor gives {self._executor!r}. Give a concurrent.futures.Executor; of a Dask "
-                "client it is client.get_executor()."
-            )
+        if self._executor is not None:
+            from concurrent.futures import Executor  # noqa: PLC0415 - few tests have one
+
+            if not isinstance(self._executor, Executor):
+                raise MarkError(
+                    f"The fixture ir_executor gives {self._executor!r}. Give a concurrent.futures.Executor; of a Dask "
+                    "client it is client.get_executor()."
+                )
         return RetrievalOptions(
             depth=item.depth,
             duplicates=(item.parameter and item.parameter.duplicates) or settings.duplicates,

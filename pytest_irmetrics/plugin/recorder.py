@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_irmetrics.base.atomic_write import sweep
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.baselines import baselines_without_file, unused_gating
 from pytest_irmetrics.plugin.options import runs_tests
 from pytest_irmetrics.plugin.paths import shown_path
 from pytest_irmetrics.plugin.session import stream_encoding
 from pytest_irmetrics.reports import summary
-from pytest_irmetrics.reports import targets as files
 from pytest_irmetrics.reports.item_report import ItemReport
 from pytest_irmetrics.reports.terminal import Screen
-from pytest_irmetrics.reports.view import Command, Unmeasured
-from pytest_irmetrics.run.baseline import BaselineError, write_baseline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -98,6 +94,8 @@ class Recorder:
         if record.baseline_text is None or record.baseline_file is None or not item.sound:
             item.record = replace(record, lowered=[])  # the old one stays as it is
             return
+        from pytest_irmetrics.run.baseline import BaselineError, write_baseline  # noqa: PLC0415 - only an updating run pays for it
+
         path = self._config.rootpath / record.baseline_file
         shown = self._shown(record.baseline_file)
         try:
@@ -118,8 +116,11 @@ class Recorder:
             for record in self._records()
             if record.baseline_file is not None
         }
-        for folder in sorted(folders):
-            sweep(folder)
+        if folders:
+            from pytest_irmetrics.base.atomic_write import sweep  # noqa: PLC0415 - only an updating run pays for it
+
+            for folder in sorted(folders):
+                sweep(folder)
         self._require_no_problem(session)
         if self._targets and runs_tests(self._config):
             self._write_reports(session)
@@ -130,6 +131,9 @@ class Recorder:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _write_reports(self, session: pytest.Session) -> None:
+        from pytest_irmetrics.reports import targets  # noqa: PLC0415 - only a run that writes reports pays for it
+        from pytest_irmetrics.reports.view import Command, Unmeasured  # noqa: PLC0415 - the same
+
         records = [record for record in self._records() if record.outcome not in ("not evaluated", "skipped")]
         measured = {record.nodeid for record in records}
         command = Command(
@@ -141,8 +145,7 @@ class Recorder:
                 if nodeid not in measured and item.outcome == "failed"
             ),
         )
-        targets = self._targets
-        written, problems = files.write(targets, records, command)
+        written, problems = targets.write(self._targets, records, command)
         self._written += written
         self._problems += problems
 

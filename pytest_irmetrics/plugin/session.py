@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 import pytest
 
 from pytest_irmetrics import thresholds
-from pytest_irmetrics.base.escape import escape_terminal, to_stream
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin import options
 from pytest_irmetrics.plugin.marks import (
@@ -163,6 +162,7 @@ class GatingSession:
         ):
             return []
         from pytest_irmetrics.analysis import notes  # noqa: PLC0415 - a run that does not look at a baseline need not load it
+        from pytest_irmetrics.base.escape import escape_terminal, to_stream  # noqa: PLC0415 - the same
 
         told: dict[str, None] = {}
         for item in items:
