@@ -1,7 +1,8 @@
-"""What was edited in the golden set since the baseline was stored, and what that does to the gate."""
+"""Notes on edits of the golden set since the baseline was stored, and on what they do to the gates."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.today import why
@@ -14,50 +15,47 @@ if TYPE_CHECKING:
     from pytest_irmetrics.comparison import Comparison, LabelChange
     from pytest_irmetrics.thresholds import Gates
 
-_LABELS = 5
-"""How many changed judgments a note lists."""
+_MAX_CHANGES = 5
+"""How many changed judgments, and how many changed weights, a note lists."""
 
 
 def on_comparison(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
-    """Say what does not pair with the baseline, and what an edited golden set did."""
-    alone = "With nothing to compare, only `min` and its kind gate"
+    """Yield notes on how the golden set and the depth differ from the baseline's, and what that does to the gates.
+
+    ``against`` is what messages call the baseline.
+    """
+    yield from _on_unpaired(comparison, against)
+    yield from _on_depths(comparison, against)
+    yield from _on_labels(comparison, against)
+    yield from _on_unchecked_passages(comparison, against)
+    yield from _on_tags(comparison, against, gates)
+    yield from _on_xfail(comparison, against, gates)
+    yield from _on_left_out(comparison, gates)
+
+
+def _on_unpaired(comparison: Comparison, against: str) -> Iterator[str]:
+    """List the queries that are new, reworded, removed or renamed, and so are not compared."""
     renamed = _renamed(comparison)
-    for ids, what, so in (
-        ([i for i in comparison.new if i not in renamed], f"new since {against}", alone),
-        (comparison.reworded, f"reworded (text or params) since {against}", alone),
-        (
-            [i for i in comparison.removed if i not in renamed.values()],
-            f"of {against} not in the golden set any more",
-            "",
-        ),
-    ):
+    new = [i for i in comparison.new if i not in renamed]
+    removed = [i for i in comparison.removed if i not in renamed.values()]
+    for ids, what in ((new, "new"), (comparison.reworded, "reworded (text or params)")):
         if ids:
-            gated = f" {so} {'it' if len(ids) == 1 else 'them'}." if so else ""
-            yield f"{plural(len(ids), 'query', 'queries')} {what}: {listed(ids)}.{gated}"
+            yield (
+                f"{plural(len(ids), 'query', 'queries')} {what} since {against}: {listed(ids)}. "
+                f"With nothing to compare, only `min` and its kind gate {'it' if len(ids) == 1 else 'them'}."
+            )
+    if removed:
+        yield f"{plural(len(removed), 'query', 'queries')} of {against} not in the golden set any more: {listed(removed)}."
     if renamed:
         named = listed([f"{old} → {new}" for new, old in renamed.items()])
         yield (
             f"{plural(len(renamed), 'query has', 'queries have')} the words of {against} and another id: {named}. Queries pair by "
             f"id, so nothing compares {'it' if len(renamed) == 1 else 'them'}: give the old id back, or store a new baseline."
         )
-    depths = comparison.full.depth, comparison.baseline.run.depth
-    if None not in depths and depths[0] != depths[1]:
-        yield f"The depths differ, {depths[0]} today and {depths[1]} in {against}; both are cut at {comparison.depth}."
-    yield from _on_labels(comparison, against)
-    others = comparison.unchecked_passages
-    if others:
-        yield (
-            f"{plural(len(others), 'query judges', 'queries judge')} other passages than when {against} was stored: {listed(others)}. "
-            "Nobody looked whether today's chunks hold the old ones, so that a fall there could hide behind the edit: edit "
-            "passages apart from the retriever."
-        )
-    yield from _on_tags(comparison, against, gates)
-    yield from _on_excused(comparison, against, gates)
-    yield from _on_left_out(comparison, gates)
 
 
 def _renamed(comparison: Comparison) -> dict[str, str]:
-    """Map new ids to removed ones that asked the same: the same text, which no other query has, and params."""
+    """Map new query ids to removed ones with the same params and the same text, which no other removed query has."""
     if not comparison.new or not comparison.removed:
         return {}
     answers, queries = comparison.baseline.run.answers, comparison.now.golden.queries
@@ -75,8 +73,15 @@ def _renamed(comparison: Comparison) -> dict[str, str]:
     return found
 
 
+def _on_depths(comparison: Comparison, against: str) -> Iterator[str]:
+    """Say where both sides are cut, if they have different depths."""
+    now, before = comparison.full.depth, comparison.baseline.run.depth
+    if now is not None and before is not None and now != before:
+        yield f"The depths differ, {now} today and {before} in {against}; both are cut at {comparison.depth}."
+
+
 def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
-    """Tell what the change of labels does from what the retriever does."""
+    """List the labels that changed since the baseline was stored, and how far they alone moved each mean."""
     labels = comparison.changed_labels()
     if not labels:
         return
@@ -94,31 +99,33 @@ def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
         else " Its means do not move through that."
     )
     changes, weights = comparison.label_changes, comparison.weight_changes
-    changed, named = [], []
+    changed, listing = [], []
     if changes:
         queries = len({change.query_id for change in changes})
         changed.append(f"{plural(len(changes), 'judgment')} of {plural(queries, 'query', 'queries')}")
-        named += _some([_label_change(comparison, change) for change in changes[:_LABELS]], len(changes))
+        listing.append(listed(changes, _MAX_CHANGES, partial(_judgment_change, comparison), "; "))
     if comparison.stored_level != comparison.now.golden.relevance_level:
         changed.append("the relevance level")
-        named.append(
+        listing.append(
             f"relevance level {comparison.stored_level:g} → {comparison.now.golden.relevance_level:g}"
         )
     if weights:
         changed.append(
             f"{'the weight' if len(weights) == 1 else 'the weights'} of {plural(len(weights), 'query', 'queries')}"
         )
-        named += _some([_weight_change(comparison, i) for i in weights[:_LABELS]], len(weights))
+        listing.append(listed(weights, _MAX_CHANGES, partial(_weight_change, comparison), "; "))
     lead = " and ".join(changed)
     yield (
         f"{lead[0].upper()}{lead[1:]} changed since {against} was stored, so it was scored anew under today's.{effect} "
-        f"Changed: {'; '.join(named)}."
+        f"Changed: {'; '.join(listing)}."
     )
 
 
-def _some(named: list[str], total: int) -> list[str]:
-    """Say of the last one named how many more there are."""
-    return [*named[:-1], f"{named[-1]} and {total - len(named)} more"] if total > len(named) else named
+def _judgment_change(comparison: Comparison, change: LabelChange) -> str:
+    place = comparison.now.golden.where_judged(change.query_id, change.doc_id)
+    before = "unjudged" if change.before is None else f"{change.before:g}"
+    after = "removed" if change.after is None else f"{change.after:g}"
+    return f"{place} {change.query_id}: {change.doc_id} {before} → {after}"
 
 
 def _weight_change(comparison: Comparison, query_id: str) -> str:
@@ -126,8 +133,19 @@ def _weight_change(comparison: Comparison, query_id: str) -> str:
     return f"{golden.where(query_id)} {query_id}: weight {before:g} → {golden.queries[query_id].weight:g}"
 
 
+def _on_unchecked_passages(comparison: Comparison, against: str) -> Iterator[str]:
+    """Name the queries whose stored passages nobody looked for in today's chunks."""
+    ids = comparison.unchecked_passages
+    if ids:
+        yield (
+            f"{plural(len(ids), 'query judges', 'queries judge')} other passages than when {against} was stored: {listed(ids)}. "
+            "Nobody looked whether today's chunks hold the old ones, so that a fall there could hide behind the edit: edit "
+            "passages apart from the retriever."
+        )
+
+
 def _on_tags(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
-    """Say where other queries than before make up a slice that is gated against the baseline."""
+    """Name the queries that gained or lost a tag whose slice is gated against the baseline."""
     answers, queries = comparison.baseline.run.answers, comparison.now.golden.queries
     gated = dict.fromkeys(
         gate.tag for gate in gates if gate.tag is not None and gate.word in ("max_drop", "max_lost")
@@ -147,8 +165,8 @@ def _on_tags(comparison: Comparison, against: str, gates: Gates) -> Iterator[str
             )
 
 
-def _on_excused(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
-    """Name the queries that were better in the baseline and are in no gate, because they are marked xfail."""
+def _on_xfail(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
+    """Name the ``xfail`` queries, which no gate looks at, that score lower than in the baseline."""
     metrics = [m for m in dict.fromkeys([*gates.metrics, *comparison.now.metrics]) if m.kind == "ranking"]
     queries = comparison.now.golden.queries
     for query_id in comparison.paired:
@@ -165,18 +183,11 @@ def _on_excused(comparison: Comparison, against: str, gates: Gates) -> Iterator[
 
 
 def _on_left_out(comparison: Comparison, gates: Gates) -> Iterator[str]:
-    """Say where a mean that is gated has lost queries, because its metric leaves out what finds nothing."""
+    """Name the queries that dropped out of a gated mean, because its metric leaves out what finds nothing."""
     for gate in gates.with_word("max_drop", without="max_lost"):
-        out = comparison.change(gate.metric, gate.tag).left_out
-        if out:
+        ids = comparison.change(gate.metric, gate.tag).left_out
+        if ids:
             yield (
-                f"{gate.metric.name} leaves out what finds nothing, and {plural(len(out), 'query', 'queries')} that it counted before "
-                f"{'is' if len(out) == 1 else 'are'} not in today's mean: {listed(out)}. max_lost gates that."
+                f"{gate.metric.name} leaves out what finds nothing, and {plural(len(ids), 'query', 'queries')} that it counted before "
+                f"{'is' if len(ids) == 1 else 'are'} not in today's mean: {listed(ids)}. max_lost gates that."
             )
-
-
-def _label_change(comparison: Comparison, change: LabelChange) -> str:
-    place = comparison.now.golden.where_judged(change.query_id, change.doc_id)
-    before = "unjudged" if change.before is None else f"{change.before:g}"
-    after = "removed" if change.after is None else f"{change.after:g}"
-    return f"{place} {change.query_id}: {change.doc_id} {before} → {after}"

@@ -3,17 +3,16 @@
 from pytest_irmetrics.analysis.edits import on_comparison
 from pytest_irmetrics.analysis.today import on_evaluation, on_known_bad, on_selftest
 from pytest_irmetrics.analysis.trust import (
-    before_asking,
     hidden_slices,
     on_averages,
     on_passed_drops,
     on_run_noise,
     on_tolerance,
+    on_tolerance_before_run,
     on_unjudged,
 )
 
 __all__ = [
-    "before_asking",
     "hidden_slices",
     "on_averages",
     "on_comparison",
@@ -23,5 +22,6 @@ __all__ = [
     "on_run_noise",
     "on_selftest",
     "on_tolerance",
+    "on_tolerance_before_run",
     "on_unjudged",
 ]

@@ -1,4 +1,4 @@
-"""How far the compared numbers can be trusted: unjudged documents, slices, small sets, run noise."""
+"""Notes on how far compared scores can be trusted: unjudged documents, hidden slices, small sets, run noise."""
 
 from __future__ import annotations
 
@@ -24,27 +24,37 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Gates
 
-_FEW = 3
+_MIN_WORSE = 3
+"""Queries of a slice that must be worse for it to be named."""
 
-_SLICES = 5
-"""How many slices that the mean hides have a sentence of their own."""
+_MAX_UNSTABLE = 3
+"""Queries that a note on run noise names."""
 
-_NEWS = 0.01
-"""The least fall of a slice that is worth a word: what a mean may fall by unless told otherwise."""
+_MAX_SLICES = 5
+"""Slices that have a sentence of their own; the others share one."""
 
-_PLAINLY = 0.05
+_MIN_SLICE_DROP = 0.01
+"""The least drop of a slice's mean that is named: what a mean may drop by default."""
 
-_MUCH_FURTHER = 2
-"""How many times the whole set's fall a slice's must be, for the mean to hide it."""
+_LARGE_SLICE_DROP = 0.05
+"""From this drop on, a slice in which no query is better is named whether or not the drop is significant."""
 
-_PART_OF_ONE = 0.5
-"""Below this part of one query, a `max_drop` is less than what one answer costs that slips by a rank."""
+_MIN_RATIO = 2
+"""How many times the whole set's drop a slice's must be, for the mean to hide it."""
 
-_OF_RANKS = ("mrr", "map", "ndcg", "err", "rbp")
+_SMALL_TOLERANCE = 0.5
+"""In queries: below this, a `max_drop` allows less than one answer costs that slips by a rank."""
 
-_OF_FINDING = ("recall", "hit")
+_LARGE_TOLERANCE = 10
+"""In queries: from this on, a `max_drop` lets many queries be lost altogether."""
 
-_PARTS = {
+_RANK_FAMILIES = ("mrr", "map", "ndcg", "err", "rbp")
+"""Metrics by which a query loses when its only relevant document slips by a rank."""
+
+_RECALL_FAMILIES = ("recall", "hit")
+"""Metrics by which a query loses only when a relevant document drops out."""
+
+_FRACTIONS = {
     2: "half",
     3: "a third",
     4: "a quarter",
@@ -57,14 +67,14 @@ _PARTS = {
     20: "a twentieth",
 }
 
-_MARKEDLY_LESS = 0.05
-"""From this fall of the judged share on, a drop may be about labels that nobody gave."""
+_MIN_JUDGED_DROP = 0.05
+"""From this drop of the share of judged results on, a drop of another metric may be one of missing labels."""
 
 
 def on_unjudged(comparison: Comparison, metric: Metric) -> Iterator[str]:
-    """Say where a fall of ``metric`` may be unjudged documents, and what both sides would score if they were good.
+    """Say that a drop of ``metric`` may come from unjudged documents, and what both sides would score if they were relevant.
 
-    Not where passages are judged: there most entries are chunks that were looked into and hold none.
+    Not where passages are judged: most results are then chunks that were looked through and hold none.
     """
     if comparison.now.by_passage or metric.kind != "ranking":
         return
@@ -72,7 +82,7 @@ def on_unjudged(comparison: Comparison, metric: Metric) -> Iterator[str]:
     (judged,) = read_metrics(["judged" if depth is None else f"judged@{depth}"])
     at_hand = judged in (*comparison.now.metrics, *comparison.now.extra_metrics)
     measured = (comparison if at_hand else comparison.with_metrics([judged])).change(judged)
-    if measured.now is None or measured.baseline is None or measured.delta > -_MARKEDLY_LESS:
+    if measured.now is None or measured.baseline is None or measured.delta > -_MIN_JUDGED_DROP:
         return
     change, (now, before) = comparison.change(metric), _if_all_relevant(comparison, metric)
     yield (
@@ -80,12 +90,12 @@ def on_unjudged(comparison: Comparison, metric: Metric) -> Iterator[str]:
         f"were never judged. {metric.name} is {score_text(change.now)} (was {score_text(change.baseline)}) if no unjudged "
         f"document is relevant, and {score_text(now)} (was {score_text(before)}) if each is as good as its query's best. "
         f"Judge them before you decide: `pytest --ir-report=json:run.json` writes today's run, and `pytest-irmetrics label "
-        f"{_file(comparison.now)} --run run.json` lists them."
+        f"{_golden_file(comparison.now)} --run run.json` lists them."
     )
 
 
-def _file(evaluation: Evaluation) -> str:
-    """Name the golden set's file as a shell takes it."""
+def _golden_file(evaluation: Evaluation) -> str:
+    """Return the golden set's path, quoted for a shell; ``FILE`` where it has none."""
     golden = evaluation.golden
     if golden.path is None or not evaluation.counted:
         return "FILE"
@@ -93,7 +103,7 @@ def _file(evaluation: Evaluation) -> str:
 
 
 def _if_all_relevant(comparison: Comparison, metric: Metric) -> tuple[float, float]:
-    """Return the means of both sides, now first, if all that either returns unjudged had its query's highest grade."""
+    """Return the means of both sides, now first, as if all unjudged results had their query's highest grade."""
     golden, sides = comparison.now.golden, (comparison.now, comparison.baseline)
     queries = dict(golden.queries)
     for query in comparison.now.queries(metric):
@@ -108,23 +118,23 @@ def _if_all_relevant(comparison: Comparison, metric: Metric) -> tuple[float, flo
 
 
 def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str] = ()) -> Iterator[str]:
-    """Name the slices that fell while the whole set did not, or by far less; not those ``gated`` by themselves.
+    """Name the slices whose mean dropped while the whole set's did not, or dropped far less; not those in ``gated``.
 
-    A slice fell where other queries like these would too (95 %), or where three or more are worse, none is better, and
-    the mean is lower by 0.05: that is a fact about this set, also where it is too small to generalise from.
+    At least three queries of the slice are worse, and either the 95 % interval of its change is below 0, or no query is
+    better and the mean is lower by 0.05 or more, which is a fact about this set even if it is too small to generalise from.
     """
     fell = dict(_hidden(comparison, metric, gated))
-    told = sorted(fell, key=lambda tag: fell[tag].delta * fell[tag].n)[:_SLICES]
+    named = sorted(fell, key=lambda tag: fell[tag].delta * fell[tag].n)[:_MAX_SLICES]
     for tag, change in fell.items():
-        if tag in told:
+        if tag in named:
             yield (
                 f"The mean hides that {metric.name} of the queries tagged {tag} fell by {score_text(-change.delta)}: "
                 f"{len(change.worse)} of {change.n} are worse."
             )
-    if len(fell) > len(told):
+    if len(fell) > len(named):
         yield (
-            f"So it does with {plural(len(fell) - len(told), 'more slice')} that cost less: "
-            f"{listed([tag for tag in fell if tag not in told])}."
+            f"So it does with {plural(len(fell) - len(named), 'more slice')} that cost less: "
+            f"{listed([tag for tag in fell if tag not in named])}."
         )
 
 
@@ -138,29 +148,29 @@ def _hidden(
         if (
             tag in gated
             or change.n == whole.n
-            or len(change.worse) < _FEW
-            or drop < max(_NEWS, _MUCH_FURTHER * -whole.delta)
+            or len(change.worse) < _MIN_WORSE
+            or drop < max(_MIN_SLICE_DROP, _MIN_RATIO * -whole.delta)
         ):
             continue
-        surely = change.interval is not None and change.interval[1] < 0
+        significant = change.interval is not None and change.interval[1] < 0
         noise = comparison.run_noise(metric, tag)
         if noise is not None and drop <= noise.margin:
             continue
-        if surely or (not change.better and drop >= _PLAINLY):
+        if significant or (not change.better and drop >= _LARGE_SLICE_DROP):
             yield tag, change
 
 
 def on_tolerance(comparison: Comparison, gates: Gates) -> Iterator[str]:
-    """Say what a ``max_drop`` means on this many queries, where it is nearly nothing or a great deal."""
+    """Say what each ``max_drop`` allows in queries, where that is less than half of one, or ten and more."""
     for gate in gates.with_word("max_drop", without="significance"):
         name, tag, limit = gate.metric.name, gate.tag, gate.limit
         change = comparison.change(gate.metric, tag)
         allowed = limit.absolute(change.baseline)
-        of_one = allowed * change.n
+        in_queries = allowed * change.n
         if not change.n or not allowed:
             continue
-        if of_one < _PART_OF_ONE:
-            text = _next_to_nothing(f"max_drop {limit} of {name}", allowed, change.n, change.metric, tag)
+        if in_queries < _SMALL_TOLERANCE:
+            text = _tolerance_text(f"max_drop {limit} of {name}", allowed, change.n, change.metric, tag)
             needed = significance.queries_needed(list(change.weighted_differences.values()), allowed)
             if change.detectable and needed and needed > change.n:
                 text += (
@@ -169,20 +179,20 @@ def on_tolerance(comparison: Comparison, gates: Gates) -> Iterator[str]:
                 )
             yield text
         elif (
-            of_one >= 10
+            in_queries >= _LARGE_TOLERANCE
             and "max_lost" not in gates.of(gate.metric, tag)
             and math.isfinite(change.metric.upper)
         ):
             yield (
-                f"max_drop {limit} of {name} on {change.n:,} queries lets {math.floor(of_one + TOLERANCE)} be lost altogether; "
+                f"max_drop {limit} of {name} on {change.n:,} queries lets {math.floor(in_queries + TOLERANCE)} be lost altogether; "
                 "consider max_lost."
             )
 
 
-def before_asking(golden: GoldenSet, gates: Gates, custom_metrics: CustomMetrics) -> str | None:
-    """Say which ``max_drop`` allows next to nothing, of several the least, when only the number of queries is known.
+def on_tolerance_before_run(golden: GoldenSet, gates: Gates, custom_metrics: CustomMetrics) -> str | None:
+    """Return a note on the ``max_drop`` that allows least, if it allows less than half a query; None if none does.
 
-    A percentage is one of a mean that is not known yet, and taken for one of the best that there is.
+    Nothing was retrieved yet, so a percentage is taken of the metric's greatest value.
     """
     unasked = evaluate_run(golden, Run({}), gates.metrics, custom_metrics=custom_metrics)
     least: tuple[float, str] | None = None
@@ -190,46 +200,46 @@ def before_asking(golden: GoldenSet, gates: Gates, custom_metrics: CustomMetrics
         limit, metric, tag = gate.limit, gate.metric, gate.tag
         allowed = limit.absolute(metric.upper)
         n = len(unasked.queries(metric, tag))
-        of_one = allowed * n
-        if 0 < of_one < _PART_OF_ONE and (least is None or of_one < least[0] - TOLERANCE):
-            text = _next_to_nothing(f"max_drop {limit}", allowed, n, metric, tag, at_most=limit.percent)
-            least = of_one, text
+        in_queries = allowed * n
+        if 0 < in_queries < _SMALL_TOLERANCE and (least is None or in_queries < least[0] - TOLERANCE):
+            text = _tolerance_text(f"max_drop {limit}", allowed, n, metric, tag, at_most=limit.percent)
+            least = in_queries, text
     return least[1] if least is not None else None
 
 
-def _next_to_nothing(
+def _tolerance_text(
     what: str, allowed: float, n: int, metric: Metric, tag: str | None, *, at_most: bool = False
 ) -> str:
-    """Say what an allowed drop of a mean is in terms of one of its queries."""
+    """Say what part of one query an allowed drop of a mean is, and what it takes to exceed it."""
     tagged = f" tagged {tag}" if tag is not None else ""
-    if metric.family in _OF_RANKS and _of_a_slip(metric) > allowed * n + TOLERANCE:
+    if metric.family in _RANK_FAMILIES and _cost_of_slip(metric) > allowed * n + TOLERANCE:
         fails = ": one answer that slips from rank 1 to rank 2 fails"
-    elif metric.family in _OF_FINDING:
+    elif metric.family in _RECALL_FAMILIES:
         fails = ": one query that loses its answer fails"
     else:
         fails = ""
-    return f"{what} on {plural(n, 'query', 'queries')}{tagged} is {'at most ' * at_most}{_share(allowed * n)} of one query{fails}."
+    return f"{what} on {plural(n, 'query', 'queries')}{tagged} is {'at most ' * at_most}{_fraction_text(allowed * n)} of one query{fails}."
 
 
-def _of_a_slip(metric: Metric) -> float:
-    """Return what a query with one relevant document loses as that slips from rank 1 to rank 2."""
+def _cost_of_slip(metric: Metric) -> float:
+    """Return what a query with one relevant document loses when that slips from rank 1 to rank 2."""
     scorer = Scorer([metric])
     first, second = (scorer.row({"d": 1}, ranking)[0] for ranking in (["d"], ["x", "d"]))
     return (first or 0.0) - (second or 0.0)
 
 
-def _share(part: float) -> str:
-    """Say a part of one, in a word where one fits: ``a fifth``, ``0.37``."""
-    for whole, word in _PARTS.items():
+def _fraction_text(part: float) -> str:
+    """Print a part of one, in words where they fit: ``a fifth``, ``0.37``."""
+    for whole, word in _FRACTIONS.items():
         if abs(part * whole - 1) < 0.03:
             return word
     return "less than a hundredth" if part < 0.01 - TOLERANCE else score_text(part, digits=2)
 
 
 def on_passed_drops(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Never let a drop beyond its limit pass unsaid: for significance, or for what differs from run to run.
+    """Report drops that passed although they are beyond their limit: they are not significant, or within run noise.
 
-    And say where a tolerance says little, because answers differ from run to run.
+    And limits that are smaller than run noise.
     """
     for verdict in verdicts:
         if not _is_set_drop(verdict) or verdict.failed or verdict.metric is None or verdict.limit is None:
@@ -243,26 +253,26 @@ def on_passed_drops(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iter
             yield (
                 f"max_drop {score_text(verdict.limit)} of {what} is less than what differs from run to run: a fall "
                 f"fails from {score_text(verdict.limit + margin)} on. Ask more often (--ir-repeat), or allow "
-                f"{score_text(margin)} or more. Least stable: {', '.join(noise.unstable[:_FEW])}."
+                f"{score_text(margin)} or more. Least stable: {', '.join(noise.unstable[:_MAX_UNSTABLE])}."
             )
 
 
 def on_run_noise(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Say by how much the compared means differ from run to run."""
-    told = [
+    """Say by how much the compared means vary from run to run."""
+    deviations = [
         f"{verdict.metric} {score_text(noise.deviation)}"
         for verdict in verdicts
         if verdict.tag is None and (noise := _noise_of(comparison, verdict)) is not None
     ]
-    if told:
+    if deviations:
         yield (
             "From run to run the differences vary by (standard deviation): "
-            f"{', '.join(told)}. A drop fails where it exceeds max_drop by {NOISE_Z} times that."
+            f"{', '.join(deviations)}. A drop fails where it exceeds max_drop by {NOISE_Z} times that."
         )
 
 
 def _noise_of(comparison: Comparison, verdict: Verdict) -> RunNoise | None:
-    """Give the run noise of a judged ``max_drop``, None where there is none."""
+    """Return the run noise of a judged ``max_drop``; None where there is none."""
     if not _is_set_drop(verdict) or verdict.metric is None:
         return None
     noise = comparison.run_noise(verdict.metric, verdict.tag)
@@ -270,13 +280,13 @@ def _noise_of(comparison: Comparison, verdict: Verdict) -> RunNoise | None:
 
 
 def _is_set_drop(verdict: Verdict) -> bool:
-    """Whether a verdict is of a judged ``max_drop`` of a mean."""
+    """Tell whether a verdict is on a ``max_drop`` of a mean, and was held against its limit."""
     judged = verdict.metric is not None and verdict.limit is not None
     return verdict.word == "max_drop" and judged and not verdict.single and verdict.state != "not checked"
 
 
 def on_averages(comparison: Comparison) -> Iterator[str]:
-    """Say that the scores shown are averages, where queries were asked several times."""
+    """Say that the scores shown are averages, where queries were asked more than once."""
     now, before = (
         max((len(side.rankings(query.id)) for query in side.counted), default=1)
         for side in (comparison.now, comparison.baseline)

@@ -172,7 +172,7 @@ class GatingSession:
             try:
                 golden = self.golden_set(parameter.path)
                 gates = self.gates(item, golden, parameter, regression=True)
-                note = notes.before_asking(golden, gates, self.settings.custom_metrics)
+                note = notes.on_tolerance_before_run(golden, gates, self.settings.custom_metrics)
             except Exception:  # noqa: BLE001, S112 - a hook of the user's may raise anything, and each test tells it
                 continue
             if note is not None:

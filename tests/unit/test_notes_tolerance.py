@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_irmetrics.analysis.notes import before_asking, on_tolerance
+from pytest_irmetrics.analysis.notes import on_tolerance, on_tolerance_before_run
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet
@@ -32,7 +32,7 @@ def limits(metric, custom=(), **words):
 def test_a_tolerance_below_one_query_is_said_in_parts_of_it(n, drop, share):
     rule = limits("ndcg@10", max_drop=drop)
     expected = f"on {n} queries is {share} of one query: one answer that slips from rank 1 to rank 2 fails."
-    assert before_asking(golden(n), rule, {}) == f"max_drop {drop} {expected}"
+    assert on_tolerance_before_run(golden(n), rule, {}) == f"max_drop {drop} {expected}"
     run = evaluate_run(golden(n), Run({f"q{number}": ["d"] for number in range(n)}), ["ndcg@10"])
     (note,) = on_tolerance(compare(run, run), rule)
     assert note.startswith(f"max_drop {drop} of ndcg@10 {expected}")
@@ -49,7 +49,7 @@ def test_a_tolerance_below_one_query_is_said_in_parts_of_it(n, drop, share):
     ],
 )
 def test_a_slip_that_costs_less_than_is_allowed_is_not_said_to_fail(metric, n, share):
-    assert before_asking(golden(n), limits(metric, max_drop=0.01), {}) == (
+    assert on_tolerance_before_run(golden(n), limits(metric, max_drop=0.01), {}) == (
         f"max_drop 0.01 on {n} queries is {share} of one query."
     )
 
@@ -98,13 +98,13 @@ def test_where_the_queries_are_enough_no_more_are_asked_for():
     ],
 )
 def test_nothing_is_said_of_others(metric, words):
-    assert before_asking(golden(20), limits(metric, **words), {}) is None
+    assert on_tolerance_before_run(golden(20), limits(metric, **words), {}) is None
 
 
 def test_a_metric_of_ones_own_has_no_best_to_take_a_percentage_of():
     custom = {"own": lambda *_: 1.0}
-    assert before_asking(golden(2), limits("own", custom=custom, max_drop="1%"), custom) is None
-    assert before_asking(golden(2), limits("own", custom=custom, max_drop=0.1), custom) == (
+    assert on_tolerance_before_run(golden(2), limits("own", custom=custom, max_drop="1%"), custom) is None
+    assert on_tolerance_before_run(golden(2), limits("own", custom=custom, max_drop=0.1), custom) == (
         "max_drop 0.1 on 2 queries is a fifth of one query."
     )
 
@@ -115,5 +115,5 @@ def test_only_the_queries_that_count_are_counted(tmp_path):
         "queries:\n- {query: a, relevant: d}\n- {query: b, relevant: d, xfail: x}\n- {query: c, no_answer: true}\n"
     )
     set_ = GoldenSet.load(path)
-    assert "on 1 query is" in before_asking(set_, limits("mrr", max_drop=0.01), {})
-    assert "on 1 query is" in before_asking(set_, limits("no_answer", max_drop=0.01), {})
+    assert "on 1 query is" in on_tolerance_before_run(set_, limits("mrr", max_drop=0.01), {})
+    assert "on 1 query is" in on_tolerance_before_run(set_, limits("no_answer", max_drop=0.01), {})
