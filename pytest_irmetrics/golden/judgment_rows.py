@@ -1,4 +1,4 @@
-"""Share what the readers of formats with one judgment a row need: grades, messages, and making queries of rows."""
+"""Common parts of the formats with one judgment a row: reading grades, messages, and building the golden set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import MAX_GRADE, Query
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from pytest_irmetrics.golden.errors import Problems
@@ -31,6 +31,7 @@ MAX_BYTES = 1_000_000_000
 """More than of other formats: files with a great many rows are usual here."""
 
 _BLOCK = 4_000_000
+"""Bytes that are split into lines at once."""
 
 Judged = tuple[dict[str, dict[str, "Grade"]], dict[str, int]]
 """Grades by query and document, and the line on which each query is first named."""
@@ -45,15 +46,16 @@ def iter_lines(data: bytes) -> Iterator[bytes]:
         start = end
 
 
-@lru_cache(maxsize=1000)  # files have few different grades, and parsing each would take most of the time
+@lru_cache(
+    maxsize=1000
+)  # files have few different grades, and parsing one takes longer than all else of a row
 def read_grade(text: str) -> Grade | None:
     """Read a grade as trec_eval does: any number up to 1000, also below 0. None if it is none."""
     number = read_number(text)
     if number is None or number > MAX_GRADE:
         return None
-    return (
-        int(number) if number == int(number) else number
-    )  # as pandas writes whole numbers beside a gap: 3.0
+    # Whole numbers may come as 3.0: pandas writes them so in a column with gaps.
+    return int(number) if number == int(number) else number
 
 
 def bad_grade(doc_id: str, text: str) -> str:
@@ -74,16 +76,15 @@ def golden_set_of(
     path: Path,
     name: str,
     texts_in: str = "",
-    ignored: Container[str] = (),
 ) -> GoldenSet:
     """Make a golden set of judgments and texts; `texts` is None for a set without texts.
 
     Where there are texts, a query without one is reported: `texts_in` names the file that lacks it. A query with a
-    text and no judgment is left out, unless it is `ignored`.
+    text and no judgment is left out.
     """
     grades, lines = judged
     queries: list[Query] = []
-    no_params: dict[str, object] = {}  # one for all, as nothing changes a query
+    no_params: dict[str, object] = {}  # shared by all queries, to save memory
     for query_id, documents in grades.items():
         if texts is None:
             text = None
@@ -95,7 +96,7 @@ def golden_set_of(
                 )
                 problems.report(lines[query_id], 1, message)
         queries.append(Query(query_id, text, documents, params=no_params, line=lines[query_id], column=1))
-    left_out = [query_id for query_id in texts or () if query_id not in grades and query_id not in ignored]
+    left_out = [query_id for query_id in texts or () if query_id not in grades]
     if not queries and not len(problems):
         problems.report(1, 1, "There is no judgment. Write one a line.")
     return GoldenSet(queries, path=path, shown=problems.shown, name=name, left_out=left_out)

@@ -1,4 +1,4 @@
-"""Quepid's JSON: the export of a case, or of its ratings."""
+"""Read the JSON that Quepid exports: a case, or its ratings."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ __all__ = ["read_quepid"]
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
-MAX_BYTES = 50_000_000
+_MAX_BYTES = 50_000_000
 
 
 def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
-    """Read what Quepid exports: queries with their ratings, as JSON or, in a file without its suffix, a table.
+    """Read queries with their ratings as Quepid exports them: JSON, or in a file with another suffix CSV.
 
     Raises GoldenSetError.
     """
     if path.suffix.lower() != ".json":
         return read_table(path, shown, custom_metrics)
-    data = read_plain_bytes(path, shown, MAX_BYTES)
+    data = read_plain_bytes(path, shown, _MAX_BYTES)
     problems = NodeProblems(shown)
     golden = None
     with pause_gc(), suppress(Stop):
@@ -73,7 +73,7 @@ def _read(text: str, path: Path, problems: NodeProblems) -> GoldenSet:
     queries: dict[str, Query] = {}
     left_out: dict[str, None] = {}
     for node in listed[1:]:
-        query = _query(node, problems)
+        query = _read_query(node, problems)
         if query is None:
             continue
         if query.id in queries or query.id in left_out:
@@ -99,12 +99,14 @@ def _read(text: str, path: Path, problems: NodeProblems) -> GoldenSet:
 
 
 def _fields(node: Node) -> dict[str, Node]:
+    """Return the values of an object by key; none if the node is no object."""
     if not is_mapping(node):
         return {}
     return {key.value: value for key, value in zip(node[1::2], node[2::2], strict=True)}
 
 
-def _query(node: Node, problems: NodeProblems) -> Query | None:
+def _read_query(node: Node, problems: NodeProblems) -> Query | None:
+    """Read a query with its ratings; None if it is none, which is reported."""
     fields = _fields(node)
     text = _text(fields.get("query_text") or fields.get("query"))
     if text is None or "ratings" not in fields:
@@ -115,18 +117,20 @@ def _query(node: Node, problems: NodeProblems) -> Query | None:
         problems.at(node, f"This is no query of an export of Quepid. {advice}")
         return None
     note = _text(fields.get("notes")) or _text(fields.get("information_need"))
-    judgments = _ratings(text, fields["ratings"], problems)
+    judgments = _read_ratings(text, fields["ratings"], problems)
     line, column = place_of(node)
     return Query(text, text, judgments, note=note, line=line, column=column)
 
 
 def _text(node: Node | None) -> str | None:
+    """Return the text of a node; None if it is no text, or blank."""
     if node.__class__ is not ScalarEvent or is_plain(node) or not node.value.strip():
         return None
     return str(node.value)
 
 
-def _ratings(query_id: str, node: Node, problems: NodeProblems) -> dict[str, Grade]:
+def _read_ratings(query_id: str, node: Node, problems: NodeProblems) -> dict[str, Grade]:
+    """Read ratings by document; what is wrong with them is reported."""
     judgments: dict[str, Grade] = {}
     lines: dict[str, int] = {}
     if not is_mapping(node):
@@ -134,7 +138,9 @@ def _ratings(query_id: str, node: Node, problems: NodeProblems) -> dict[str, Gra
             problems.at(node, 'The "ratings" are no object. Write {"document": rating}.')
         return judgments
     for key, value in zip(node[1::2], node[2::2], strict=True):
-        if value.__class__ is ScalarEvent and is_plain(value) and value.value == "null":  # not rated
+        if (
+            value.__class__ is ScalarEvent and is_plain(value) and value.value == "null"
+        ):  # unrated documents are not judged
             continue
         grade = read_grade(value.value) if value.__class__ is ScalarEvent else None
         if not key.value:

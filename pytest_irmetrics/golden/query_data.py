@@ -1,4 +1,4 @@
-"""A query as plain data under the keys of a golden set, for whoever writes one."""
+"""Convert queries and thresholds to plain data under the keys of a golden set file, for writers and JSON output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["as_record", "limits_of", "short_limits", "whole"]
 
 
 def as_record(query: Query) -> dict[str, object]:
-    """Return what a golden set says of a query, by key; of the keys that it can do without, those that say something."""
+    """Return a query as a dict with the keys of a golden set: id, query and relevant, and those optional ones that are set."""
     record: dict[str, object] = {"id": query.id, "query": query.text, "relevant": _relevant(query)}
     others: dict[str, object] = {
         "forbidden": list(query.forbidden),
@@ -30,7 +30,7 @@ def as_record(query: Query) -> dict[str, object]:
 
 
 def limits_of(thresholds: Iterable[Threshold]) -> dict[str, dict[str, object]]:
-    """Return limits by word and metric, as one would write them."""
+    """Return the limits of thresholds as a golden set has them: metric name → word → limit."""
     return {
         threshold.metric.name: {
             word: "off" if limit is None else str(limit) if limit.percent else limit.value
@@ -41,7 +41,7 @@ def limits_of(thresholds: Iterable[Threshold]) -> dict[str, dict[str, object]]:
 
 
 def short_limits(limits: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
-    """Shorten what `limits_of` returned as one would: a metric that has `min` alone to that number."""
+    """Return limits in their short form: a number in place of ``{min: number}``."""
     short: dict[str, object] = {}
     for metric, words in limits.items():
         plain = {word: whole(value) if isinstance(value, float) else value for word, value in words.items()}
@@ -50,12 +50,12 @@ def short_limits(limits: Mapping[str, Mapping[str, object]]) -> dict[str, object
 
 
 def whole(number: float) -> int | float:
-    """Return a number that is whole as an integer, which is written without its ``.0``."""
+    """Return a whole number as an integer, so that it is written without ``.0``."""
     return int(number) if number == int(number) else number
 
 
 def _relevant(query: Query) -> object:
-    """Return grades by document; where there are passages, a list of documents and passages."""
+    """Return the value of `relevant`: grades by document, or a list where there are passages."""
     if not query.passages:
         return {doc_id: whole(grade) for doc_id, grade in query.judgments.items()}
     keys = {passage.key for passage in query.passages}

@@ -1,4 +1,4 @@
-"""What a cell of a table says, read and written: texts guarded against spreadsheets, parameters, tags."""
+"""Read and write the cells of tables: parameters, tags, and a guard against spreadsheet formulas."""
 
 from __future__ import annotations
 
@@ -13,29 +13,30 @@ if TYPE_CHECKING:
 
 __all__ = ["guarded", "param_text", "read_param", "read_tags", "tags_text", "unguarded"]
 
-# A spreadsheet takes a cell that begins so for a formula, unless it is a number; a space before makes it a text.
 _FORMULA = re.compile(r"\s*[-=+@\t\r](?!(?<=-)[0-9]+(?:\.[0-9]+)?\Z)", re.DOTALL)
+"""The start of a cell that a spreadsheet takes for a formula; negative numbers are none."""
 _JSON = re.compile(r"""["\[{0-9tfn-]""")
-_DEPTH = 20
+_MAX_DEPTH = 20
+"""Levels of lists and objects in a parameter; a deeper one is text."""
 
 
 def guarded(cell: str) -> str:
-    """Return a cell with a space before what a spreadsheet would take for a formula; `unguarded` takes it off."""
+    """Return a cell with a space before it if a spreadsheet would take it for a formula; `unguarded` removes it."""
     return f" {cell}" if _FORMULA.match(cell) else cell
 
 
 def unguarded(cell: str) -> str:
-    """Return a cell without the space that keeps a spreadsheet from reading a formula."""
+    """Return a cell without the space that `guarded` put before it."""
     return cell[1:] if cell[:1] == " " and _FORMULA.match(cell) else cell
 
 
 def read_param(cell: str) -> object:
-    """Read a parameter: the value where the cell is JSON (a number, true, false, null, a quoted text, a list, an object), else text."""
+    """Read a parameter: the value of a cell that is JSON (such as ``3``, ``true``, ``"3"`` or ``[1]``), else its text."""
     if _JSON.match(cell) is None:
         return cell
     try:
         value = loads(cell)
-        if _depth(value) > _DEPTH:
+        if _depth(value) > _MAX_DEPTH:
             return cell
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
@@ -60,7 +61,7 @@ def _depth(value: object) -> int:
 
 
 def read_tags(cell: str) -> tuple[str, ...] | None:
-    """Read tags with commas between, or a JSON list of them. None where one is there twice or none is."""
+    """Read tags with commas between them, or as a JSON list; None if a tag is empty or there twice."""
     if cell[:1] == "[":
         listed = read_param(cell)
         if isinstance(listed, list) and all(isinstance(tag, str) for tag in listed):

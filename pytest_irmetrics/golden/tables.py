@@ -1,4 +1,4 @@
-"""CSV and TSV with a header, one judgment a row → GoldenSet."""
+"""Read golden sets in CSV and TSV: a header, and one judgment a row."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 
 def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
-    """Read a golden set from a CSV or TSV file with a header. Raises GoldenSetError."""
+    """Read a golden set in CSV or, with the suffix ``.tsv``, in TSV; a split of a BEIR folder, too. Raises GoldenSetError."""
     data = read_plain_bytes(path, shown, MAX_BYTES)
     tabs = path.suffix.lower() == ".tsv"
     if tabs and is_split(data):
@@ -37,36 +37,37 @@ def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
         qrels = f"{path.name[: -len('.topics.tsv')]}.qrels"
         problems.report(1, 1, f"These are the texts of a TREC golden set. Name its judgments, {qrels}.")
         raise_any(problems)
-    drafts: dict[str, QueryRows] = {}
+    rows: dict[str, QueryRows] = {}
     with pause_gc(), suppress(Stop):
-        drafts = read_rows(data, problems, tabs=tabs)
-        _check_texts(drafts, problems)
-        if not any(draft.judgments for draft in drafts.values()) and not len(problems):
+        rows = read_rows(data, problems, tabs=tabs)
+        _check_texts(rows, problems)
+        if not any(query.judgments for query in rows.values()) and not len(problems):
             problems.report(1, 1, "There is no judgment. Write one a row, under the header.")
     raise_any(problems)
     queries = [
         Query(
             query_id,
-            draft.text,
-            draft.judgments,
-            tags=draft.tags,
-            weight=draft.weight,
-            params=draft.params,
-            line=draft.line,
+            query.text,
+            query.judgments,
+            tags=query.tags,
+            weight=query.weight,
+            params=query.params,
+            line=query.line,
             column=1,
         )
-        for query_id, draft in drafts.items()
-        if draft.judgments
+        for query_id, query in rows.items()
+        if query.judgments
     ]
-    left_out = tuple(query_id for query_id, draft in drafts.items() if not draft.judgments)
+    left_out = tuple(query_id for query_id, query in rows.items() if not query.judgments)
     return GoldenSet(queries, path=path, shown=shown, name=path.stem, left_out=left_out)
 
 
-def _check_texts(drafts: Mapping[str, QueryRows], problems: Problems) -> None:
-    if any(draft.text is not None for draft in drafts.values()):
-        for query_id, draft in drafts.items():
-            if draft.text is None:
+def _check_texts(rows: Mapping[str, QueryRows], problems: Problems) -> None:
+    """Report queries without a text, unless no query has one."""
+    if any(query.text is not None for query in rows.values()):
+        for query_id, query in rows.items():
+            if query.text is None:
                 message = (
                     f"The query {quote(query_id)} has no text, and others do. Write it in the column `query`."
                 )
-                problems.report(draft.line, 1, message)
+                problems.report(query.line, 1, message)
