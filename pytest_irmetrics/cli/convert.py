@@ -24,7 +24,7 @@ from pytest_irmetrics.cli.inputs import load_runs
 from pytest_irmetrics.golden import GoldenSetError
 from pytest_irmetrics.golden.formats import SUFFIXES, is_golden_folder, reader_of
 from pytest_irmetrics.golden.trec import topics_beside
-from pytest_irmetrics.golden.write import FORMATS, UnfitError, files_of, fit
+from pytest_irmetrics.golden.write import FORMATS, ConversionError, drop_unsupported, render_files
 from pytest_irmetrics.run import RunError
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ def _convert(options: argparse.Namespace) -> int:
         )
     golden: GoldenSet = reader_of(form)(Path(options.source), options.source, options.metric)
     try:
-        kept, said = fit(golden, FORMATS[to])
-        files = files_of(kept, to, options.target) if kept.queries else {}
-    except UnfitError as error:
+        kept, said = drop_unsupported(golden, FORMATS[to])
+        files = render_files(kept, to, options.target) if kept.queries else {}
+    except ConversionError as error:
         raise CommandError(f"{options.source}: {error}") from None
     if form == "yaml" and _FOR_PEOPLE.search(Path(options.source).read_text(encoding="utf-8-sig")):
         said.append("Comments and keys that begin with x- are for people, and are not carried over.")

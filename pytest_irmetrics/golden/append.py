@@ -1,13 +1,13 @@
-"""Judgments appended to a golden set's YAML; every other byte stays as it is.
+"""Append judgments to a golden set in YAML without changing anything else: comments and layout are kept byte for byte.
 
-What is written where follows how the query writes its `relevant`:
+Where a judgment is written depends on the form of the query's `relevant`:
 
-- one id becomes a list, ``[doc-1, doc-2]``, or where a new grade is not 1 a mapping, ``{doc-1: 1, doc-2: 3}``;
-- a list takes an item. For a grade other than 1 it becomes a mapping, in which the ids that were there have grade 1;
-- a mapping takes a key.
+- a single id becomes a list, ``[doc-1, doc-2]``, or where a new grade is not 1 a mapping, ``{doc-1: 1, doc-2: 3}``;
+- a list gets an item. For a grade other than 1 it becomes a mapping, in which the ids that were there have grade 1;
+- a mapping gets a key.
 
-Lists and mappings in one line stay in one line, those of a line an entry get a line more, and comments stay with the
-entries that they are about.
+Lists and mappings on one line stay on one line, those with a line per entry get another line, and comments stay with the
+entries that they follow.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 __all__ = ["append_judgments"]
 
-_BREAK = re.compile(r"\r\n?|\n")
-# What may stand between the last entry of a flow list or mapping and the end of its line.
-_REST = re.compile(r"[ \t]*(,?)(?:[ \t]+#[^\r\n]*|[ \t]*)(?=[\r\n]|\Z)")
+_LINE_BREAK = re.compile(r"\r\n?|\n")
+_REST_OF_LINE = re.compile(r"[ \t]*(,?)(?:[ \t]+#[^\r\n]*|[ \t]*)(?=[\r\n]|\Z)")
+"""A comma and a comment that may follow the last entry of a flow list or mapping on its line."""
 _PLAIN = re.compile(r"[\w/.$(][\w./+~$()@^;=:-]*")
 _FLOW_SIGNS = re.compile(r"[,\[\]{}]")
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
@@ -60,8 +60,8 @@ def append_judgments(
 ) -> tuple[bytes, GoldenSet]:
     """Append judgments, query id → document id → grade, to the content of a YAML golden set; return the new content.
 
-    The queries must be in the set and not judge these documents yet. What comes out was read again: it says what it
-    said before and the new judgments, and nothing else, or GoldenSetError says why that cannot be had.
+    The queries must be in the set and must not judge these documents yet. The new content is read again before it is
+    returned: it holds the golden set as before plus the new judgments. Raises GoldenSetError where that cannot be done.
     """
     bom = UTF8_BOM if data.startswith(UTF8_BOM) else b""
     before = parse_yaml(data.removeprefix(UTF8_BOM), path, shown, custom_metrics)
@@ -74,7 +74,7 @@ def append_judgments(
         problem = error.problems[0]
         message = f"With the new judgments this could not be read: {problem.message} Nothing was written; append them by hand."
         raise GoldenSetError([Problem(shown, problem.line, problem.column, message)]) from None
-    changed = next(_unintended(before, after, added), None)
+    changed = next(_unintended_changes(before, after, added), None)
     if changed is not None:
         query = before.queries.get(changed)
         message = (
@@ -85,14 +85,14 @@ def append_judgments(
     return bom + edited.encode("utf-8"), after
 
 
-def _unintended(
+def _unintended_changes(
     before: GoldenSet, after: GoldenSet, added: Mapping[str, Mapping[str, Grade]]
 ) -> Iterator[str]:
-    """Yield what is not as it was and was not meant to change: queries' ids, or what of the whole set."""
+    """Yield what differs besides the added judgments: the ids of queries, or names of attributes of the set."""
     for name in ("name", "relevance_level", "left_out"):
         if getattr(before, name) != getattr(after, name):
             yield name
-    if _limits(before.thresholds) != _limits(after.thresholds):
+    if _limit_values(before.thresholds) != _limit_values(after.thresholds):
         yield "thresholds"
     if list(before.queries) != list(after.queries):
         yield "queries"
@@ -101,57 +101,58 @@ def _unintended(
         if (
             now is None
             or now.judgments != {**query.judgments, **added.get(query_id, {})}
-            or any(getattr(query, name) != getattr(now, name) for name in _KEPT)
-            or _limits(query.thresholds) != _limits(now.thresholds)
+            or any(getattr(query, name) != getattr(now, name) for name in _COMPARED_FIELDS)
+            or _limit_values(query.thresholds) != _limit_values(now.thresholds)
         ):
             yield query_id
 
 
-_KEPT = [
+_COMPARED_FIELDS = [
     field.name for field in fields(Query) if field.name not in ("judgments", "thresholds", "line", "column")
 ]
 
 
-def _limits(thresholds: Iterable[Any]) -> list[tuple[object, ...]]:
-    """Return what thresholds say, without the lines on which they stand."""
+def _limit_values(thresholds: Iterable[Any]) -> list[tuple[object, ...]]:
+    """Return the metrics, limits and tags of thresholds, without their places."""
     return [(threshold.metric, threshold.limits, threshold.tag) for threshold in thresholds]
 
 
 @dataclass(slots=True)
 class _Node:
-    """A scalar, list or mapping with where it begins and ends in the text."""
+    """A scalar, list or mapping of the YAML, with its extent in the text."""
 
     start: int
     end: int
     column: int
-    """Of its start, from 0."""
+    """The column of its start, counted from 0."""
     line: int
-    """The same."""
+    """The line of its start, counted from 0."""
     last_line: int
     value: str = ""
     style: str | None = None
-    """The quote of a scalar, or the sign of a block of text; None for plain text."""
+    """The quote of a scalar, or `|` or `>` of a block scalar; None for plain text."""
     flow: bool = False
+    """Whether a list or mapping is written in brackets."""
     anchored: bool = False
-    """Whether it is shared: by an anchor, or as an alias."""
+    """Whether it has an anchor or is an alias, so that an edit would change other places, too."""
     mapping: bool = False
     items: list[_Node] | None = None
-    """A mapping's are its keys and values by turns; a scalar has none."""
+    """The items of a list, or the keys and values of a mapping by turns; None for a scalar."""
 
     @property
     def entries(self) -> list[_Node]:
-        """What begins each entry: a list's items, a mapping's keys."""
+        """The items of a list, or the keys of a mapping."""
         items = self.items or []
         return items[::2] if self.mapping else items
 
 
 class _Editor:
-    """Collects the changes to one text, and makes them."""
+    """Collects changes to a text as (start, end, new text), and applies them all at once."""
 
     def __init__(self, text: str, shown: str) -> None:
         self._text = text
         self._shown = shown
-        breaks = list(_BREAK.finditer(text))
+        breaks = list(_LINE_BREAK.finditer(text))
         self._breaks = [found[0] for found in breaks]
         self._starts = [0, *(found.end() for found in breaks)]
         self._changes: list[tuple[int, int, str]] = []
@@ -177,7 +178,7 @@ class _Editor:
         if self._problems:
             raise GoldenSetError(self._problems)
         parts, done = [], 0
-        # Of changes at one place those that only insert come first, in the order in which they were made.
+        # At one place insertions come before replacements, in the order in which they were made.
         for start, end, new in sorted(self._changes, key=lambda change: change[:2]):
             parts += [self._text[done:start], new]
             done = end
@@ -187,21 +188,23 @@ class _Editor:
         line, column = (query.line, query.column) if node is None else (node.line + 1, node.column + 1)
         self._problems.append(Problem(self._shown, line, column, message))
 
-    # Where what is --------------------------------------------------------------------------------------------
+    # Nodes ----------------------------------------------------------------------------------------------------
 
     def _find(
         self, wanted: Collection[tuple[int | None, int | None]]
     ) -> dict[tuple[int | None, int | None], _Node]:
-        """Return the mappings that begin at these lines and columns, both from 1."""
+        """Return the mappings that begin at these lines and columns, both counted from 1."""
         found: dict[tuple[int | None, int | None], _Node] = {}
         outer: list[_Node | None] = []
         events: Any = yaml.parse(self._text, Loader=PARSER)
         for event in events:
             if isinstance(event, (MappingEndEvent, SequenceEndEvent)):
                 node = outer.pop()
-                if node is not None and node.flow:  # of others it says where the next thing begins
+                if (
+                    node is not None and node.flow
+                ):  # the end mark of a block collection is that of what follows it
                     mark: Any = event.end_mark
-                    node.end, node.last_line = self._at(mark), mark.line
+                    node.end, node.last_line = self._offset(mark), mark.line
                 continue
             if not isinstance(event, (ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent)):
                 continue
@@ -218,7 +221,8 @@ class _Editor:
                 outer.append(node)
         return found
 
-    def _at(self, mark: Any) -> int:
+    def _offset(self, mark: Any) -> int:
+        """Return the offset of a parser's mark in the text."""
         line: int = mark.line
         column: int = mark.column
         return self._starts[line] + column
@@ -227,8 +231,8 @@ class _Editor:
         collection = isinstance(event, (MappingStartEvent, SequenceStartEvent))
         scalar = isinstance(event, ScalarEvent)
         return _Node(
-            start=self._at(event.start_mark),
-            end=self._at(event.end_mark),
+            start=self._offset(event.start_mark),
+            end=self._offset(event.end_mark),
             column=event.start_mark.column,
             line=event.start_mark.line,
             last_line=event.end_mark.line,
@@ -240,9 +244,10 @@ class _Editor:
             items=[] if collection else None,
         )
 
-    # What becomes of it ---------------------------------------------------------------------------------------
+    # Changes ---------------------------------------------------------------------------------------------------
 
     def _append(self, query: Query, node: _Node, documents: Mapping[str, Grade]) -> None:
+        """Add judgments to the value of a `relevant`."""
         graded = node.mapping or any(grade != 1 for grade in documents.values())
         if node.anchored:
             self._problem(
@@ -253,7 +258,7 @@ class _Editor:
                 query, "`relevant` has a block of text in it. Write the ids on one line each.", node
             )
         elif node.items is None:
-            self._wrap(node, documents, graded=graded)
+            self._wrap_id(node, documents, graded=graded)
         elif not node.mapping and graded:
             if any(item.items is not None for item in node.items):
                 self._problem(
@@ -262,7 +267,7 @@ class _Editor:
                     "passage, with its text and grade.",
                     node,
                 )
-            elif self._grade_all(query, node):
+            elif self._list_to_mapping(query, node):
                 column = node.column if node.flow else node.column + 2
                 self._insert(node, self._entries(documents, node.items, graded=True), column)
         else:
@@ -276,8 +281,8 @@ class _Editor:
             for doc_id, grade in documents.items()
         ]
 
-    def _wrap(self, node: _Node, documents: Mapping[str, Grade], *, graded: bool) -> None:
-        """Make one id a list, or a mapping."""
+    def _wrap_id(self, node: _Node, documents: Mapping[str, Grade], *, graded: bool) -> None:
+        """Turn a single id into a list, or a mapping."""
         first = self._key(node)
         if node.style is None and _FLOW_SIGNS.search(node.value):
             first = double_quoted(node.value)
@@ -286,13 +291,13 @@ class _Editor:
         self._changes.append((node.start, node.end, begin + ", ".join(entries) + end))
 
     def _key(self, node: _Node) -> str:
-        """Return an id as it is written, unless it could not be a key that way."""
+        """Return an id as it is written in the text; quoted anew if it could not be a key that way."""
         if node.line != node.last_line or (node.style is None and node.value == "<<"):
             return double_quoted(node.value)
         return self._text[node.start : node.end]
 
-    def _grade_all(self, query: Query, node: _Node) -> bool:
-        """Make a list a mapping, in which each id has grade 1."""
+    def _list_to_mapping(self, query: Query, node: _Node) -> bool:
+        """Turn a list into a mapping in which each id has grade 1; False if it cannot be done, which is reported."""
         items = node.items or []
         if node.flow:
             self._changes += [(node.start, node.start + 1, "{"), (node.end - 1, node.end, "}")]
@@ -307,35 +312,36 @@ class _Editor:
         return True
 
     def _insert(self, node: _Node, entries: Sequence[str], column: int) -> None:
-        """Put entries after the last of a list or mapping."""
+        """Insert entries after the last one of a list or mapping; `column` is that of block entries."""
         last = _last(node)
         if node.flow:
             at = last.end
             begins = node.entries
             above = begins[-2].line if len(begins) > 1 else node.line
-            rest = _REST.match(self._text, at) if begins[-1].line > above else None
+            rest = _REST_OF_LINE.match(self._text, at) if begins[-1].line > above else None
             if rest is None or rest.end() == len(self._text):
                 self._changes.append((at, at, "".join(f", {entry}" for entry in entries)))
                 return
             if not rest[1]:
                 self._changes.append((at, at, ","))
-            lines = f",{self._break(rest.end())}{' ' * begins[-1].column}".join(entries)
+            lines = f",{self._line_ending(rest.end())}{' ' * begins[-1].column}".join(entries)
             self._add_line(rest.end(), begins[-1].column, lines + rest[1])
             return
-        end = _BREAK.search(self._text, last.end)
+        end = _LINE_BREAK.search(self._text, last.end)
         for entry in entries:
             self._add_line(end.start() if end else len(self._text), column, entry)
 
     def _add_line(self, at: int, column: int, text: str) -> None:
-        self._changes.append((at, at, f"{self._break(at)}{' ' * column}{text}"))
+        self._changes.append((at, at, f"{self._line_ending(at)}{' ' * column}{text}"))
 
-    def _break(self, at: int) -> str:
-        """Return how the line that ends here ends; the last line, where it has no end, as the one before it."""
-        found = _BREAK.match(self._text, at)
+    def _line_ending(self, at: int) -> str:
+        """Return the line ending at an offset; at the end of the text, that of the line before."""
+        found = _LINE_BREAK.match(self._text, at)
         return found[0] if found else self._breaks[-1] if self._breaks else "\n"
 
 
 def _value(node: _Node, key: str) -> _Node | None:
+    """Return the value of a key of a mapping."""
     items = node.items or []
     return next(
         (value for name, value in zip(items[::2], items[1::2], strict=True) if name.value == key), None
@@ -343,12 +349,12 @@ def _value(node: _Node, key: str) -> _Node | None:
 
 
 def _scalars(node: _Node) -> Iterator[_Node]:
-    """Yield the ids of a list or mapping, or the one id."""
+    """Yield the scalars among the entries of a list or mapping, or the node itself if it is one."""
     yield from (part for part in (node.entries or [node]) if part.items is None)
 
 
 def _last(node: _Node) -> _Node:
-    """Return what ends a list or mapping, down to a scalar or what ends with a bracket."""
+    """Return the innermost node at the end of a list or mapping: a scalar, or a collection in brackets."""
     while node.items:
         inner = node.items[-1]
         if inner.items is None or inner.flow:
@@ -362,12 +368,12 @@ def _number(grade: Grade) -> str:
 
 
 def _written(doc_id: str, beside: Sequence[_Node]) -> str:
-    """Write an id as those beside it are; in quotes where it must be, or where other readers would take it for no text."""
+    """Write an id in the style of those beside it; quoted where YAML needs it or readers would not take it for text."""
     styles = {node.style for node in beside if node.items is None}
     if (
         styles == {"'"}
         and not _UNPRINTABLE.search(doc_id)
-        and not _BREAK.search(doc_id)
+        and not _LINE_BREAK.search(doc_id)
         and doc_id.isprintable()
     ):
         return "'" + doc_id.replace("'", "''") + "'"

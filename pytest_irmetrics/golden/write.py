@@ -24,29 +24,32 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.metrics import Grade
 
-__all__ = ["FORMATS", "Format", "UnfitError", "files_of", "fit"]
+__all__ = ["FORMATS", "ConversionError", "Format", "drop_unsupported", "render_files"]
 
-_NAMED = 5
-_BLANK = re.compile(r"[ \t\n\r\x0b\x0c\x00]")
-_BREAK = re.compile(r"[\n\r\x00]")
+_MAX_NAMED = 5
+"""Queries or texts that a message names."""
+_WHITE_SPACE = re.compile(r"[ \t\n\r\x0b\x0c\x00]")
+_LINE_BREAK = re.compile(r"[\n\r\x00]")
 
 
-class UnfitError(IRMetricsError, ValueError):
-    """What a format has no way to write; names it, and says what to do."""
+class ConversionError(IRMetricsError, ValueError):
+    """Something in a golden set that cannot be written in a format at all; says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format by what it holds beside texts and grades by document."""
+    """What a format of golden sets can hold besides texts and grades by document."""
 
     title: str
-    """As a sentence begins with it."""
+    """The name of the format, at the start of a sentence."""
     holds: frozenset[str]
-    """Keys of a query; `passages` among its judgments; `set` for what is said of the whole set."""
+    """Keys of a query; `passages` for judgments by passage; `set` for name, relevance level and thresholds of the set."""
+    verb: str = "holds"
+    """What follows the title."""
     whole_grades: bool = False
-    """Whether other readers take grades for integers."""
+    """Whether other tools read grades as integers."""
     unjudged: bool = True
-    """Whether queries without a relevant document, and grades below 0, mean what they do to trec_eval."""
+    """Whether queries without a relevant document and grades below 0 are allowed, as in trec_eval."""
 
 
 FORMATS = {
@@ -54,82 +57,81 @@ FORMATS = {
     "jsonl": Format("JSONL", QUERY_KEYS | {"passages"}),
     "csv": Format("CSV", frozenset(("id", "tags", "weight", "params"))),
     "tsv": Format("TSV", frozenset(("id", "tags", "weight", "params"))),
-    "trec": Format("TREC qrels", frozenset(("id",)), whole_grades=True),
+    "trec": Format("TREC qrels", frozenset(("id",)), "hold", whole_grades=True),
     "beir": Format("A BEIR folder", frozenset(("id",)), whole_grades=True),
     "quepid": Format("Quepid's CSV", frozenset()),
 }
-"""Those that can be written."""
+"""The formats that can be written, by name."""
 
 
-def fit(golden: GoldenSet, into: Format) -> tuple[GoldenSet, list[str]]:
-    """Return what a format can hold of a golden set, and a sentence for each sort of thing that it cannot.
+def drop_unsupported(golden: GoldenSet, target: Format) -> tuple[GoldenSet, list[str]]:
+    """Return the part of a golden set that a format can hold, and a sentence for each kind of thing that is dropped.
 
-    Raises UnfitError.
+    Raises ConversionError.
     """
-    said = []
-    lost = list(_of_set(golden)) if "set" not in into.holds else []
+    notes = []
+    dropped = list(_describe_set(golden)) if "set" not in target.holds else []
     queries = list(golden.queries.values())
-    without: list[Query] = []
-    if "no_answer" not in into.holds:
-        without = [query for query in queries if query.no_answer]
+    no_answer: list[Query] = []
+    if "no_answer" not in target.holds:
+        no_answer = [query for query in queries if query.no_answer]
         queries = [query for query in queries if not query.no_answer]
-    lost += _of_queries(queries, into)
-    if "id" not in into.holds:
+    dropped += _describe_queries(queries, target)
+    if "id" not in target.holds:
         counts = Counter(query.text for query in queries)
         twice = (text for text, count in counts.items() if text is not None and count > 1)
-        refuse(twice, f"{into.title} holds one query of a text", "Keep one each of")
-    fitted = [_reduced(query, into.holds) for query in queries]
-    unjudged = [query for query in fitted if not query.judgments and not query.no_answer]
-    if not into.unjudged:
-        negative = sum(grade < 0 for query in fitted for grade in query.judgments.values())
+        _refuse(twice, f"{target.title} holds one query of a text", "Keep one each of")
+    reduced = [_reduced(query, target.holds) for query in queries]
+    unjudged = [query for query in reduced if not query.judgments and not query.no_answer]
+    if not target.unjudged:
+        negative = sum(grade < 0 for query in reduced for grade in query.judgments.values())
         if negative:
-            said.append(
-                f"{into.title} holds no grades below 0 ({negative}): 0 is written, which scores the same."
+            notes.append(
+                f"{target.title} holds no grades below 0 ({negative}): 0 is written, which scores the same."
             )
-            fitted = [_without_negative(query) for query in fitted]
+            reduced = [_without_negative(query) for query in reduced]
         level = golden.relevance_level
-        hopeless = [
+        without_relevant = [
             query
-            for query in fitted
+            for query in reduced
             if query.judgments and max(query.judgments.values()) < level and not query.no_answer
         ]
-        if hopeless:
-            said.append(
-                f"{into.title} holds no query without a relevant document, so {_listed(hopeless)} {_is_are(hopeless)} left "
+        if without_relevant:
+            notes.append(
+                f"{target.title} holds no query without a relevant document, so {_listed(without_relevant)} {_is_are(without_relevant)} left "
                 "out. They scored 0 and counted in every mean."
             )
-            unjudged += hopeless
-    if lost:
-        verb = "holds" if not into.title.endswith("qrels") else "hold"
-        said.insert(0, f"{into.title} {verb} no {', '.join(lost)}.")
-    if without:
-        said.append(
-            f"Without an answer to judge, {_listed(without)} {_is_are(without)} left out (`no_answer`)."
+            unjudged += without_relevant
+    if dropped:
+        notes.insert(0, f"{target.title} {target.verb} no {', '.join(dropped)}.")
+    if no_answer:
+        notes.append(
+            f"Without an answer to judge, {_listed(no_answer)} {_is_are(no_answer)} left out (`no_answer`)."
         )
     by_passage = [query for query in unjudged if not query.judgments]
     if by_passage:
-        said.append(f"Judged by passage alone, {_listed(by_passage)} {_is_are(by_passage)} left out.")
-    if into.whole_grades:
-        broken = sum(grade != int(grade) for query in fitted for grade in query.judgments.values())
+        notes.append(f"Judged by passage alone, {_listed(by_passage)} {_is_are(by_passage)} left out.")
+    if target.whole_grades:
+        broken = sum(grade != int(grade) for query in reduced for grade in query.judgments.values())
         if broken:
-            said.append(
+            notes.append(
                 f"Grades that are no whole numbers ({broken}) are written as they are; other readers may cut or refuse them."
             )
     if golden.left_out:
-        said.append(f"Without any judgment, {_names(golden.left_out)} {_is_are(golden.left_out)} left out.")
+        notes.append(f"Without any judgment, {_names(golden.left_out)} {_is_are(golden.left_out)} left out.")
     gone = {query.id for query in unjudged}
     kept = GoldenSet(
-        [query for query in fitted if query.id not in gone],
+        [query for query in reduced if query.id not in gone],
         path=golden.path,
         name=golden.name,
-        relevance_level=golden.relevance_level if "set" in into.holds else 1,
-        thresholds=golden.thresholds if "set" in into.holds else (),
+        relevance_level=golden.relevance_level if "set" in target.holds else 1,
+        thresholds=golden.thresholds if "set" in target.holds else (),
     )
-    return kept, said
+    return kept, notes
 
 
-def own_name(golden: GoldenSet) -> str | None:
-    """Return the name that a golden set has beside its file's; None if it has none."""
+def _explicit_name(golden: GoldenSet) -> str | None:
+    """Return the name of a golden set; None if it is that of its file."""
     return (
         None
         if golden.path is not None and golden.name in (golden.path.stem, golden.path.name)
@@ -137,15 +139,16 @@ def own_name(golden: GoldenSet) -> str | None:
     )
 
 
-def refuse(names: Iterable[str], why: str, what: str) -> None:
-    """Raise UnfitError if there are any names, each of which is told with what to do about it."""
+def _refuse(names: Iterable[str], why: str, advice: str) -> None:
+    """Raise ConversionError if there are any names, such as ids or texts, that the format cannot hold."""
     found = list(dict.fromkeys(names))
     if found:
-        raise UnfitError(f"{why}. {what}: {_names(found)}.")
+        raise ConversionError(f"{why}. {advice}: {_names(found)}.")
 
 
-def _of_set(golden: GoldenSet) -> Iterable[str]:
-    name = own_name(golden)
+def _describe_set(golden: GoldenSet) -> Iterable[str]:
+    """Name what is said about the whole set, with counts."""
+    name = _explicit_name(golden)
     if name is not None:
         yield f"name ({quote(name)})"
     if golden.relevance_level != 1:
@@ -158,8 +161,9 @@ def _of_set(golden: GoldenSet) -> Iterable[str]:
         yield f"slices ({len(slices)})"
 
 
-def _of_queries(queries: Sequence[Query], into: Format) -> Iterable[str]:
-    has: dict[str, tuple[str, Callable[[Query], object]]] = {
+def _describe_queries(queries: Sequence[Query], target: Format) -> Iterable[str]:
+    """Name what queries have that a format does not hold, with counts."""
+    kinds: dict[str, tuple[str, Callable[[Query], object]]] = {
         "id": ("ids beside the texts", lambda query: query.text is not None and query.id != query.text),
         "forbidden": ("forbidden documents", lambda query: query.forbidden),
         "tags": ("tags", lambda query: query.tags),
@@ -170,14 +174,14 @@ def _of_queries(queries: Sequence[Query], into: Format) -> Iterable[str]:
         "note": ("notes", lambda query: query.note),
         "passages": ("passages", lambda query: query.passages),
     }
-    for key, (what, test) in has.items():
+    for key, (what, test) in kinds.items():
         count = sum(bool(test(query)) for query in queries)
-        if count and key not in into.holds:
+        if count and key not in target.holds:
             yield f"{what} ({count} {'query' if count == 1 else 'queries'})"
 
 
 def _reduced(query: Query, holds: frozenset[str]) -> Query:
-    """Return a query without what the format does not hold."""
+    """Return a query without what a format does not hold."""
     judgments = query.judgments
     if query.passages and "passages" not in holds:
         keys = {passage.key for passage in query.passages}
@@ -208,7 +212,7 @@ def _listed(queries: Sequence[Query]) -> str:
 
 
 def _names(ids: Sequence[str]) -> str:
-    return listed(ids, _NAMED, quote)
+    return listed(ids, _MAX_NAMED, quote)
 
 
 def _is_are(things: Sequence[object]) -> str:
@@ -218,10 +222,13 @@ def _is_are(things: Sequence[object]) -> str:
 # Files -----------------------------------------------------------------------------------------------------------
 
 
-def files_of(golden: GoldenSet, form: str, path: str) -> dict[str, str]:
-    """Return the content of each file by its path, of what `fitting.fit` has left of a golden set. Raises UnfitError."""
+def render_files(golden: GoldenSet, form: str, path: str) -> dict[str, str]:
+    """Return the content of each file by its path, of a golden set from `drop_unsupported`. Raises ConversionError.
+
+    `form` is a name in FORMATS, `path` that of the file or, for BEIR, the folder.
+    """
     if form == "yaml":
-        return {path: "".join(write_yaml(golden, own_name(golden)))}
+        return {path: "".join(write_yaml(golden, _explicit_name(golden)))}
     if form == "jsonl":
         return {path: "".join(map(_json_line, golden.queries.values()))}
     queries = list(golden.queries.values())
@@ -251,7 +258,7 @@ def _json_line(query: Query) -> str:
 
 
 def _safe(line: str) -> str:
-    """Escape what does not print as itself."""
+    """Escape what is not printable, in JSON."""
     if line.isprintable():
         return line
     return "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in line)
@@ -263,14 +270,14 @@ def _grade(grade: Grade) -> str:
 
 def _trec(queries: list[Query], path: str) -> dict[str, str]:
     ids = (name for query in queries for name in (query.id, *query.judgments))
-    refuse(
-        (name for name in ids if _BLANK.search(name) or name[0] == "\ufeff"),
+    _refuse(
+        (name for name in ids if _WHITE_SPACE.search(name) or name[0] == "\ufeff"),
         "Qrels hold no id with white space",
         "Give each of these an `id` without",
     )
     texts = {query.id: query.text for query in queries if query.text is not None}
-    refuse(
-        (text for text in texts.values() if _BREAK.search(text)),
+    _refuse(
+        (text for text in texts.values() if _LINE_BREAK.search(text)),
         "Topics hold one line a query",
         "Take the line break out of",
     )
@@ -303,11 +310,11 @@ def _beir(queries: list[Query], path: str) -> dict[str, str]:
 
 
 def _table(queries: list[Query], delimiter: str) -> str:
-    """Write a judgment a row; what is said of a query is on its first."""
+    """Write a table with a judgment a row; tags, weight and parameters of a query are on its first row."""
     has_texts = any(query.text is not None for query in queries)
     has_ids = any(query.id != query.text for query in queries)
     params = list(dict.fromkeys(name for query in queries for name in query.params))
-    refuse(
+    _refuse(
         (name for name in params if name != name.strip()),
         "A header holds no white space at the end of a name",
         "Rename",
@@ -324,18 +331,18 @@ def _table(queries: list[Query], delimiter: str) -> str:
     ]
     rows = [header]
     for query in queries:
-        said = [
+        described = [
             *([tags_text(query.tags)] if tags else []),
             *([_grade(query.weight) if query.weight != 1 else ""] if weights else []),
             *(param_text(query.params[name]) if name in query.params else "" for name in params),
         ]
         for doc_id, grade in query.judgments.items():
             named = [*([query.id] if has_ids else []), *([query.text or ""] if has_texts else [])]
-            rows.append([*map(guarded, (*named, doc_id)), _grade(grade), *map(guarded, said)])
-            said = [""] * len(said)
+            rows.append([*map(guarded, (*named, doc_id)), _grade(grade), *map(guarded, described)])
+            described = [""] * len(described)
     _refuse_nul(cell for row in rows for cell in row)
     limit = csv.field_size_limit()
-    refuse(
+    _refuse(
         (cell for row in rows for cell in row if len(cell) > limit),
         f"A cell holds {limit:,} characters",
         "Shorten",
@@ -344,7 +351,7 @@ def _table(queries: list[Query], delimiter: str) -> str:
 
 
 def _csv(rows: Iterable[list[str]], delimiter: str) -> str:
-    """Write rows as `csv.writer` does, which leaves a lone CR without quotes, as no reader takes it."""
+    """Write rows as CSV. The csv module leaves a lone CR unquoted, which other readers take for a line end."""
     special = re.compile(f'[{delimiter}"\n\r]')
 
     def cell(text: str) -> str:
@@ -355,8 +362,8 @@ def _csv(rows: Iterable[list[str]], delimiter: str) -> str:
 
 def _require_texts(queries: list[Query], why: str) -> None:
     if any(query.text is None for query in queries):
-        raise UnfitError(f"{why}, and this golden set has none. Add them first.")
+        raise ConversionError(f"{why}, and this golden set has none. Add them first.")
 
 
 def _refuse_nul(cells: Iterable[str]) -> None:
-    refuse((cell for cell in cells if "\x00" in cell), "A table holds no NUL", "Take it out of")
+    _refuse((cell for cell in cells if "\x00" in cell), "A table holds no NUL", "Take it out of")

@@ -1,4 +1,4 @@
-"""GoldenSet → YAML as people write it, in which every text is read as the text that it is, by other readers too."""
+"""Write a golden set as YAML the way people do, quoting every text that a YAML reader would take for something else."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ if TYPE_CHECKING:
 __all__ = ["double_quoted", "is_ambiguous", "scalar", "write_yaml"]
 
 _WIDTH = 100
-_LONGEST_KEY = 1000
-"""Characters; the parser takes no longer key without the `?` that announces one."""
+"""Characters of a line, from which on a list or mapping is written an entry a line."""
+_MAX_KEY_LENGTH = 1000
+"""Characters; YAML parsers need a `?` before a longer key."""
 _PLAIN = re.compile(r"(?!\.\.\.|---)[\w/.$(][^\n]*")
 _NOT_PLAIN = re.compile(r": | #|[: ]\Z")
 _FLOW_SIGNS = re.compile(r"[,\[\]{}]")
 
 
-class _Word(str):
-    """A text that is written as it is."""
+class _Unquoted(str):
+    """A text that is written without quotes: a keyword of the format, such as `off`, or a percentage."""
 
     __slots__ = ()
 
 
 def write_yaml(golden: GoldenSet, name: str | None = None) -> Iterator[str]:
-    """Write a golden set, piece by piece; `name` is the one that it gets."""
+    """Yield the YAML of a golden set in parts, with `name` as the set's name, if given."""
     if name is not None:
         yield f"name: {scalar(name)}\n"
     if golden.relevance_level != 1:
@@ -53,11 +54,11 @@ def write_yaml(golden: GoldenSet, name: str | None = None) -> Iterator[str]:
             yield f"  {_key(tag)}\n{_limits(limits_of(thresholds), 4)}"
     yield "queries:\n"
     for query in golden.queries.values():
-        yield "".join(_query(query))
+        yield "".join(_query_lines(query))
 
 
 def scalar(text: str, *, flow: bool = False) -> str:
-    """Write a text so that it stays that text; `flow` says that it stands within brackets."""
+    """Write a text so that every reader reads it as that text; `flow` is for a place within brackets."""
     if (
         _PLAIN.fullmatch(text)
         and text.isprintable()
@@ -72,7 +73,7 @@ def scalar(text: str, *, flow: bool = False) -> str:
 
 
 def is_ambiguous(text: str) -> bool:
-    """Say whether readers in general take a plain text for a number, a truth value, a date or nothing at all."""
+    """Say whether YAML readers take an unquoted text for a number, a boolean, a date or null."""
     resolvers = yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], [])
     return (
         any(pattern.match(text) for _, pattern in resolvers)
@@ -82,19 +83,20 @@ def is_ambiguous(text: str) -> bool:
 
 
 def double_quoted(text: str) -> str:
-    """Write a text in double quotes; what does not print as itself is escaped."""
+    """Write a text in double quotes, with escapes for characters that are not printable."""
     escaped = json.dumps(text, ensure_ascii=False)
     return escaped if escaped.isprintable() else "".join(map(_escaped, escaped))
 
 
-def _escaped(sign: str) -> str:
-    if sign.isprintable():
-        return sign
-    code = ord(sign)
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
+    code = ord(character)
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _query(query: Query) -> Iterator[str]:
+def _query_lines(query: Query) -> Iterator[str]:
+    """Yield the lines of one item of `queries`; a field may have several."""
     record = as_record(query)
     text, query_id = query.text, query.id
     fields: list[str] = [] if query_id == text else [_field("id", scalar(query_id))]
@@ -104,7 +106,7 @@ def _query(query: Query) -> Iterator[str]:
         if key == "relevant":
             fields += [] if query.no_answer else [_relevant(value)]
         elif key == "thresholds":
-            fields.append(_collection(key, _as_words(limits_of(query.thresholds))))
+            fields.append(_collection(key, _unquoted_limits(limits_of(query.thresholds))))
         elif key in ("xfail", "note"):
             fields.append(_field(key, scalar(str(value))))
         elif key not in ("id", "query"):
@@ -117,10 +119,11 @@ def _query(query: Query) -> Iterator[str]:
 
 
 def _relevant(value: Any) -> str:
+    """Write the key `relevant` of a query."""
     if isinstance(value, dict) and all(
         grade == 1 and not isinstance(grade, float) for grade in value.values()
     ):
-        value = list(value)  # as most are written: each has grade 1
+        value = list(value)  # a list of documents is the usual form where all have grade 1
     return _collection("relevant", value)
 
 
@@ -129,7 +132,7 @@ def _field(key: str, written: str) -> str:
 
 
 def _collection(key: str, value: Any) -> str:
-    """Write a list or mapping of a query on one line if it fits there, else an entry a line."""
+    """Write a list or mapping of a query on one line if it fits, else an entry a line."""
     line = f"{key}: {_value(value)}\n"
     if len(line) <= _WIDTH or not value:
         return line
@@ -142,18 +145,19 @@ def _collection(key: str, value: Any) -> str:
 
 
 def _limits(limits: Mapping[str, Any], indent: int) -> str:
+    """Write thresholds, a metric a line."""
     return "".join(
         f"{' ' * indent}{_indented(_key(metric), indent)} {_value(words)}\n"
-        for metric, words in _as_words(limits).items()
+        for metric, words in _unquoted_limits(limits).items()
     )
 
 
-def _as_words(limits: Mapping[str, Any]) -> dict[str, Any]:
-    """Shorten limits, and mark their `off` and per cent as words, which nobody puts in quotes."""
+def _unquoted_limits(limits: Mapping[str, Any]) -> dict[str, Any]:
+    """Return limits in their short form, with `off` and percentages marked as unquoted."""
     return {
-        metric: {word: _Word(value) if isinstance(value, str) else value for word, value in words.items()}
+        metric: {word: _Unquoted(value) if isinstance(value, str) else value for word, value in words.items()}
         if isinstance(words, dict)
-        else _Word(words)
+        else _Unquoted(words)
         if isinstance(words, str)
         else words
         for metric, words in short_limits(limits).items()
@@ -162,7 +166,7 @@ def _as_words(limits: Mapping[str, Any]) -> dict[str, Any]:
 
 def _key(text: str) -> str:
     written = scalar(text)
-    return f"{written}:" if len(written) <= _LONGEST_KEY else f"? {written}\n:"
+    return f"{written}:" if len(written) <= _MAX_KEY_LENGTH else f"? {written}\n:"
 
 
 def _indented(entry: str, indent: int) -> str:
@@ -170,9 +174,9 @@ def _indented(entry: str, indent: int) -> str:
 
 
 def _value(value: Any) -> str:
-    """Write a value on one line; recurses no deeper than values are read."""
+    """Write a value on one line; readers limit how deep values are nested, so recursion is safe."""
     if isinstance(value, str):
-        return value if isinstance(value, _Word) else scalar(value, flow=True)
+        return value if isinstance(value, _Unquoted) else scalar(value, flow=True)
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, dict):
@@ -182,4 +186,4 @@ def _value(value: Any) -> str:
 
 
 def _flow_key(written: str) -> str:
-    return written if len(written) <= _LONGEST_KEY else f"? {written} "
+    return written if len(written) <= _MAX_KEY_LENGTH else f"? {written} "
