@@ -1,8 +1,8 @@
-"""The field's own tools say the same, on random queries: trec_eval bit for bit, ir_measures and gdeval as far as they print.
+"""On random queries trec_eval, ir_measures, gdeval and C/W/L give the same scores: trec_eval bit for bit.
 
 The sample is small, so that it runs every time; for the full check:
 
-    IRMETRICS_ORACLE_QUERIES=100000 python -m pytest tests/unit/test_metrics_oracles.py
+    IRMETRICS_ORACLE_QUERIES=100000 python -m pytest tests/unit/metrics/test_oracles.py
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What a comparison takes over instead of computing it anew is what it would have computed."""
+"""Scores that the two sides of a comparison share are those that each would have computed by itself."""
 
 from __future__ import annotations
 
-import gc
 import math
 from dataclasses import replace
 
@@ -11,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet
-from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, read_metrics
 from pytest_irmetrics.golden import Query
@@ -156,16 +154,3 @@ def test_other_labels_are_not_taken_for_the_same(both):
     for metric in METRICS:
         for query_id, value in comparison.change(metric).before.items():
             assert value == expected(other, metric, relabelled.queries[query_id], comparison.depth)
-
-
-def test_the_collector_comes_back_as_it_was():
-    assert gc.isenabled()
-    with pause_gc():
-        assert not gc.isenabled()
-        with pause_gc():
-            pass
-        assert not gc.isenabled()
-    assert gc.isenabled()
-    with pytest.raises(KeyError), pause_gc():
-        raise KeyError
-    assert gc.isenabled()
