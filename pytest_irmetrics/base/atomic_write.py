@@ -1,8 +1,8 @@
-"""Files that are written whole and atomically, whatever happens to the writer.
+"""Write a file so that it is at any moment the old one or the new one, never a part, whatever happens to the writer.
 
-A file is written under another name in the same folder, flushed to the disk and moved into place: at any moment it is
-the old one or the new one. The writer holds a lock on its temporary file, which ends with its process, however that
-ends: a temporary file without a lock is a dead writer's, and is swept away by the next one.
+The data goes to a temporary file in the same folder, is flushed to the disk and moved into place. The writer holds a
+lock on its temporary file, which ends with its process, however that ends: a temporary file without a lock is one that
+a dead writer left, and the next writer removes it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ except ImportError:  # Windows, where nobody can delete a file that a writer has
     fcntl = None  # type: ignore[assignment]
 
 _TEMPORARY = re.compile(r"\.ir-writing-[0-9a-f]{16}\.tmp")
-_DAY = 24 * 60 * 60.0
+_SECONDS_PER_DAY = 24 * 60 * 60.0
 _ATTEMPTS = 5
 
 
@@ -34,7 +34,7 @@ class WriteError(IRMetricsError, ValueError):
 
 
 def write_whole(path: Path, data: bytes, *, again: str = "write it again") -> bool:
-    """Write a file, whole or not at all, and return whether that changed anything.
+    """Write a user's file, whole or not at all, unless it has this content; return whether it was written.
 
     Makes the folders that it takes, follows links and keeps the file's mode. Raises WriteError, and then the file is
     as it was; `again` says what to do once the cause is mended.
@@ -50,14 +50,26 @@ def write_whole(path: Path, data: bytes, *, again: str = "write it again") -> bo
                 return False
             if not mode & 0o222 or not os.access(real, os.W_OK):
                 raise WriteError(f"{where}: is read-only. Make it writable (`chmod u+w`), and {again}.")
-        real.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(real.parent)
         _replace(real, data, mode)
     except OSError as error:
         raise WriteError(
             f"{where}: cannot be written: {error.strerror or error}. What was there is as it was. Mend that, and {again}."
         ) from None
     return True
+
+
+def write_output(path: Path, data: bytes) -> None:
+    """Write a file that a program makes anew each time, whole or not at all; a device or a pipe is written to.
+
+    Makes the folders that it takes, follows links and keeps the file's mode. Raises OSError, and then the file is as it
+    was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mode = _mode(path)
+    if mode is not None and not stat.S_ISREG(mode):  # such as /dev/stdout
+        path.write_bytes(data)
+    else:
+        _replace(Path(os.path.realpath(path)), data, mode)
 
 
 def _mode(path: Path) -> int | None:
@@ -68,6 +80,8 @@ def _mode(path: Path) -> int | None:
 
 
 def _replace(real: Path, data: bytes, mode: int | None) -> None:
+    real.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned_in(real.parent)
     for _ in range(_ATTEMPTS):
         temporary = real.with_name(f".ir-writing-{secrets.token_hex(8)}.tmp")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -75,7 +89,7 @@ def _replace(real: Path, data: bytes, mode: int | None) -> None:
         moved = False
         try:
             with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
-                if not _hold(file.fileno(), temporary):
+                if not _lock(file.fileno(), temporary):
                     continue
                 file.write(data)
                 file.flush()
@@ -97,15 +111,15 @@ def _replace(real: Path, data: bytes, mode: int | None) -> None:
     raise OSError(errno.EBUSY, "another process keeps removing the temporary file")
 
 
-def _hold(descriptor: int, temporary: Path) -> bool:
-    """Lock a temporary file, as the sign that its writer lives. Says whether it is still there to be written."""
+def _lock(descriptor: int, temporary: Path) -> bool:
+    """Lock a temporary file, as the sign that its writer lives; return whether it is still there to be written."""
     if fcntl is None:
         return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:  # a sweeper was between us and the lock
+    except BlockingIOError:  # another writer took it for abandoned before the lock was ours
         return False
-    except OSError:  # a file system without locks, on which sweepers go by age
+    except OSError:  # a file system without locks, where its age tells whether it is abandoned
         return True
     try:
         return os.path.samestat(os.stat(temporary), os.fstat(descriptor))  # noqa: PTH116 - beside fstat
@@ -123,21 +137,21 @@ def _flush_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def sweep(directory: Path) -> list[Path]:
-    """Remove the temporary files of dead writers from a folder and those below it; return what was removed."""
-    return [path for folder, _, _ in os.walk(directory) for path in _sweep(Path(folder))]
+def remove_abandoned(directory: Path) -> list[Path]:
+    """Remove the temporary files that dead writers left in a folder and below it; return what was removed."""
+    return [path for folder, _, _ in os.walk(directory) for path in _remove_abandoned_in(Path(folder))]
 
 
-def _sweep(folder: Path) -> list[Path]:
+def _remove_abandoned_in(folder: Path) -> list[Path]:
     try:
         found = sorted(path for path in folder.iterdir() if _TEMPORARY.fullmatch(path.name))
     except OSError:
         return []
-    return [path for path in found if _remove_abandoned(path)]
+    return [path for path in found if _remove_if_abandoned(path)]
 
 
-def _remove_abandoned(path: Path) -> bool:
-    """Remove a temporary file unless somebody is writing to it. It is ours to remove while we hold its lock.
+def _remove_if_abandoned(path: Path) -> bool:
+    """Remove a temporary file unless a living writer holds its lock.
 
     A writer that has made its file, and not locked it yet, notices afterwards that it is gone, and makes another.
     """
@@ -149,7 +163,7 @@ def _remove_abandoned(path: Path) -> bool:
             return True
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
         try:
-            if not _is_free(descriptor):
+            if not _lock_abandoned(descriptor):
                 return False
             path.unlink()
             return True
@@ -159,12 +173,12 @@ def _remove_abandoned(path: Path) -> bool:
         return False
 
 
-def _is_free(descriptor: int) -> bool:
-    """Take the lock if nobody has it. Where the file system knows no locks, what is a day old counts as free."""
+def _lock_abandoned(descriptor: int) -> bool:
+    """Take the lock if nobody has it. Where the file system knows no locks, a file of a day's age counts as abandoned."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:
-        return time.time() - os.fstat(descriptor).st_mtime > _DAY
+        return time.time() - os.fstat(descriptor).st_mtime > _SECONDS_PER_DAY
     return True

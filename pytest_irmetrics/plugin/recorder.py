@@ -117,10 +117,10 @@ class Recorder:
             if record.baseline_file is not None
         }
         if folders:
-            from pytest_irmetrics.base.atomic_write import sweep  # noqa: PLC0415 - only an updating run pays for it
+            from pytest_irmetrics.base.atomic_write import remove_abandoned  # noqa: PLC0415 - only an updating run pays for it
 
             for folder in sorted(folders):
-                sweep(folder)
+                remove_abandoned(folder)
         self._require_no_problem(session)
         if self._targets and runs_tests(self._config):
             self._write_reports(session)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
-import stat
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.atomic_write import write_output
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.paths import path_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from pytest_irmetrics.reports.item_report import ItemReport
     from pytest_irmetrics.reports.view import Command
@@ -116,7 +115,7 @@ def write(
             if target.appends:
                 _append(target.path, records, command)
             else:
-                write_whole(target.path, _rendered(target, records, command))
+                write_output(target.path, _rendered(target, records, command).encode())
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             problems.append(f"the report {shown} was not written: {reason}.")
@@ -161,32 +160,3 @@ def _append(path: Path, records: Sequence[ItemReport], command: Command) -> None
         if not text:
             raise ValueError("the step's summary is full")
         file.write((gap + text).encode())
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader finds the old text or the new one, never a part; make the folders it needs.
-
-    Links are followed and a file's mode is kept; what is no file (`/dev/stdout`) is written to. Raises OSError.
-    """
-    data = text.encode("utf-8")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        mode = None
-    if mode is not None and not stat.S_ISREG(mode):
-        path.write_bytes(data)
-        return
-    real = Path(os.path.realpath(path))
-    temporary = real.with_name(f".ir-report-{secrets.token_hex(8)}.tmp")
-    try:
-        descriptor = os.open(
-            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
-        )
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
-            file.write(data)
-        if mode is not None:
-            temporary.chmod(stat.S_IMODE(mode))
-        temporary.replace(real)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from pytest_irmetrics.base.atomic_write import sweep
+from pytest_irmetrics.base.atomic_write import remove_abandoned
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.baseline import read_baseline, write_baseline
 
@@ -78,7 +78,7 @@ def test_a_killed_update_loses_nothing(tmp_path):
         for path in baselines:
             assert read_baseline(path) in runs
         if kill % 3 == 0:
-            sweep(folder)
+            remove_abandoned(folder)
         else:
             write_baseline(baselines[0], f"{runs[kill % 2].dumps()} ")
         assert sorted(folder.iterdir()) == baselines

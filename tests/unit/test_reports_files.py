@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from pytest_irmetrics.reports import targets as files
 from pytest_irmetrics.reports.markdown import STEP_SUMMARY_LIMIT
-from pytest_irmetrics.reports.targets import ReportPathError, Target, parse, write, write_whole
+from pytest_irmetrics.reports.targets import ReportPathError, Target, parse, write
 from pytest_irmetrics.reports.view import Command
 from tests.unit.records import failing, passing
 
@@ -155,52 +154,6 @@ def test_what_cannot_be_written_is_told_and_the_others_are(tmp_path, monkeypatch
     assert written == ["y.md"]
     assert problems[0].startswith(f"the report {Path('file/x.md')} was not written: ")
     assert r"nul\x00.md was not written: " in problems[1]
-
-
-def test_a_failure_leaves_what_was_there(tmp_path, monkeypatch):
-    path = tmp_path / "report.md"
-    path.write_text("old", encoding="utf-8")
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(OSError, match="No space"):
-        write_whole(path, "new")
-    assert path.read_text(encoding="utf-8") == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-@posix
-def test_links_are_followed_and_modes_kept(tmp_path):
-    real, link = tmp_path / "real.md", tmp_path / "link.md"
-    real.write_text("old", encoding="utf-8")
-    real.chmod(0o640)
-    link.symlink_to(real)
-    write_whole(link, "new")
-    assert link.is_symlink()
-    assert real.read_text(encoding="utf-8") == "new"
-    assert stat.S_IMODE(real.stat().st_mode) == 0o640
-
-
-@posix
-def test_a_new_file_has_the_mode_of_any_new_file(tmp_path):
-    (tmp_path / "other").touch()
-    write_whole(tmp_path / "report.md", "new")
-    assert (tmp_path / "report.md").stat().st_mode == (tmp_path / "other").stat().st_mode
-
-
-@posix
-def test_what_is_no_file_is_written_to_and_stays(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        write_whole(pipe, "new")
-        assert stat.S_ISFIFO(pipe.stat().st_mode)
-        assert os.read(reader, 10) == b"new"
-    finally:
-        os.close(reader)
 
 
 @pytest.mark.parametrize("chosen", ["json", "md"])
