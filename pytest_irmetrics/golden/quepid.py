@@ -10,7 +10,7 @@ from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_plain
+from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_constant
 from pytest_irmetrics.golden.judgment_rows import bad_grade, judged_twice, read_grade
 from pytest_irmetrics.golden.nodes import NodeProblems, ScalarEvent, is_mapping, is_sequence, place_of
 from pytest_irmetrics.golden.query import Query
@@ -124,7 +124,7 @@ def _read_query(node: Node, problems: NodeProblems) -> Query | None:
 
 def _text(node: Node | None) -> str | None:
     """Return the text of a node; None if it is no text, or blank."""
-    if node.__class__ is not ScalarEvent or is_plain(node) or not node.value.strip():
+    if node.__class__ is not ScalarEvent or is_constant(node) or not node.value.strip():
         return None
     return str(node.value)
 
@@ -134,12 +134,12 @@ def _read_ratings(query_id: str, node: Node, problems: NodeProblems) -> dict[str
     judgments: dict[str, Grade] = {}
     lines: dict[str, int] = {}
     if not is_mapping(node):
-        if not is_plain(node):
+        if not is_constant(node):
             problems.at(node, 'The "ratings" are no object. Write {"document": rating}.')
         return judgments
     for key, value in zip(node[1::2], node[2::2], strict=True):
         if (
-            value.__class__ is ScalarEvent and is_plain(value) and value.value == "null"
+            value.__class__ is ScalarEvent and is_constant(value) and value.value == "null"
         ):  # unrated documents are not judged
             continue
         grade = read_grade(value.value) if value.__class__ is ScalarEvent else None

@@ -1,4 +1,4 @@
-"""One query after the other: from the values of its keys to a Query, among those before it."""
+"""Read one query after the other from its YAML or JSON nodes, and report what is wrong with each."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from pytest_irmetrics.golden.nodes import ScalarEvent, SequenceStartEvent, is_ma
 from pytest_irmetrics.golden.passage import Passage
 from pytest_irmetrics.golden.query import MAX_GRADE, Query
 from pytest_irmetrics.golden.values import (
-    PASSAGE,
+    PASSAGE_EXAMPLE,
     PASSAGE_KEYS,
     QUERY_KEYS,
     all_known,
+    check_keys,
     fields_of,
     pairs_of,
     read_boolean,
@@ -35,57 +36,68 @@ if TYPE_CHECKING:
 
 __all__ = ["QueryReader", "find_name"]
 
-_USUAL = (False, (), 1.0, None, (), None, None)  # what the other keys are where none of them is written
+_COMMON_KEYS = frozenset(("id", "query", "relevant", "tags"))
+"""The only keys of nearly all queries."""
+_RARE_DEFAULTS = (False, (), 1.0, None, (), None, None)
+"""What `QueryReader._read_rare_keys` returns for a query with `_COMMON_KEYS` alone."""
+
+# Looking a grade up takes a fraction of the time of parsing it.
+_GRADES: dict[str, Grade] = {str(grade): grade for grade in range(MAX_GRADE + 1)}
 
 
 class QueryReader:
-    """Reads the queries of one file.
+    """Reads the queries of one file into `queries`.
 
-    `demanding` says that each must have a relevant document or say `no_answer`, and that no grade is below 0.
+    With `require_relevant`, each query must have a relevant document or say `no_answer`, and no grade may be below 0;
+    without it, trec_eval's conventions apply.
     """
 
     queries: dict[str, Query]
-    """Those that have been read, by id."""
+    """The queries read so far, by id."""
     textless: list[Node]
-    """What begins each query that has no text."""
-    least: Grade
-    """The best grade of the query whose best is lowest."""
+    """The first event of each query that has no text."""
+    lowest_best: Grade
+    """The best grade of the query whose best grade is lowest; queries without a relevant document do not count."""
 
     def __init__(
-        self, problems: NodeProblems, thresholds: ThresholdReader, *, demanding: bool = True
+        self, problems: NodeProblems, thresholds: ThresholdReader, *, require_relevant: bool = True
     ) -> None:
         self._problems = problems
         self._thresholds = thresholds
-        self._demanding = demanding
-        self._read_relevant = RelevantReader(problems, demanding=demanding).read
+        self._require_relevant = require_relevant
         self.queries = {}
         self.textless = []
-        self.least = MAX_GRADE
+        self.lowest_best = MAX_GRADE
 
     def read_node(self, node: Node) -> None:
-        """Read a query that was composed before, or is none."""
+        """Read a query from its node; one that is no mapping is reported."""
         if is_mapping(node):
-            self.read(node[0], fields_of(node, QUERY_KEYS, "a query", self._problems), usual=False)
+            fields: dict[str | None, Node] = {
+                key.value: value
+                for key, value in zip(node[1::2], node[2::2], strict=True)
+                if key.__class__ is ScalarEvent
+            }
+            self.read(node[0], node[1::2], fields)
         else:
             self._problems.at(
                 node,
                 f"A query is a mapping, and this is {kind_of(node)}. Write `query: …` and `relevant: …`.",
             )
 
-    def read(self, node: Node, fields: Mapping[str | None, Node], *, usual: bool) -> None:
-        """Read one query from the values of its keys; `node` is the event that begins it.
-
-        `usual` says that all of them are in `USUAL_KEYS`.
-        """
+    def read(self, event: Node, keys: Sequence[Node], fields: Mapping[str | None, Node]) -> None:
+        """Read a query whose mapping begins with `event`: the nodes of its keys, and its values by key."""
         get, problems = fields.get, self._problems
+        only_common = len(fields) == len(keys) and fields.keys() <= _COMMON_KEYS
+        if not only_common:
+            check_keys(keys, QUERY_KEYS, "a query", problems)
         value = get("query")
         text = None if value is None else read_text(value, "query", problems)
         id_node = get("id")
         query_id = text if id_node is None else read_text(id_node, "id", problems)
         if value is None and all_known(fields):
-            self.textless.append(node)
+            self.textless.append(event)
             if id_node is None:
-                problems.at(node, "This query has no `query`. Write the text to search for.")
+                problems.at(event, "This query has no `query`. Write the text to search for.")
 
         relevant = get("relevant")
         passages: list[tuple[Passage, Node]] = []
@@ -95,20 +107,20 @@ class QueryReader:
         value = get("tags")
         tags = () if value is None else read_names(value, "tags", "tag", problems)
         no_answer, forbidden, weight, params, thresholds, xfail, note = (
-            _USUAL if usual else self._unusual(get, relevant, judgments, passages)
+            _RARE_DEFAULTS if only_common else self._read_rare_keys(get, relevant, judgments, passages)
         )
         if no_answer:
             if relevant is not None:
                 problems.at(relevant, "A `no_answer` query has no `relevant`. Remove one of the two.")
         elif judgments:
             best = max(judgments.values())
-            if best <= 0 and self._demanding:
+            if best <= 0 and self._require_relevant:
                 advice = "Grade a relevant one, or write `no_answer: true` in place of `relevant`."
                 problems.at(relevant, f"Every document here has grade 0. {advice}")
-            elif best < self.least:
-                self.least = best
-        elif self._demanding and judgments is not None and (relevant is not None or all_known(fields)):
-            at = node if relevant is None else relevant
+            elif best < self.lowest_best:
+                self.lowest_best = best
+        elif self._require_relevant and judgments is not None and (relevant is not None or all_known(fields)):
+            at = event if relevant is None else relevant
             problems.at(
                 at, "This query has no relevant document. Add `relevant: [id]`, or `no_answer: true`."
             )
@@ -124,8 +136,8 @@ class QueryReader:
             )
             problems.at(id_node or get("query"), f"The query {quote(query_id)} on line {first.line} {same}.")
             return
-        mark = node.start_mark
-        self.queries[query_id] = Query(
+        mark = event.start_mark
+        self.queries[query_id] = Query(  # by position, as keywords would take a third longer
             query_id,
             text,
             {} if judgments is None else judgments,
@@ -142,7 +154,7 @@ class QueryReader:
             tuple([passage for passage, _ in passages]) if passages else (),
         )
 
-    def _unusual(
+    def _read_rare_keys(
         self,
         get: Callable[[str], Node | None],
         relevant: Node | None,
@@ -151,7 +163,7 @@ class QueryReader:
     ) -> tuple[
         bool, tuple[str, ...], float, dict[str, object] | None, tuple[Threshold, ...], str | None, str | None
     ]:
-        """Read the keys that few queries have; as in `_USUAL`, where none of them is there."""
+        """Read all keys but `_COMMON_KEYS`: no_answer, forbidden, weight, params, thresholds, xfail and note."""
         problems = self._problems
         value = get("no_answer")
         no_answer = value is not None and read_boolean(value, "no_answer", problems)
@@ -181,19 +193,10 @@ class QueryReader:
         note = None if value is None or value.__class__ is list else value.value
         return no_answer, forbidden, weight, params, thresholds, xfail, note
 
+    # The key `relevant` ----------------------------------------------------------------------------------------
 
-_GRADES: dict[str, Grade] = {str(grade): grade for grade in range(MAX_GRADE + 1)}
-
-
-class RelevantReader:
-    """Reads the judgments of queries; `demanding` says that no grade is below 0."""
-
-    def __init__(self, problems: NodeProblems, *, demanding: bool) -> None:
-        self._problems = problems
-        self._demanding = demanding
-
-    def read(self, node: Node, passages: list[tuple[Passage, Node]]) -> dict[str, Grade] | None:
-        """Read `relevant`: one id, a list of ids and passages, or grades by id. None if anything is wrong with it.
+    def _read_relevant(self, node: Node, passages: list[tuple[Passage, Node]]) -> dict[str, Grade] | None:
+        """Read one id, a list of ids and passages, or grades by id. Returns None if anything is wrong with it.
 
         Passages are added to `passages` too, each with its node.
         """
@@ -201,7 +204,7 @@ class RelevantReader:
             names = read_names(node, "relevant", "document", self._problems)
             return dict.fromkeys(names, 1) if names else None
         judgments: dict[str, Grade] = {}
-        # Plain loops that leave at what is unusual: comprehensions and zip take more than twice as long here.
+        # Plain loops that break at anything unusual: comprehensions and zip take more than twice as long here.
         parts = iter(node)
         if next(parts).__class__ is SequenceStartEvent:
             for part in parts:
@@ -211,7 +214,7 @@ class RelevantReader:
             if len(judgments) + 1 == len(node) and "" not in judgments:
                 return judgments
             if any(_is_passage(part) for part in islice(node, 1, None)):
-                return self._with_passages(node, passages)
+                return self._read_names_and_passages(node, passages)
             read_names(node, "relevant", "document", self._problems)
             return {} if len(node) == 1 else None
         for part in parts:
@@ -224,36 +227,35 @@ class RelevantReader:
             judgments[part.value] = grade
         if 2 * len(judgments) + 1 == len(node) and "" not in judgments and "<<" not in judgments:
             return judgments
-        return self._graded(node)
+        return self._read_grades(node)
 
-    def _graded(self, node: Node) -> dict[str, Grade] | None:
-        """Read grades by id, with every complaint."""
-        if (
-            {"doc", "text"}
-            <= {key.value for key in node[1::2] if key.__class__ is ScalarEvent}
-            <= PASSAGE_KEYS
-        ):
-            self._problems.at(node, f"A passage stands in a list. Write `relevant: [{PASSAGE}]`.")
+    def _read_grades(self, node: Node) -> dict[str, Grade] | None:
+        """Read grades by id, and report what is wrong with each."""
+        names = {key.value for key in node[1::2] if key.__class__ is ScalarEvent}
+        if {"doc", "text"} <= names <= PASSAGE_KEYS:
+            self._problems.at(node, f"A passage stands in a list. Write `relevant: [{PASSAGE_EXAMPLE}]`.")
             return None
         before = len(self._problems)
         judgments: dict[str, Grade] = {}
         for key, value in pairs_of(node, self._problems):
-            grade = self._grade(quote(key.value), value)
+            grade = self._read_grade(quote(key.value), value)
             if grade is not None:
                 judgments[key.value] = grade
         return judgments if len(self._problems) == before else None
 
-    def _with_passages(self, node: Node, passages: list[tuple[Passage, Node]]) -> dict[str, Grade] | None:
+    def _read_names_and_passages(
+        self, node: Node, passages: list[tuple[Passage, Node]]
+    ) -> dict[str, Grade] | None:
         """Read a list of ids and passages."""
         before = len(self._problems)
-        # The ids apart, so that what is wrong with them is said as it is of a list of ids alone.
+        # The ids by themselves, so that the messages about them are those of a list of ids.
         ids = read_names(
             [item for item in node if not _is_passage(item)], "relevant", "document", self._problems
         )
         judgments: dict[str, Grade] = dict.fromkeys(ids, 1)
         first: dict[str, Node] = {item.value: item for item in node[1:] if item.__class__ is ScalarEvent}
         for item in node[1:]:
-            passage = self._passage(item) if _is_passage(item) else None
+            passage = self._read_passage(item) if _is_passage(item) else None
             if passage is None:
                 continue
             key = passage.key
@@ -273,7 +275,7 @@ class RelevantReader:
         judgments |= {passage.key: passage.grade for passage, _ in passages}
         return judgments if len(self._problems) == before else None
 
-    def _passage(self, node: Node) -> Passage | None:
+    def _read_passage(self, node: Node) -> Passage | None:
         """Read one passage; what is wrong with it is reported."""
         before = len(self._problems)
         fields = fields_of(node, PASSAGE_KEYS, "a passage", self._problems)
@@ -287,7 +289,7 @@ class RelevantReader:
                 self._problems.at(value, f"`{name}` is {kind_of(value)}. Write {what}.")
             else:
                 values[name] = value.value
-        grade = self._grade("the passage", fields["grade"]) if "grade" in fields else 1
+        grade = self._read_grade("the passage", fields["grade"]) if "grade" in fields else 1
         if len(self._problems) > before or grade is None:
             return None
         passage = Passage(values["doc"], values["text"], grade)
@@ -301,7 +303,8 @@ class RelevantReader:
             return passage
         return None
 
-    def _grade(self, name: str, node: Node) -> Grade | None:
+    def _read_grade(self, name: str, node: Node) -> Grade | None:
+        """Read the grade of `name`, as messages call it; what is none is reported."""
         if node.__class__ is not ScalarEvent:
             self._problems.at(
                 node, f"The grade of {name} is {kind_of(node)}. Write a number from 0 to {MAX_GRADE}."
@@ -309,7 +312,7 @@ class RelevantReader:
             return None
         text = node.value
         number = None if node.style else read_number(text)
-        if number is not None and (number >= 0 or not self._demanding) and number <= MAX_GRADE:
+        if number is not None and (number >= 0 or not self._require_relevant) and number <= MAX_GRADE:
             return number
         if number is not None and number < 0:
             message = (
@@ -330,26 +333,26 @@ class RelevantReader:
 
 
 def _is_passage(node: Node) -> bool:
-    """Whether a node is meant as a passage, with all of its keys or without some."""
+    """Say whether a node is meant as a passage, even if keys of a passage are missing."""
     return is_mapping(node) and any(
         key.__class__ is ScalarEvent and key.value in ("doc", "text") for key in node[1::2]
     )
 
 
 def find_name(node: Node, name: str) -> Node:
-    """Return the part of a value that is this name, or the passage of this key; or else the value itself."""
+    """Return the part of a value (an id, a list, grades by id) that names a document or passage; else the whole value."""
     return next(
         (
             part
-            for part in _scalars(node)
+            for part in _names_in(node)
             if (part.value if part.__class__ is ScalarEvent else _passage_key(part)) == name
         ),
         node,
     )
 
 
-def _scalars(node: Node) -> Iterable[Node]:
-    """Return a value that is one name, a list of names or a mapping by name as the scalars that are the names."""
+def _names_in(node: Node) -> Iterable[Node]:
+    """Return the nodes of the names in a value: itself, the items of a list, or the keys of a mapping."""
     if node.__class__ is not list:
         return (node,)
     return node[1:] if node[0].__class__ is SequenceStartEvent else node[1::2]

@@ -27,11 +27,10 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
 
 __all__ = [
-    "PASSAGE",
+    "PASSAGE_EXAMPLE",
     "PASSAGE_KEYS",
     "QUERY_KEYS",
     "SET_KEYS",
-    "USUAL_KEYS",
     "all_known",
     "check_keys",
     "fields_of",
@@ -47,8 +46,7 @@ __all__ = [
     "unknown_key",
 ]
 
-PASSAGE = "{doc: handbook, text: thirty days after purchase, grade: 2}"
-"""One, as an example."""
+PASSAGE_EXAMPLE = "{doc: handbook, text: thirty days after purchase, grade: 2}"
 
 
 def read_text(node: Node, key: str, problems: NodeProblems) -> str | None:
@@ -99,7 +97,7 @@ def _not_a_name(node: Node, key: str, what: str) -> str:
     if key == "relevant" and node[0].__class__ is MappingStartEvent:
         return (
             "A list of documents has no grades. Write a mapping, `relevant: {doc-9: 3, doc-4: 1}`; or a passage, "
-            f"`{PASSAGE}`."
+            f"`{PASSAGE_EXAMPLE}`."
         )
     return f"A {what} is text, and this is {kind_of(node)}. Write `{key}: [a, b]`."
 
@@ -191,8 +189,6 @@ QUERY_KEYS = frozenset(
         "note",
     )
 )
-USUAL_KEYS = frozenset(("id", "query", "relevant", "tags"))
-"""Those that nearly all queries do with."""
 PASSAGE_KEYS = frozenset(("doc", "text", "grade"))
 _OTHER_NAMES = {
     "text": "query",

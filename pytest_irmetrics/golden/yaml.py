@@ -27,10 +27,7 @@ from pytest_irmetrics.golden.nodes import (
 from pytest_irmetrics.golden.queries import QueryReader
 from pytest_irmetrics.golden.read_thresholds import ThresholdReader
 from pytest_irmetrics.golden.values import (
-    QUERY_KEYS,
     SET_KEYS,
-    USUAL_KEYS,
-    check_keys,
     fields_of,
     pairs_of,
     read_level,
@@ -146,10 +143,7 @@ class _SetReader:
                 self._queries.read_node(nodes.compose(event))
                 continue
             fields, keys = compose_mapping(event)
-            usual = len(fields) == len(keys) and fields.keys() <= USUAL_KEYS
-            if not usual:
-                check_keys(keys, QUERY_KEYS, "a query", self._problems)
-            read(event, fields, usual=usual)
+            read(event, keys, fields)
 
     def _refuse_properties(self, event: Node, what: str) -> None:
         """Report the anchor or tag of what is read as it comes, so that no alias could stand for it."""
@@ -211,7 +205,7 @@ class _SetReader:
         elif not self._some and is_sequence(queries):
             self._problems.at(queries, "There is no query. Write `- query: …` with `relevant: …`.")
         check_texts(self._queries, self._problems)
-        if golden.relevance_level > self._queries.least:
+        if golden.relevance_level > self._queries.lowest_best:
             check_level(golden, self._problems)
         check_slices(self._slices, golden, self._problems)
         check_gates(self._limited, golden, self._problems)
