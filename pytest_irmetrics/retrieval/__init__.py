@@ -1,11 +1,11 @@
 """Ask the user's retriever every query and read its answers into a Run: call styles, accepted answers, concurrency."""
 
+from pytest_irmetrics.retrieval.call import RetrievalError
 from pytest_irmetrics.retrieval.options import RetrievalOptions
 from pytest_irmetrics.retrieval.retrieve import aretrieve, close_session_loop, retrieve
 from pytest_irmetrics.retrieval.retriever import (
     Batched,
     QueryLike,
-    RetrievalError,
     Retriever,
     batched,
     is_async,

@@ -1,12 +1,11 @@
-"""The answers that a retriever may return, read as ids: which items it holds, best first, and which id each item has.
+"""Read a retriever's answer as document ids: take its items, best first, and read the id of each.
 
-Taking the items out may run the retriever's own code (a generator, a cursor), and takes at most k. No framework is
-imported: shapes are told by what they can do.
+Taking the items may run the retriever's own code (a generator, a cursor), and takes at most k. No framework is
+imported: an answer's type is recognised by its attributes and methods.
 """
 
 from __future__ import annotations
 
-import heapq
 import inspect
 import math
 import reprlib
@@ -28,7 +27,7 @@ from operator import countOf
 from typing import Any, NoReturn, SupportsFloat, SupportsIndex, TypeVar
 
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.ids import as_id, first_repeat
+from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
 from pytest_irmetrics.base.wording import cut, printable, quote
 
 T = TypeVar("T")
@@ -45,10 +44,10 @@ _ID_NAMES = ("id", "_id", "node_id", "corpus_id")
 
 
 class AnswerError(IRMetricsError, ValueError):
-    """An answer that cannot be read; says what came back and what is accepted."""
+    """An answer that cannot be read as ids; its text says what came back and what is accepted."""
 
 
-# The items of an answer.
+# The items of an answer
 
 
 def _unchanged(item: Any) -> Any:
@@ -56,7 +55,7 @@ def _unchanged(item: Any) -> Any:
 
 
 def _refuse_answer(answer: object, why: str) -> NoReturn:
-    """Refuse what came back as a whole."""
+    """Raise AnswerError for an answer as a whole."""
     raise AnswerError(f"came back: {describe(answer)}. {why} {_ACCEPTED}.")
 
 
@@ -68,7 +67,7 @@ def must_be_awaited(answer: object) -> bool:
 
 
 def draw_items(answer: Any, k: int) -> list[Any]:
-    """Take the first k items out of an answer. Raises AnswerError, and whatever an iterator of the user's raises."""
+    """Return the first k items of an answer. Raises AnswerError, and whatever an iterator of the user's raises."""
     if type(answer) is list:
         return answer[:k]
     if isinstance(answer, (list, tuple)):
@@ -110,7 +109,7 @@ def draw_items(answer: Any, k: int) -> list[Any]:
 async def draw_items_async(
     answer: AsyncIterable[Any], k: int, read: Callable[[Any], T] = _unchanged
 ) -> list[T]:
-    """Take the first k items out of an asynchronous iterator, and read each before the next is made."""
+    """Return the first k items of an asynchronous iterator; `read` is called with each before the next is made."""
     items = aiter(answer)
     drawn: list[T] = []
     try:
@@ -134,7 +133,11 @@ def _take_first(items: Iterator[Any], k: int, read: Callable[[Any], T] = _unchan
 
 
 def split_batch(answer: Any, size: int, read: Callable[[Any], T]) -> list[T]:
-    """Take the answers to `size` queries out of what a batched retriever gave, each read before the next is made."""
+    """Return one result for each of `size` queries of a batched retriever's answer.
+
+    `read` is called with each before the next is made, because a generator may fill one list for all. Raises
+    AnswerError where there are fewer or more.
+    """
     if (
         answer is None
         or isinstance(answer, (str, bytes, bytearray, Mapping, AbstractSet))
@@ -152,7 +155,7 @@ def split_batch(answer: Any, size: int, read: Callable[[Any], T]) -> list[T]:
 
 
 async def split_batch_async(answer: AsyncIterable[Any], size: int, read: Callable[[Any], T]) -> list[T]:
-    """Do as `split_batch` does with an asynchronous iterator."""
+    """Do as `split_batch`, with an asynchronous iterator."""
     return _require_one_each(await draw_items_async(answer, size + 1, read), size)
 
 
@@ -173,7 +176,7 @@ def _expected_of_batch(size: int) -> str:
 
 
 def _response_body(answer: Any) -> Mapping[Any, Any] | None:
-    """Give the body of an ObjectApiResponse or its like, which iterates as 'took', 'hits', or of a DSL's Response."""
+    """Return the body of a response of Elasticsearch's or OpenSearch's client or DSL; None for any other answer."""
     body = getattr(answer, "body", None)
     if not isinstance(body, Mapping) and hasattr(type(answer), "hits") and hasattr(type(answer), "to_dict"):
         body = answer.to_dict()
@@ -181,7 +184,7 @@ def _response_body(answer: Any) -> Mapping[Any, Any] | None:
 
 
 def _columns(answer: Any) -> Any:
-    """Give the columns of a data frame (pandas, Polars), None for all else."""
+    """Return the columns of a data frame (pandas, Polars); None for any other answer."""
     if not (hasattr(answer, "iloc") or hasattr(answer, "iter_rows")):
         return None
     columns = getattr(answer, "columns", None)
@@ -189,12 +192,13 @@ def _columns(answer: Any) -> Any:
 
 
 def _frame_ids(answer: Any, columns: Any, k: int) -> list[Any]:
+    """Return the first k ids of a data frame: of its column `id` or `_id`, or of pandas' index of that name."""
     for name in ("id", "_id"):
         if name in columns:
             if hasattr(answer[name], "columns"):
                 _refuse_answer(answer, f"It has several columns `{name}`.")
             return _take_first(iter(answer[name]), k)
-        if getattr(getattr(answer, "index", None), "name", None) == name:  # pandas alone has one
+        if getattr(getattr(answer, "index", None), "name", None) == name:
             return _take_first(iter(answer.index), k)
     names = ", ".join(quote(str(name), 20) for name in islice(columns, 5))
     _refuse_answer(
@@ -204,6 +208,7 @@ def _frame_ids(answer: Any, columns: Any, k: int) -> list[Any]:
 
 
 def _mapping_items(answer: Any, response: Mapping[Any, Any], k: int) -> list[Any]:
+    """Return the first k items of a mapping: a search response, Haystack's documents, or ids by descending score."""
     hits = response.get("hits")
     if isinstance(hits, Mapping) and isinstance(hits.get("hits"), (list, tuple)):
         if response.get("timed_out"):
@@ -231,7 +236,7 @@ def _mapping_items(answer: Any, response: Mapping[Any, Any], k: int) -> list[Any
     documents = response.get("documents")  # as Haystack's components have it; Chroma has texts there, and ids
     if isinstance(documents, (list, tuple)) and "ids" not in response:
         return list(documents[:k])
-    scores: list[tuple[float, str]] = []
+    scores: list[tuple[str, float]] = []
     for key, value in response.items():
         doc, score = as_id(key), _score_of(value)
         if doc is None or score is None:
@@ -242,15 +247,15 @@ def _mapping_items(answer: Any, response: Mapping[Any, Any], k: int) -> list[Any
             )
         if math.isnan(score):
             _refuse_answer(answer, f"The score of {describe(key)} is NaN.")
-        scores.append((score, doc))
-    # As trec_eval has it: by score, ties by id, both descending.
-    return [doc for _, doc in heapq.nlargest(k, scores)]
+        scores.append((doc, score))
+    return list(ranked(scores)[:k])
 
 
-# The id of an item.
+# The id of an item
 
 
 def _refuse_item(rank: int, item: object, why: str) -> NoReturn:
+    """Raise AnswerError for one item of an answer; `rank` counts from 1."""
     raise AnswerError(f"result {rank} is {describe(item)}. {why} {_ACCEPTED}.")
 
 
@@ -260,11 +265,11 @@ def read_ranking(
     doc_id: Callable[[Any], Any] | None = None,
     stored: Iterable[tuple[str, ...]] = (),
 ) -> tuple[str, ...]:
-    """Turn drawn items into ids; `doc_id` is given each item as it came back.
+    """Return the ids of an answer's items, each id once; `doc_id` is given each item as it came back.
 
-    Rankings that are `stored` were proven to be good: one of them is returned where it is the same. Raises AnswerError:
-    for what has no id; for scores of pairs that ascend or are NaN; for a document that comes twice, unless `duplicates`
-    is "collapse".
+    Rankings that are `stored` were checked before: an equal one is returned in place of a new one. Raises AnswerError
+    for an item without an id, for scores of pairs that ascend or are NaN, and for a document that comes twice unless
+    `duplicates` is "collapse".
     """
     plain = doc_id is None and countOf(map(type, items), str) == len(items)
     ids = tuple(items) if plain else read_ids(items, doc_id)
@@ -273,7 +278,7 @@ def read_ranking(
             return other
     unique = set(ids)
     if "" in unique:
-        read_ids(items, doc_id)  # says where
+        read_ids(items, doc_id)  # raises, and names the rank
     if len(unique) == len(ids):
         return ids
     if duplicates == "collapse":
@@ -292,7 +297,7 @@ def read_ids(
     doc_id: Callable[[Any], Any] | None,
     read: Callable[[int, Any], tuple[str, float | None]] | None = None,
 ) -> tuple[str, ...]:
-    """Turn each item into its id: what `doc_id` gives, else what `read` (`read_item`) finds. Raises AnswerError."""
+    """Return the id of each item: what `doc_id` returns, else what `read` (`read_item`) finds. Raises AnswerError."""
     read = read or read_item
     ids: list[str] = []
     before: float | None = None
@@ -333,7 +338,7 @@ def _check_order(rank: int, item: Any, score: float, before: float | None) -> No
 
 
 def read_item(rank: int, item: Any) -> tuple[str, float | None]:
-    """Read an item's id and, of an explicit pair, its score. Raises AnswerError where there is none."""
+    """Return an item's id and, of an explicit pair, its score. Raises AnswerError where no id can be read."""
     doc = as_id(item)
     if doc is not None:
         return doc, None
@@ -363,6 +368,7 @@ def read_item(rank: int, item: Any) -> tuple[str, float | None]:
 
 
 def _id_in(rank: int, item: Any, value: Any) -> str:
+    """Return the id that a part of an item is or has."""
     doc = as_id(value)
     if doc is None:
         named = _id_field(value) if item is not value else _MISSING
@@ -373,9 +379,9 @@ def _id_in(rank: int, item: Any, value: Any) -> str:
 
 
 def _id_field(item: Any) -> Any:
-    """Give what an item has under the key or attribute `id`, else `_id` and so on, else as LangChain's `metadata["_id"]`.
+    """Return an item's key or attribute `id`, else `_id` and so on, else `metadata["_id"]` as LangChain has it.
 
-    A hit of Elasticsearch's or OpenSearch's DSL is its source, which may have an `id` of its own: it has `meta.id`.
+    A hit of Elasticsearch's or OpenSearch's DSL has `meta.id`; an `id` would be a field of the document.
     """
     meta = getattr(item, "meta", None)
     value = getattr(meta, "id", None) if hasattr(meta, "index") else None
@@ -391,7 +397,7 @@ def _id_field(item: Any) -> Any:
 
 
 def field_of(item: Any, name: str) -> Any:
-    """Give what an item has as a key or attribute; None where it has not."""
+    """Return an item's key or attribute of this name; None where it has neither."""
     if isinstance(item, Mapping):
         return item.get(name)
     if _has_keys(item):  # sqlite3.Row and its like
@@ -400,38 +406,43 @@ def field_of(item: Any, name: str) -> Any:
 
 
 def _as_row(item: Any) -> tuple[Any, ...] | None:
-    """Give a row of one or two columns as a tuple: what has a length and places, and is no array."""
+    """Return a row of one or two columns as a tuple; None for anything else, arrays included."""
     if isinstance(item, Mapping) or hasattr(type(item), "dtype"):
         return None
     if not (hasattr(type(item), "__len__") and hasattr(type(item), "__getitem__")) or len(item) not in {1, 2}:
         return None
-    return tuple(item[place] for place in range(len(item)))
+    return tuple(item[column] for column in range(len(item)))
 
 
 def _has_keys(value: object) -> bool:
-    """Say whether a value is read by key, as mappings and rows are."""
+    """Say whether a value has keys, as mappings and rows of sqlite3 do."""
     return callable(getattr(type(value), "keys", None)) and hasattr(type(value), "__getitem__")
 
 
 def _is_container(value: Any) -> bool:
-    """Say whether a value is no single thing but holds others."""
     return isinstance(value, (list, tuple, Mapping))
 
 
 def _score_of(value: Any) -> float | None:
-    """Give a number as a float; None for what is none."""
+    """Return a number as a float; None for what is no number."""
     if isinstance(value, (bool, str)) or not isinstance(value, (SupportsFloat, SupportsIndex)):
         return None
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):  # an array of several, a missing value, a giant
+    except (
+        TypeError,
+        ValueError,
+        OverflowError,
+    ):  # an array of several, a missing value, an integer beyond floats
         return None
 
 
-# Values of the user's in messages.
+# The user's values in messages
 
 
 class _Shortener(reprlib.Repr):
+    """A repr of at most 60 characters and three items, at most three levels deep."""
+
     def __init__(self) -> None:
         super().__init__()
         self.maxstring = self.maxother = 60
@@ -450,17 +461,17 @@ _shorten = _Shortener().repr
 
 
 def type_name(value: object) -> str:
-    """Give the name of a value's type, on one line."""
+    """Return the name of a value's type, on one line."""
     # Past a metaclass, which may have a __name__ of its own that raises.
     return printable(str(type.__dict__["__name__"].__get__(type(value))))
 
 
 def describe(value: object) -> str:
-    """Word a value for a message: its type and a short repr that no hostile value can break."""
+    """Return a value's type and a short repr for a message, also where its own repr raises."""
     name = type_name(value)
     try:
         text = printable(_shorten(value))
-    except Exception:  # noqa: BLE001 - as above; reprlib goes by a type's name and may meet a stranger of that name
+    except Exception:  # noqa: BLE001 - reprlib goes by the type's name, and another type may have that name
         text = f"<{name}>"
     if value is None:
         return "None"

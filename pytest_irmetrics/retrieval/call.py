@@ -1,4 +1,7 @@
-"""Make one call of the retriever and read its answer as ids; functions of a module, so that processes can run them."""
+"""Make one call of the retriever and read its answer as ids.
+
+These are functions of a module, so that they can be pickled and run in another process.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
     describe,
@@ -28,6 +33,15 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 
+class RetrievalError(IRMetricsError):
+    """Retrieval that cannot start, or a query that could not be answered (`query_id`); `problem` says why."""
+
+    def __init__(self, problem: str, query_id: str | None = None) -> None:
+        super().__init__(problem if query_id is None else f"query {quote(query_id)}: {problem}")
+        self.problem = problem
+        self.query_id = query_id
+
+
 class Call(NamedTuple):
     """One call to make of the retriever: for one query, or for as many as a batch has."""
 
@@ -36,11 +50,11 @@ class Call(NamedTuple):
     kwargs: Mapping[str, Any]
     is_batch: bool
     repeat: int
-    """Which time, from 0, it is that the queries are asked."""
+    """How many times these queries were asked before."""
     passages: tuple[JudgedPassages | None, ...] = ()
-    """The passages that each query judges; empty where no query judges any."""
+    """For each query the passages that it judges; empty where no query judges any."""
     stored_passages: tuple[JudgedPassages | None, ...] = ()
-    """The passages that each query judged when the stored run was made, where those were others; else empty."""
+    """For each query the passages that it judged when the stored run was made, if those were others; else empty."""
 
     def failed(self, problem: str) -> Reply:
         """Return the reply of a call that failed for all its queries."""
@@ -112,7 +126,7 @@ def call_retriever(
 
 
 def reply_in_time(call: Call, reply: Reply | None, timeout: float | None) -> Reply:
-    """Return the reply, or that of a call that timed out: there is none, or it came late because nothing stopped it."""
+    """Return the reply; one that says that the call timed out where there is none, or it came too late."""
     if timeout is not None and (reply is None or reply.milliseconds > timeout * 1000):
         return call.timed_out(timeout)
     assert reply is not None  # noqa: S101 - without a time limit no call is given up
@@ -151,14 +165,14 @@ async def await_answer(pending: PendingAnswer, options: RetrievalOptions) -> Rep
 
 
 def _draw(call: Call, answer: Any, depth: int) -> list[list[Any] | str]:
-    """Take the items of each query out of an answer; a sentence for a query of a batch where that failed."""
+    """Return the items of each query; for a query of a batch where that failed, what went wrong."""
     if not call.is_batch:
         return [draw_items(answer, depth)]
     return split_batch(answer, len(call.query_ids), lambda result: _draw_one(result, depth))
 
 
 async def _draw_async(call: Call, answer: Any, depth: int) -> list[list[Any] | str]:
-    """Do as `_draw` with an asynchronous iterator."""
+    """Do as `_draw`, with an asynchronous iterator."""
     if not call.is_batch:
         return [await draw_items_async(answer, depth)]
     return await split_batch_async(answer, len(call.query_ids), lambda result: _draw_one(result, depth))
@@ -192,6 +206,7 @@ def _read_reply(call: Call, drawn: list[list[Any] | str], seconds: float, option
 
 
 def _read_ids(query_id: str, items: list[Any] | str, options: RetrievalOptions) -> tuple[str, ...] | str:
+    """Return the ids of a query's items, or what went wrong."""
     if isinstance(items, str):
         return items
     try:
@@ -209,6 +224,7 @@ def _read_passages(
     stored_passages: JudgedPassages | None,
     options: RetrievalOptions,
 ) -> tuple[str, ...] | RankedTwice | str:
+    """Return the ranking of a query's items by the passages that they contain, or what went wrong."""
     from pytest_irmetrics.retrieval.chunks import read_passage_ranking  # noqa: PLC0415 - most golden sets judge no passages
 
     if isinstance(items, str):

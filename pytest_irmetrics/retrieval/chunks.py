@@ -1,4 +1,4 @@
-"""Read the answer to a query that judges passages: the chunks it holds, and the passages that they contain."""
+"""Read the answer to a query that judges passages: each item as a chunk with document, id and text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INNER = ("metadata", "meta", "payload", "_source", "node", "properties", "entit
 def read_passage_ranking(
     items: Sequence[Any], duplicates: str, doc_id: Callable[[Any], Any] | None, known: JudgedPassages
 ) -> tuple[str, ...]:
-    """Turn the items of an answer into a ranking of documents and of the passages that the items contain.
+    """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
     An item's document is what `doc_id` returns; without that its id or, where one of its usual fields names a document
     that the query judges or forbids, that one. Raises AnswerError as `read_ranking` does; for a chunk that comes twice,
@@ -40,13 +40,14 @@ def read_passage_ranking(
 
 
 def _without_duplicates(chunks: Sequence[Chunk], *, collapse: bool) -> Iterator[Chunk]:
+    """Yield each chunk once; raise AnswerError for one that comes twice, unless `collapse`."""
     first_ranks: dict[tuple[str, str | None], int] = {}
     for rank, chunk in enumerate(chunks, start=1):
-        first = first_ranks.setdefault((chunk.document, chunk.own or chunk.text), rank)
+        first = first_ranks.setdefault((chunk.document, chunk.own_id or chunk.text), rank)
         if first == rank:
             yield chunk
         elif not collapse:
-            name = quote(chunk.own or chunk.document)
+            name = quote(chunk.own_id or chunk.document)
             raise AnswerError(
                 f"{name} came back at rank {first} and again at rank {rank}. Return each chunk once, or set "
                 "ir_duplicates = collapse to keep the first of each."
@@ -57,19 +58,20 @@ def _read_document(documents: Collection[str], rank: int, item: Any) -> tuple[st
     """Return the document that an item is a chunk of, and the score of an explicit pair."""
     source = _source(item, documents)
     try:
-        own, score = read_item(rank, item)
+        own_id, score = read_item(rank, item)
     except AnswerError:
         if source is None:
             raise
         return source, None
-    return (own if source is None or own in documents else source), score
+    return (own_id if source is None or own_id in documents else source), score
 
 
 def _read_chunk(rank: int, item: Any, document: str, judged: Collection[str]) -> Chunk:
+    """Return an item as a chunk of its document, with its text if passages of that document are judged."""
     try:
-        own: str | None = item if isinstance(item, str) else read_item(rank, item)[0]
+        own_id: str | None = item if isinstance(item, str) else read_item(rank, item)[0]
     except AnswerError:  # it has none, and needs none
-        own = None
+        own_id = None
     text = _text(item)
     if document in judged:
         if text is None:
@@ -79,11 +81,11 @@ def _read_chunk(rank: int, item: Any, document: str, judged: Collection[str]) ->
                 "`content`."
             )
         text = fold(text)
-    return Chunk(document, None if own == document else own, text)
+    return Chunk(document, None if own_id == document else own_id, text)
 
 
 def _source(item: Any, documents: Collection[str]) -> str | None:
-    """Return the first of these documents that one of an item's usual fields names."""
+    """Return the first of these documents that one of an item's usual fields names; None if there is none."""
     for value in _field_values(item, _SOURCES):
         source = as_id(value)
         if source in documents:
@@ -92,6 +94,7 @@ def _source(item: Any, documents: Collection[str]) -> str | None:
 
 
 def _text(item: Any) -> str | None:
+    """Return an item's text, from one of its usual fields or from LlamaIndex's `get_content()`."""
     for value in _field_values(item, (*_TEXTS, "get_content")):
         text = value() if callable(value) else value
         if isinstance(text, str):
@@ -100,7 +103,7 @@ def _text(item: Any) -> str | None:
 
 
 def _field_values(item: Any, names: Sequence[str]) -> Iterator[Any]:
-    """Yield what an item, or the first of a pair, has under these names, and then what its parts have."""
+    """Yield the values of these fields of an item, or of the first of a pair, and then those of its parts."""
     if isinstance(item, str):
         return
     outer = item[0] if isinstance(item, tuple) and item and not hasattr(item, "_fields") else item

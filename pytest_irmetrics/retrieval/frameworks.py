@@ -1,7 +1,8 @@
-"""Which method of a framework's object is the retriever, and what it can be given.
+"""Find the method that retrieves of an object of LangChain, LlamaIndex or Haystack, and what it can be given.
 
-No framework is imported: an object is told by its methods, LangChain's by `invoke`, LlamaIndex's by `retrieve` and
-Haystack's by `run`. Where a framework would drop a keyword argument in silence, the signature given here does not have it.
+No framework is imported: an object is recognised by its methods, LangChain's by `invoke`, LlamaIndex's by `retrieve`
+and Haystack's by `run`. Where a framework would drop a keyword argument in silence, the signature given here leaves it
+out, so that a query with such a param is an error.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_irmetrics.retrieval.answers import describe, type_name
+from pytest_irmetrics.retrieval.call import RetrievalError
 from pytest_irmetrics.retrieval.options import DEPTH_NAMES
 
 _KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
@@ -21,46 +23,47 @@ _KEYWORDS = inspect.Parameter("kwargs", _VAR_KEYWORD)
 _INJECTED = frozenset(("run_manager", "config"))
 """Parameters that LangChain itself fills."""
 _WRAPPERS = ("bound", "runnable", "default")
-"""Where LangChain's `bind`, `with_config`, `with_retry`; `with_fallbacks`; `configurable_fields` keep what they wrap."""
-_LANGCHAIN_FILLS_IN = "langchain_core.retrievers"
-"""The module of the `_aget_relevant_documents` that a retriever without one of its own has: it calls the sync one in a thread."""
+"""Attributes that hold what LangChain's `bind`, `with_config`, `with_retry`; `with_fallbacks`; `configurable_fields` wrap."""
+_LANGCHAIN_DEFAULTS = "langchain_core.retrievers"
+"""The module of LangChain's own `_aget_relevant_documents`, which calls the sync one in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
-    """What is called of a framework's object."""
+class FrameworkMethod:
+    """The method to call of a framework's object, and what it can be given."""
 
     function: Callable[..., Any]
     signature: inspect.Signature | None
-    """What it can be given; None: what the function's own signature says."""
+    """None: the function's own signature holds."""
     is_async: bool
     depth_advice: str
-    """Where the depth is set of what cannot be handed one, a sentence."""
+    """Where the depth is set if it cannot be handed over, a sentence."""
 
 
-def find_method(retriever: object, *, prefer_async: bool) -> Method | str | None:
-    """Find the method of a framework's object to call; `prefer_async` takes the async one where there are both.
+def find_method(retriever: object, *, prefer_async: bool) -> FrameworkMethod | None:
+    """Return the method of a framework's object to call, None for an object of no framework.
 
-    A sentence says why an object that looks like a framework's cannot be asked; None: it looks like none.
+    `prefer_async` takes the async method where there are both. Raises RetrievalError for an object that looks like a
+    framework's and cannot be asked.
     """
     if _method(retriever, "invoke") or _method(retriever, "ainvoke"):
         return _of_langchain(retriever, prefer_async=prefer_async)
     for names, read in ((("retrieve", "aretrieve"), _of_llama_index), (("run", "run_async"), _of_haystack)):
-        plain, coroutine = (_method(retriever, name) for name in names)
-        function = (coroutine or plain) if prefer_async else (plain or coroutine)
+        sync, async_ = (_method(retriever, name) for name in names)
+        function = (async_ or sync) if prefer_async else (sync or async_)
         if function is not None:
-            return read(retriever, function, is_async=function is coroutine)
+            return read(retriever, function, is_async=function is async_)
     return None
 
 
-def _method(thing: object, name: str) -> Callable[..., Any] | None:
-    found = _attribute(thing, name)
+def _method(value: object, name: str) -> Callable[..., Any] | None:
+    found = _attribute(value, name)
     return found if callable(found) else None
 
 
-def _attribute(thing: object, name: str) -> Any:
+def _attribute(value: object, name: str) -> Any:
     try:
-        return getattr(thing, name, None)
+        return getattr(value, name, None)
     except Exception:  # noqa: BLE001 - a __getattr__ may raise anything
         return None
 
@@ -72,35 +75,37 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
         return None
 
 
-def _of_langchain(retriever: object, *, prefer_async: bool) -> Method:
-    inner, chained = _unwrapped(retriever)
-    plain, coroutine = _hooks(inner)
+def _of_langchain(retriever: object, *, prefer_async: bool) -> FrameworkMethod:
+    inner, chained = _unwrap(retriever)
+    sync, async_ = _hooks(inner)
     invoke, ainvoke = _method(retriever, "invoke"), _method(retriever, "ainvoke")
-    if not chained and plain is not None and coroutine is None and invoke is not None:
+    if not chained and sync is not None and async_ is None and invoke is not None:
         ainvoke = None
-    if not chained and plain is None and coroutine is not None and ainvoke is not None:
+    if not chained and sync is None and async_ is not None and ainvoke is not None:
         invoke = None
     function = (ainvoke or invoke) if prefer_async else (invoke or ainvoke)
     assert function is not None  # noqa: S101 - that it has one of the two is why this is LangChain's
-    hook = (coroutine or plain) if function is ainvoke else (plain or coroutine)
+    hook = (async_ or sync) if function is ainvoke else (sync or async_)
     signature = None if hook is None else inspect.Signature([_INPUT, *_options(inner, hook, chained=chained)])
-    return Method(function, signature, function is ainvoke, _langchain_advice(inner, chained=chained))
+    return FrameworkMethod(
+        function, signature, function is ainvoke, _langchain_advice(inner, chained=chained)
+    )
 
 
 def _hooks(inner: object) -> tuple[Callable[..., Any] | None, Callable[..., Any] | None]:
-    """Give the user's functions, sync and async, that `invoke` and `ainvoke` call; an async one that only calls the other is none."""
-    plain, coroutine = _method(inner, "_get_relevant_documents"), _method(inner, "_aget_relevant_documents")
-    if plain is None:
+    """Return the user's functions, sync and async, that `invoke` and `ainvoke` call; None for one that LangChain wrote."""
+    sync, async_ = _method(inner, "_get_relevant_documents"), _method(inner, "_aget_relevant_documents")
+    if sync is None:
         return _method(inner, "func"), _method(inner, "afunc")  # of a RunnableLambda
-    return plain, None if _attribute(coroutine, "__module__") == _LANGCHAIN_FILLS_IN else coroutine
+    return sync, None if _attribute(async_, "__module__") == _LANGCHAIN_DEFAULTS else async_
 
 
 def _options(inner: object, hook: Callable[..., Any], *, chained: bool) -> list[inspect.Parameter]:
-    """Give what can be handed over by keyword."""
-    options = _extra(hook)
+    """Return what can be handed over by keyword."""
+    options = _keyword_parameters(hook)
     retrieves = _method(inner, "_get_relevant_documents")
-    if retrieves is not None and not _extra(retrieves):
-        return []  # LangChain goes by the sync one, and drops what that does not take
+    if retrieves is not None and not _keyword_parameters(retrieves):
+        return []  # LangChain drops what the sync function does not take, also for the async one
     if chained:
         # The depth is the whole chain's: what comes out of its first step is a pool for the others.
         return [_KEYWORDS] if options else []
@@ -111,10 +116,10 @@ def _options(inner: object, hook: Callable[..., Any], *, chained: bool) -> list[
     return options
 
 
-def _unwrapped(retriever: object) -> tuple[object, bool]:
-    """Give what a call's keyword arguments come to in the end, and whether that is the first step of several."""
+def _unwrap(retriever: object) -> tuple[object, bool]:
+    """Return the runnable that gets a call's keyword arguments in the end, and whether it is the first step of a chain."""
     inner, chained = retriever, False
-    for _ in range(20):
+    for _ in range(20):  # wrappers may hold each other
         if _method(inner, "_get_relevant_documents"):
             break
         for name in (*_WRAPPERS, "first"):
@@ -127,8 +132,8 @@ def _unwrapped(retriever: object) -> tuple[object, bool]:
     return inner, chained
 
 
-def _extra(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Give what a function takes by keyword besides its first parameter and what LangChain fills in."""
+def _keyword_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Return what a function takes by keyword besides its first parameter and what LangChain fills in."""
     parameters = _parameters(function)
     if parameters is None:
         return [_KEYWORDS]
@@ -140,27 +145,32 @@ def _extra(function: Callable[..., Any]) -> list[inspect.Parameter]:
     ]
 
 
+def _own_depth(retriever: object) -> str | None:
+    """Return the name of the attribute in which a retriever has a depth of its own."""
+    return next((name for name in DEPTH_NAMES if isinstance(_attribute(retriever, name), int)), None)
+
+
 def _langchain_advice(inner: object, *, chained: bool) -> str:
-    own = next((name for name in DEPTH_NAMES if isinstance(_attribute(inner, name), int)), None)
+    own = _own_depth(inner)
     if own is None and isinstance(_attribute(inner, "search_kwargs"), Mapping):
         own = 'search_kwargs={"k": …}'
     where = "the chain's first step, " if chained else ""
     return _advice(inner, own, where)
 
 
-def _advice(thing: object, own: str | None, where: str = "") -> str:
+def _advice(value: object, own: str | None, where: str = "") -> str:
     how = f"set its {own}" if own else "set it where the retriever is made"
-    return f"Its retriever, {where}{type_name(thing)}, has a depth of its own: {how}."
+    return f"Its retriever, {where}{type_name(value)}, has a depth of its own: {how}."
 
 
-def _of_llama_index(retriever: object, function: Callable[..., Any], *, is_async: bool) -> Method:
-    return Method(function, None, is_async, _advice(retriever, "similarity_top_k"))
+def _of_llama_index(retriever: object, function: Callable[..., Any], *, is_async: bool) -> FrameworkMethod:
+    return FrameworkMethod(function, None, is_async, _advice(retriever, "similarity_top_k"))
 
 
-def _of_haystack(retriever: object, function: Callable[..., Any], *, is_async: bool) -> Method | str:
+def _of_haystack(retriever: object, function: Callable[..., Any], *, is_async: bool) -> FrameworkMethod:
     parameters = _parameters(function)
     if parameters is None:
-        return Method(function, None, is_async, _advice(retriever, None))
+        return FrameworkMethod(function, None, is_async, _advice(retriever, None))
     keywords = [parameter for parameter in parameters if parameter.kind is _VAR_KEYWORD]
     named = {
         parameter.name: parameter.replace(kind=_KEYWORD_ONLY)
@@ -169,50 +179,49 @@ def _of_haystack(retriever: object, function: Callable[..., Any], *, is_async: b
     }
     mapping = _attribute(retriever, "input_mapping")
     if keywords and isinstance(mapping, Mapping):
-        # A SuperComponent, whose run(**kwargs) drops all other names.
+        # A SuperComponent, whose run(**kwargs) drops all other names in silence.
         named = {name: inspect.Parameter(name, _KEYWORD_ONLY, default=None) for name in mapping}
         keywords = []
     elif keywords:
         named.setdefault("query", inspect.Parameter("query", _KEYWORD_ONLY))
     if "query" not in named:
-        return _no_query(retriever, list(named))
+        raise RetrievalError(_no_query(retriever, list(named)))
     signature = inspect.Signature([named.pop("query"), *named.values(), *keywords])
-    own = next((name for name in DEPTH_NAMES if isinstance(_attribute(retriever, name), int)), None)
-    return Method(function, signature, is_async, _advice(retriever, own))
+    return FrameworkMethod(function, signature, is_async, _advice(retriever, _own_depth(retriever)))
 
 
 def _no_query(retriever: object, names: list[str]) -> str:
-    said = f"The retriever is {describe(retriever)}. Its run takes {_listed(names)}, and no `query`."
+    start = f"The retriever is {describe(retriever)}. Its run takes {_listed(names)}, and no `query`."
     if _method(retriever, "add_component"):
         return (
-            f"{said} Of a pipeline, give a function that says where the text goes in and the documents come out: "
+            f"{start} Of a pipeline, give a function that says where the text goes in and the documents come out: "
             'lambda query, k: pipeline.run({"retriever": {"query": query, "top_k": k}})["retriever"]["documents"].'
         )
     if "query_embedding" in names:
         return (
-            f"{said} Give Haystack's TextEmbeddingRetriever of it and the embedder, or a function of (query, k) "
+            f"{start} Give Haystack's TextEmbeddingRetriever of it and the embedder, or a function of (query, k) "
             "that embeds the query's text."
         )
-    return f"{said} Give a function of (query, k) that calls it."
+    return f"{start} Give a function of (query, k) that calls it."
 
 
 def _listed(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names) or "nothing"
 
 
-def hint(thing: object) -> str:
-    """Say what may have been meant by an object that is no retriever; nothing where that cannot be told."""
-    if inspect.iscoroutine(thing) or inspect.isasyncgen(thing):
-        if inspect.iscoroutine(thing):
-            thing.close()
+def hint(value: object) -> str:
+    """Return what the user may have meant by an object that is no retriever, a sentence; empty where that is unknown."""
+    if inspect.iscoroutine(value) or inspect.isasyncgen(value):
+        if inspect.iscoroutine(value):
+            value.close()
         return (
             " It was never awaited. A fixture that is async needs a plugin: with pytest-asyncio @pytest_asyncio.fixture, or "
             "its setting asyncio_mode = auto."
         )
-    if isinstance(thing, str):
+    if isinstance(value, str):
         return " Of a stored run give Run.load(path)."
-    if _method(thing, "as_retriever"):
+    if _method(value, "as_retriever"):
         return " It has as_retriever(): give what that returns."
-    if _method(thing, "search"):
+    if _method(value, "search"):
         return " It has a method search: give a function that calls it and returns ids."
     return ""

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.retrieval.answers import describe
+from pytest_irmetrics.retrieval.call import RetrievalError
 from pytest_irmetrics.retrieval.passages import translate_ranking
-from pytest_irmetrics.retrieval.retriever import RetrievalError, passages_of
+from pytest_irmetrics.retrieval.retriever import passages_of
 from pytest_irmetrics.retrieval.schedule import Retrieved, answer_to, stored_passages
 from pytest_irmetrics.run import Answer, Run
 
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
     from pytest_irmetrics.retrieval.passages import JudgedPassages
     from pytest_irmetrics.retrieval.retriever import QueryLike
 
-_NOTHING = Answer(((),))
+_EMPTY_ANSWER = Answer(((),))
 
 
 def replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) -> Retrieved:
-    """Answer from a stored run, with all the times that it was asked.
+    """Answer queries from a stored run, with all its repeats.
 
-    A run that knows its depth is what a retriever answered, each query that it was asked in it: another query is an
-    error. Any other, such as a TREC run, has no line for an empty answer: a query that it does not have is one.
+    A run that knows its depth was recorded of a retriever and has every query that was asked: another query is an
+    error. Any other, such as a TREC run, has no line for an empty answer: a query that it lacks had an empty answer.
     Raises RetrievalError for a run that is not as deep as asked for, or that has none of the queries.
     """
     if run.depth is not None and run.depth < options.depth:
@@ -38,7 +39,7 @@ def replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) ->
     # Without a depth, one query alone may well have had an empty answer.
     if len(missing) == len(queries) > (1 if run.depth is None else 0):
         raise RetrievalError(
-            f"The stored run has no query that is asked here: it has {_some(list(run))}, and asked is {_some(missing)}. "
+            f"The stored run has no query that is asked here: it has {_listed(list(run))}, and asked is {_listed(missing)}. "
             "Queries go by their ids. Give the run of this golden set, or store it anew."
         )
     answers: dict[str, Answer] = {}
@@ -50,12 +51,12 @@ def replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) ->
         if stored is None and run.depth is not None:
             errors[query.id] = "the stored run was not asked this query. Store the run anew."
             continue
-        stored = stored or _NOTHING
+        stored = stored or _EMPTY_ANSWER
         problem = _asked_otherwise(query, stored)
         if problem:
             errors[query.id] = problem
             continue
-        # At its own depth it is taken whole: chunks that hold several passages make it longer.
+        # Not cut at its own depth: chunks that contain several passages make a ranking longer than that.
         depth = None if options.depth == run.depth else options.depth
         judged = getattr(query, "judgments", ())
         answers[query.id] = answer_to(query, _rankings(stored, passages_of(query), judged, depth))
@@ -77,6 +78,7 @@ def replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) ->
 def _rankings(
     stored: Answer, passages: Sequence[Passage], judged: Collection[str], depth: int | None
 ) -> tuple[tuple[str, ...], ...]:
+    """Return the rankings of a stored answer by today's passages, cut at `depth`."""
     rankings = stored.rankings
     if stored.passages:
         rankings = tuple(
@@ -90,12 +92,13 @@ def _was_searched_for(known: JudgedPassages, stored: Answer) -> bool:
     return all(passage.key in (stored.judgments or ()) for passage in known.passages)
 
 
-def _some(ids: Sequence[str], most: int = 3) -> str:
+def _listed(ids: Sequence[str], most: int = 3) -> str:
     shown = ", ".join(map(quote, ids[:most])) or "no query"
     return shown if len(ids) <= most else f"{shown}, …"
 
 
 def _asked_otherwise(query: QueryLike, stored: Answer) -> str | None:
+    """Return what is wrong where a stored answer is to another text or other params; else None."""
     if stored.text is not None and query.text is not None and stored.text != query.text:
         return f"the stored run answers another text, {quote(stored.text)}. Store the run anew."
     if (stored.text is not None or stored.params) and stored.params != query.params:

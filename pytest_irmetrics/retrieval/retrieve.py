@@ -12,13 +12,14 @@ from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.retrieval.call import (
     PendingAnswer,
     Reply,
+    RetrievalError,
     await_answer,
     call_retriever,
     call_retriever_async,
     reply_in_time,
 )
 from pytest_irmetrics.retrieval.options import RetrievalOptions
-from pytest_irmetrics.retrieval.retriever import RetrievalError, Retriever
+from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.retrieval.schedule import (
     ReplyCollector,
     Retrieved,

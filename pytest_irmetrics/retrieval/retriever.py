@@ -8,10 +8,9 @@ import inspect
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.wording import printable, quote
+from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.retrieval.answers import describe, type_name
-from pytest_irmetrics.retrieval.call import Call
+from pytest_irmetrics.retrieval.call import Call, RetrievalError
 from pytest_irmetrics.retrieval.options import DEPTH_NAMES
 from pytest_irmetrics.retrieval.passages import JudgedPassages
 
@@ -60,15 +59,6 @@ def passages_of(query: QueryLike) -> tuple[Passage, ...]:
 def _known(query: Any) -> JudgedPassages | None:
     passages = passages_of(query)
     return JudgedPassages(passages, frozenset((*query.documents, *query.forbidden))) if passages else None
-
-
-class RetrievalError(IRMetricsError):
-    """Retrieval that cannot start, or a query that could not be retrieved (`query_id`); `problem` says why."""
-
-    def __init__(self, problem: str, query_id: str | None = None) -> None:
-        super().__init__(problem if query_id is None else f"query {quote(query_id)}: {problem}")
-        self.problem = problem
-        self.query_id = query_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +160,6 @@ class Retriever:
         from pytest_irmetrics.retrieval import frameworks  # noqa: PLC0415 - a plain callable does without it
 
         method = frameworks.find_method(retriever, prefer_async=prefer_async)
-        if isinstance(method, str):
-            raise RetrievalError(method)
         if method is None:
             hint = frameworks.hint(retriever)
             raise RetrievalError(f"The retriever is {describe(retriever)}.{hint} {_RETRIEVERS}")
