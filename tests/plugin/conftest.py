@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import textwrap
+from importlib import import_module
 from importlib.metadata import version
+from pkgutil import walk_packages
 
 import pytest
 
+import pytest_irmetrics
+
 # In-process runs forget what they import; what is loaded here is loaded once for all of them.
-import pytest_irmetrics.golden.yaml
-import pytest_irmetrics.plugin.fixture
-import pytest_irmetrics.plugin.recorder
-import pytest_irmetrics.plugin.session  # noqa: F401 - see above
+for _module in walk_packages(pytest_irmetrics.__path__, "pytest_irmetrics."):
+    if not _module.name.endswith("__main__"):
+        import_module(_module.name)
 
 OLD_ASYNCIO = tuple(map(int, version("pytest-asyncio").split(".")[:2])) < (0, 24)
 """Whether pytest-asyncio is one that leaves event loops behind."""
@@ -58,6 +62,13 @@ ANSWERS = {
     "refund policy": ["doc-9", "doc-4", "doc-5"],
     "opening hours": ["doc-2", "doc-1"],
 }
+
+GATED = '@pytest.mark.ir_golden("golden/*.yaml")\n@pytest.mark.ir_threshold("mrr", 0.99)\n'
+"""Marks that what the project's retriever finds does not satisfy."""
+
+_SIGNS_OF_OUR_ERRORS = (
+    r"(?m)INTERNALERROR|Traceback \(most recent call last\)|^\S*pytest_irmetrics[/\\]\S+:\d+: "
+)
 
 
 class Project:
@@ -143,3 +154,45 @@ def project(pytester, monkeypatch):
     # A file that changes twice in a second and keeps its size would be taken for what was compiled before.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     return Project(pytester)
+
+
+@pytest.fixture
+def stored(project):
+    """Give a project whose baseline is stored."""
+    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    return project
+
+
+def make_ranking_worse(project):
+    project.answers({**ANSWERS, "refund policy": ["doc-5", "doc-6", "doc-9"]})
+
+
+def edit_golden_set(project, old, new):
+    golden = project.path / "golden/faq.yaml"
+    text = golden.read_text(encoding="utf-8")
+    assert old in text
+    golden.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def printed(result):
+    """What was printed, whatever the line breaks."""
+    return " ".join(" ".join(result.outlines).split())
+
+
+def text_of(result):
+    """Return a run's whole output as one line, after looking for signs of an error of ours."""
+    output = result.stdout.str() + result.stderr.str()
+    assert not re.search(_SIGNS_OF_OUR_ERRORS, output), output
+    return " ".join(output.split())
+
+
+def write_tests(project, code):
+    (project.path / "test_search.py").write_text("import pytest\n\n" + code.replace("GATED\n", GATED))
+
+
+def summary_lines(result):
+    """Return the lines about retrieval quality, without what differs between runs."""
+    lines = result.outlines
+    start = next(index for index, line in enumerate(lines) if "retrieval quality" in line)
+    end = next(index for index, line in enumerate(lines[start + 1 :], start + 1) if line.startswith("="))
+    return lines[start + 1 : end]

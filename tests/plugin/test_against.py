@@ -1,0 +1,125 @@
+"""Compare with another retriever, run or evaluation: `check(against=…)`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plugin.conftest import (
+    make_ranking_worse,
+    printed,
+)
+
+
+def test_against_takes_a_retriever_a_run_or_a_path(stored):
+    make_ranking_worse(stored)
+    for other in (
+        'lambda query, k: {"refund policy": ["doc-9"]}.get(query, [])',
+        '__import__("pytest_irmetrics").Run({"refund": ["doc-9"], "reset": ["doc-12"], "hours": ["doc-1"]})',
+        '"ir_baselines/test_search/test_search_quality[faq].json"',
+    ):
+        stored.test(
+            ['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max_drop=0.01)'],
+            f"irmetrics.check(against={other})",
+        )
+        result = stored.run()
+        result.assert_outcomes(failed=1 if "lambda" not in other else 0, passed=1 if "lambda" in other else 0)
+
+
+@pytest.mark.parametrize("test", ["def", "async def"])
+def test_where_the_retriever_fails_the_one_that_it_is_compared_with_is_not_asked(project, test):
+    project.retrieve("1 / 0")
+    check = "irmetrics.check(against=lambda query: pytest.exit('was asked'))"
+    project.test('ir_golden("golden/*.yaml")', check)
+    if test == "async def":
+        project.make_async()
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*raised ZeroDivisionError*"])
+
+
+def test_a_run_that_is_not_there_is_named_as_a_reader_finds_it_before_anyone_is_asked(stored):
+    stored.retrieve("pytest.exit('was asked')")
+    stored.test('ir_golden("golden/*.yaml")', 'irmetrics.check(against="runs/none.json")')
+    stored.run().stdout.fnmatch_lines(["runs/none.json: cannot be read: *"])
+
+
+@pytest.mark.parametrize("given", ["3", "OLD"])
+def test_what_cannot_be_compared_with_is_told_before_anyone_is_asked(stored, given):
+    stored.retrieve("pytest.exit('was asked')")
+    stored.test('ir_golden("golden/*.yaml")', f"irmetrics.check(against={given})")
+    tests = stored.path / "test_search.py"
+    old = "OLD = pytest_irmetrics.evaluate(pytest_irmetrics.GoldenSet.load('golden/faq.yaml'), lambda query: 1 / 0)"
+    tests.write_text(f"import pytest_irmetrics\n{old}\n{tests.read_text()}")
+    result = stored.run()
+    result.assert_outcomes(failed=1)
+    assert "`against`" in printed(result)
+
+
+def test_an_evaluation_to_compare_with_is_read_as_deep_as_it_is(stored):
+    old = 'evaluate(irmetrics.golden, lambda query, k: ["doc-x", "doc-12"][:k], metrics=["mrr"], depth=1)'
+    stored.test(
+        ['ir_golden("golden/*.yaml")', 'ir_threshold("recall@2", max_drop=0.01)'],
+        f"from pytest_irmetrics import evaluate; irmetrics.check(against={old})",
+    )
+    result = stored.run()
+    result.assert_outcomes(failed=1)
+    assert "recall@2 needs 2 results a query, and the other retriever holds 1." in printed(result)
+    assert "The depths differ, 10 today and 1 in the other retriever; both are cut at 1." in printed(result)
+
+
+def test_the_query_asked_for_is_compared_with_itself_alone(stored):
+    make_ranking_worse(stored)
+    result = stored.run("--ir-baseline", "--ir-query", "hours", "-v")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["golden/faq.yaml: passes, 1 query; mrr 0.5000", "  mrr *1  0.5000 *0.5000*0.0000*"]
+    )
+    result.stdout.no_fnmatch_line("*max_drop 0.01*on*quer*")
+    result = stored.run("--ir-baseline", "--ir-query", "refund")
+    result.stdout.fnmatch_lines(["golden/faq.yaml: passes, 1 query; mrr 0.3333 (−0.6667)"])
+
+
+def test_against_takes_an_evaluation_and_is_called_other_in_tables(stored):
+    stored.test(
+        ['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max_drop=0.01)'],
+        'irmetrics.check(retriever=lambda query, k: ["doc-4"], against=irmetrics.evaluate())',
+    )
+    result = stored.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "mrr fell by 0.5000 from the other retriever to 0.3333; at most 0.0100 is",
+            "  other     1 doc-12(1) 2 doc-3 3 doc-40(1)",
+            "  now       1 doc-4",
+            "  metric*now *other *delta*",
+            "  mrr by tag*now *other *delta*",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("marks", "run", "told_with"),
+    [
+        (
+            'ir_threshold("recall@5", max_drop=0.01)',
+            'Run.of(Run({"reset": ["doc-12"], "refund": ["doc-9"], "hours": ["doc-1"]}).answers, depth=3)',
+            "recall@5 needs 5 results a query, and the other run holds 3. Give a deeper one.",
+        ),
+        (
+            'ir_threshold("mrr", max_drop=0.01)',
+            'Run({"b": ["doc-9"], "c": ["doc-1"]})',
+            "Only 0% of the other run's queries (by weight) are still asked in the same words: 2 removed, 0 reworded, 3 new.",
+        ),
+    ],
+    ids=["depth", "pairing"],
+)
+def test_another_run_is_not_called_a_baseline_to_be_stored(project, marks, run, told_with):
+    project.test(
+        ['ir_golden("golden/*.yaml")', marks],
+        f"from pytest_irmetrics import Run; irmetrics.check(against={run})",
+    )
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    text = printed(result)
+    assert told_with in text
+    assert "--ir-baseline-update" not in text

@@ -1,0 +1,126 @@
+"""Name the baselines whose test, test file or golden set is gone, and the gating that nothing used."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+
+@pytest.mark.parametrize("how", ["delete", "drop from the glob"])
+def test_a_golden_set_that_is_gone_fails(project, how):
+    project.write("golden/other.yaml", "queries: [{query: refund policy, relevant: [doc-9]}]\n")
+    project.run("--ir-baseline-update").assert_outcomes(passed=2)
+    if how == "delete":
+        (project.path / "golden/other.yaml").unlink()
+    else:
+        project.test(['ir_golden("golden/faq.yaml")', 'ir_threshold("mrr", 0.5)'])
+    result = project.run("--ir-baseline")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        ["The golden set golden/other.yaml *", "FAILED test_search.py::test_search_quality?other?*"]
+    )
+
+
+def test_a_baseline_whose_test_is_gone_is_named(stored):
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'], name="test_renamed")
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    joined = " ".join(" ".join(result.outlines).split())
+    assert (
+        "the baseline ir_baselines/test_search/test_search_quality[faq].json belongs to no test any more"
+        in joined
+    )
+
+
+@pytest.mark.parametrize(
+    "options", [["--ir-baseline"], ["--ir-baseline-update", "-q"], ["-p", "no:irmetrics"], []]
+)
+def test_baselines_are_named_where_every_test_file_is_gone(stored, options):
+    """Nothing is left that could fail, nor any item whose report could carry a word about it."""
+    (stored.path / "test_search.py").unlink()
+    stored.write("test_other.py", "def test_other(): pass\n")
+    if not options:
+        stored.write("pytest.ini", "[pytest]\nir_baseline = true\n")
+    result = stored.run(*options)
+    result.assert_outcomes(passed=1)
+    told = any("belongs to no test" in line or "any more; delete" in line for line in result.outlines)
+    assert told == ("no:irmetrics" not in options)
+
+
+def test_folders_that_pytest_does_not_enter_are_not_searched(stored):
+    (stored.path / "data").mkdir()
+    for name in ("ir_baselines", "test_search.py", "golden"):
+        (stored.path / name).rename(stored.path / "data" / name)
+    (stored.path / "data" / "test_search.py").unlink()
+    stored.write("test_other.py", "def test_other(): pass\n")
+    assert "belongs to no test" in stored.run("--ir-baseline").stdout.str()
+    assert "belongs to no test" not in stored.run("--ir-baseline", "-o", "norecursedirs=dat*").stdout.str()
+
+
+def test_paths_are_those_of_where_pytest_was_called(stored, monkeypatch):
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'], name="test_renamed")
+    (stored.path / "ir_baselines" / "test_gone").mkdir()
+    stored.baseline.rename(stored.path / "ir_baselines" / "test_gone" / "test_it.json")
+    monkeypatch.chdir(stored.path.parent)
+    result = stored.run(stored.path.name, "--rootdir", str(stored.path), "--ir-baseline-update")
+    told = " ".join(result.stdout.str().split())
+    assert f"baseline {stored.path.name}/ir_baselines/test_search/test_renamed[faq].json: stored" in told
+    assert f"note: the baseline {stored.path.name}/ir_baselines/test_gone/test_it.json belongs to no" in told
+
+
+def test_a_test_that_leaves_for_a_folder_that_it_deletes_is_stored_all_the_same(project):
+    body = "import os, tempfile; irmetrics.check(); gone = tempfile.mkdtemp(); os.chdir(gone); os.rmdir(gone)"
+    project.test('ir_golden("golden/*.yaml")', body)
+    try:
+        assert project.run_apart("--ir-baseline-update").ret == 0
+    finally:
+        os.chdir(project.path)
+    assert project.baseline.exists()
+
+
+def test_a_setting_that_gates_nothing_is_told_where_baselines_are(stored):
+    stored.write("pytest.ini", "[pytest]\nir_baseline = true\n")
+    stored.write("test_search.py", "def test_other(): pass\n")
+    stored.write("elsewhere/test_other.py", "def test_elsewhere(): pass\n")
+    stored.run().stdout.fnmatch_lines(
+        ["note: the setting ir_baseline is true, and no test of this run used irmetrics."]
+    )
+    for options in (
+        ["elsewhere"],
+        ["-k", "other"],
+        ["--no-ir-baseline"],
+        ["test_search.py::test_other"],
+        ["--co"],
+    ):
+        assert "used irmetrics" not in stored.run(*options).stdout.str(), options
+
+
+def test_the_last_test_of_a_file_that_has_a_baseline_is_missed(stored):
+    stored.write("test_more.py", (stored.path / "test_search.py").read_text())
+    stored.write("test_search.py", "def test_other(): pass\n")
+    stored.run("--ir-baseline-update").stdout.fnmatch_lines(["note: the baseline ir_baselines/test_search/*"])
+
+
+def test_collecting_says_nothing_of_what_did_not_run(stored):
+    assert "used irmetrics" not in stored.run("--co", "--ir-baseline").stdout.str()
+    (stored.path / "test_search.py").unlink()
+    assert "belongs to no test" not in stored.run("--co", "-q", "--ir-baseline").stdout.str()
+
+
+def test_an_option_that_no_test_obeys_is_named(pytester):
+    pytester.makepyfile("def test_a(): pass")
+    result = pytester.runpytest_subprocess("--ir-baseline")
+    result.stdout.fnmatch_lines(["note: --ir-baseline was given, and no test of this run used irmetrics."])
+
+
+@pytest.mark.parametrize("how", ["--ir-baseline", "--ir-baseline-update", "the setting"])
+def test_a_run_that_was_interrupted_says_nothing_of_tests_that_it_did_not_come_to(stored, how):
+    conftest = stored.path / "conftest.py"
+    interrupt = "def interrupt():\n    raise KeyboardInterrupt\n"
+    conftest.write_text(interrupt + conftest.read_text().replace("answers.get(query, [])[:k]", "interrupt()"))
+    if how == "the setting":
+        stored.write("pytest.ini", "[pytest]\nir_baseline = true\n")
+    result = stored.run_apart(*([how] if how != "the setting" else []))
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert "used irmetrics" not in result.stdout.str()

@@ -1,0 +1,208 @@
+"""Work with reruns, subtests, parametrized retrievers and expected failures."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from tests.plugin.conftest import (
+    ANSWERS,
+    RETRIEVER,
+    TEST,
+)
+
+GROUPED = """
+    def pytest_collection_modifyitems(items):
+        for item in items:
+            grouped = f"{item.nodeid}@one engine"
+            name = {"nodeid": property(lambda self, grouped=grouped: grouped)}
+            item.__class__ = type(type(item))("Grouped", (type(item),), name)
+"""
+
+
+def test_a_command_names_the_test_and_not_the_group_that_xdist_appends(project):
+    # As its loadgroup does where it finds a mark xdist_group.
+    project.write("conftest.py", RETRIEVER + GROUPED)
+    project.test('ir_golden("golden/faq.yaml")')
+    result = project.run("--ir-baseline")
+    result.stdout.fnmatch_lines(["*'test_search.py::test_search_quality?faq?' --ir-baseline-update"])
+
+
+def test_the_last_of_several_attempts_counts(project):
+    conftest = project.path / "conftest.py"
+    conftest.write_text(
+        conftest.read_text()
+        + """
+
+calls = []
+
+@pytest.fixture
+def flaky(retriever):
+    calls.append(1)
+    return (lambda query, k: []) if len(calls) == 1 else retriever
+"""
+    )
+    path = project.path / "test_search.py"
+    path.write_text(
+        path.read_text()
+        .replace("(irmetrics)", "(irmetrics, flaky)")
+        .replace("check()", "check(retriever=flaky)")
+    )
+    result = project.run("--reruns", "1", "--ir-baseline-update")
+    result.stdout.fnmatch_lines(["golden/faq.yaml: passes*mrr 0.8333*", "*1 passed*1 rerun*"])
+    assert project.baseline.exists()
+
+
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_a_command_repeats_the_options_that_set_what_the_test_is_judged_by(project, workers):
+    project.write("my pytest.ini", "[pytest]\nir_baseline_dir = stored\n")
+    options = [
+        "-c",
+        "my pytest.ini",
+        "--rootdir=.",
+        "-o",
+        "ir_depth=3",
+        "-o",
+        "console_output_style=classic",
+    ]
+    result = project.run_apart(*options, "--ir-baseline", "-n", workers)
+    command = "--ir-baseline-update -c 'my pytest.ini' -o ir_depth=3"
+    line = next(line for line in result.outlines if "To store one" in line)
+    assert line.endswith(command)
+    pasted = shlex.split(line.partition("pytest ")[2])
+    project.run(*pasted).assert_outcomes(passed=1)
+    project.run(*options, "--ir-baseline").assert_outcomes(passed=1)
+
+
+RETRY = """
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(item, call):
+        report = yield
+        if call.when == "call" and report.failed:
+            item.ihook.pytest_runtest_teardown(item=item, nextitem=pytest.Class.from_parent(item.session, name="x"))
+            report.outcome = "retried"
+            item.ihook.pytest_runtest_logreport(report=report)
+            item._initrequest()
+            item.ihook.pytest_runtest_setup(item=item)
+            again = pytest.CallInfo.from_call(lambda: item.ihook.pytest_runtest_call(item=item), when="call")
+            last = pytest.TestReport.from_item_and_call(item, again)
+            report.outcome, report.longrepr = last.outcome, last.longrepr
+        return report
+
+    @pytest.fixture
+    def flaky(retriever, attempts=[]):
+        attempts.append(1)
+        return retriever if len(attempts) == {works} else lambda query, k: ["doc-7"]
+"""
+
+
+@pytest.mark.parametrize("works", [2, 3])
+def test_the_last_attempt_counts_where_a_plugin_makes_it_as_pytest_retry_does(project, works):
+    project.write("conftest.py", RETRIEVER + RETRY.replace("{works}", str(works)))
+    project.write(
+        "test_search.py",
+        TEST.replace("(irmetrics)", "(irmetrics, flaky)").replace("check()", "check(retriever=flaky)"),
+    )
+    result = project.run("--ir-baseline-update")
+    result.assert_outcomes(**{"passed" if works == 2 else "failed": 1})
+    result.stdout.fnmatch_lines([f"golden/faq.yaml: {'passes' if works == 2 else 'FAILS'}*"])
+    assert project.baseline.exists() == (works == 2)
+
+
+def test_a_check_in_a_teardown_is_stored_and_told_like_any(project):
+    project.write(
+        "test_search.py",
+        """
+    import pytest
+
+    @pytest.fixture
+    def gate(irmetrics):
+        yield
+        irmetrics.check()
+
+    @pytest.mark.ir_golden("golden/*.yaml")
+    def test_search_quality(gate):
+        pass
+    """,
+    )
+    project.run("--ir-baseline-update").stdout.fnmatch_lines(
+        ["golden/faq.yaml: passes, *", "baseline *: stored"]
+    )
+    project.answers({**ANSWERS, "opening hours": []})
+    result = project.run("--ir-baseline")
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["golden/faq.yaml: FAILS, *"])
+
+
+SUBTESTS = """
+    import pytest
+
+    @pytest.mark.ir_golden("golden/*.yaml")
+    @pytest.mark.ir_threshold("mrr", 0.5)
+    def test_search_quality(irmetrics, subtests):
+        with subtests.test("first"):
+            assert {first}
+        irmetrics.check()
+"""
+
+
+@pytest.mark.skipif(pytest.version_tuple < (9, 0), reason="pytest's fixture subtests is of 9.0")
+@pytest.mark.parametrize("first", [True, False])
+def test_a_subtest_before_the_check_hides_nothing_of_it(project, first):
+    project.write("test_search.py", SUBTESTS.format(first=first))
+    result = project.run("--ir-baseline-update", "--ir-report=report.json")
+    result.stdout.fnmatch_lines(["golden/faq.yaml: passes*mrr 0.8333*"])
+    assert result.ret == (pytest.ExitCode.OK if first else pytest.ExitCode.TESTS_FAILED)
+    assert project.baseline.exists() == first
+    outcome = json.loads((project.path / "report.json").read_text())["tests"][0]["outcome"]
+    assert outcome == "passed"
+
+
+def test_a_failure_that_the_body_swallows_fails_however_the_fixture_was_asked_for(project):
+    project.write(
+        "test_search.py",
+        """
+    def test_search_quality(request):
+        try:
+            request.getfixturevalue("irmetrics").check(golden="golden/faq.yaml", retriever=lambda query, k: ["x"])
+        except BaseException:
+            pass
+    """,
+    )
+    project.run().assert_outcomes(failed=1)
+
+
+def test_a_parametrized_retriever_is_a_test_each(project):
+    conftest = project.path / "conftest.py"
+    text = (
+        conftest.read_text()
+        .replace('scope="session")', 'scope="session", params=["good", "bad"])')
+        .replace("retriever():", "retriever(request):")
+    )
+    conftest.write_text(
+        text.replace(
+            "answers.get(query, [])[:k]", 'answers.get(query, [])[:k] if request.param == "good" else []'
+        )
+    )
+    result = project.run("-v")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "golden/faq.yaml, test_search_quality[[]*bad*]: FAILS, 3 queries; *",
+            "golden/faq.yaml, test_search_quality[[]*good*]: passes, 3 queries; *",
+        ]
+    )
+    project.run("-q").stdout.fnmatch_lines(["retrieval quality: 1 golden set, 2 tests, 1 failed"])
+    project.run("--ir-baseline-update")
+    assert [path.name for path in project.path.glob("ir_baselines/**/*.json")] == [
+        "test_search_quality[good-faq].json"
+    ] or [path.name for path in project.path.glob("ir_baselines/**/*.json")] == [
+        "test_search_quality[faq-good].json"
+    ]
+
+
+def test_an_expected_failure_is_one(project):
+    project.test(["xfail", 'ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.99)'])
+    project.run().assert_outcomes(xfailed=1)

@@ -1,0 +1,63 @@
+"""Ask one query and show all of it: `--ir-query`."""
+
+from __future__ import annotations
+
+from tests.plugin.conftest import (
+    ANSWERS,
+    make_ranking_worse,
+    printed,
+)
+
+
+def test_a_golden_set_without_the_query_asked_for_needs_no_baseline(stored):
+    stored.write("golden/other.yaml", "queries:\n  - {query: parking, relevant: doc-5}\n")
+    result = stored.run("--ir-baseline", "--ir-query", "refund")
+    result.assert_outcomes(passed=1, skipped=1)
+
+
+def test_only_the_query_asked_for_is_shown_and_nothing_is_stored(stored):
+    before = stored.baseline.read_bytes()
+    make_ranking_worse(stored)
+    result = stored.run("--ir-baseline-update", "--ir-query", "refund")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["*Only single queries were judged*", "*rank*was*grade*document", "*3*1*3*doc-9", "*-*2*1*doc-4"]
+    )
+    assert "hours" not in result.stdout.str()
+    quiet = stored.run("--ir-baseline", "--ir-query", "refund", "-q")
+    quiet.stdout.fnmatch_lines(
+        [
+            "retrieval quality: 1 golden set, all pass",
+            "  Only single queries were judged*",
+            "*rank*was*grade*document",
+            "*-*2*1*doc-4",
+        ]
+    )
+    assert stored.baseline.read_bytes() == before
+    stored.answers(ANSWERS | {"refund policy": ["doc-76", "doc-77"]})
+    result = stored.run("--ir-baseline", "--ir-query", "refund", "-v")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["*: passes, 1 query; mrr 0.0000 (*1.0000)", "*metric * n *", "*mrr * 1 *0.0000 *1.0000 *1.0000 *"]
+    )
+    result.stdout.no_fnmatch_line("*counterpart*")
+    result = stored.run("--ir-query", "refnud")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*refnud*refund*"])
+
+
+def test_of_several_queries_asked_for_one_that_is_misspelt_is_named(stored):
+    result = stored.run("--ir-query", "refund", "--ir-query", "huors")
+    result.assert_outcomes(passed=1)
+    assert (
+        "note: --ir-query: no golden set of this test has the query 'huors'. Did you mean 'hours'?"
+        in printed(result)
+    )
+    stored.write("golden/other.yaml", "queries:\n  - {id: huors, query: parking, relevant: doc-5}\n")
+    result = stored.run("--ir-query", "refund", "--ir-query", "huors")
+    result.assert_outcomes(passed=2)
+    assert "no golden set" not in printed(result)
+    stored.write("golden/other.yaml", "queries: [")
+    result = stored.run("--ir-query", "refund", "--ir-query", "huors")
+    result.assert_outcomes(passed=1, failed=1)
+    assert "no golden set" not in printed(result)  # nobody knows

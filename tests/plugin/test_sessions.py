@@ -1,0 +1,152 @@
+"""Load little, survive crashes and interrupts, and read settings in every form that pytest has."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+
+def test_an_unrelated_run_loads_nothing_and_leaves_nothing(pytester):
+    pytester.makepyfile(
+        """
+        import os, sys
+
+        def test_a():
+            assert "yaml" not in sys.modules
+            ours = {name for name in sys.modules if name.startswith("pytest_irmetrics.")}
+            assert ours == {"pytest_irmetrics.plugin" + name for name in ("", ".hookspecs", ".defaults")}
+        """
+    )
+    before = {path.name for path in pytester.path.iterdir()}
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1)
+    result.stdout.no_fnmatch_line("*retrieval*")
+    after = {path.name for path in pytester.path.iterdir() if not path.name.startswith(("runpytest", "std"))}
+    assert after <= {*before, "__pycache__"}
+
+
+def test_a_failure_without_a_line_of_the_test_does_not_point_at_the_plugin(pytester, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makepyfile("def test_a(): return 5")
+    result = pytester.runpytest_inprocess("-p", "pytest_irmetrics.plugin", "-W", "error")
+    result.assert_outcomes(failed=1)
+    assert "irmetrics" not in "\n".join(result.outlines[result.outlines.index("") :])
+
+
+def test_pytest_does_not_warn_a_script_that_imported_the_package(pytester):
+    code = "import pytest_irmetrics, pytest; pytest.main(['-q', '-p', 'no:cacheprovider'])"
+    result = pytester.run(sys.executable, "-c", code)
+    assert "pytest_irmetrics" not in result.stdout.str() + result.stderr.str()
+
+
+def test_a_crashing_worker_never_turns_into_a_pass(project):
+    project.write("golden/zzz.yaml", "queries: [{query: crash, relevant: [doc-9]}]\n")
+    conftest = project.path / "conftest.py"
+    conftest.write_text(
+        conftest.read_text().replace(
+            "return lambda query, k:",
+            "import os\n    return lambda query, k: os._exit(3) if query == 'crash' else",
+        )
+    )
+    result = project.run_apart("-n", "2", "--ir-baseline-update")
+    assert result.ret == 1
+    result.assert_outcomes(passed=1, failed=1)
+    assert project.baseline.exists()
+    result.stdout.fnmatch_lines(
+        ["note: a worker crashed while running test_search.py::test_search_quality?zzz?;*"]
+    )
+    (project.path / "golden" / "faq.yaml").unlink()
+    result = project.run_apart("-n", "1", "--ir-baseline-update", "--ir-report=report.json")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["note: a worker crashed while running test_search.py::test_search_quality?zzz?;*"]
+    )
+    result.stdout.no_fnmatch_line("*no test of this run used irmetrics*")
+    assert "crashed while running" in (project.path / "report.json").read_text(encoding="utf-8")
+
+
+def test_an_interrupted_run_stores_nothing_of_the_interrupted_test(project):
+    conftest = project.path / "conftest.py"
+    conftest.write_text(
+        conftest.read_text().replace(
+            "return lambda query, k:",
+            "def stop(): raise KeyboardInterrupt\n    return lambda query, k: stop() if query == 'stop' else",
+        )
+    )
+    project.write("golden/zzz.yaml", "queries: [{query: stop, relevant: [doc-9]}]\n")
+    result = project.run_apart("--ir-baseline-update")
+    assert result.ret == 2
+    assert [path.name for path in project.path.glob("ir_baselines/**/*") if path.is_file()] == [
+        "test_search_quality[faq].json"
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no read-only folders")
+def test_a_baseline_that_cannot_be_written_fails_the_run(project):
+    (project.path / "ir_baselines").write_text("a file where a folder should be")
+    result = project.run("--ir-baseline-update")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["error: *ir_baselines*"])
+
+
+def test_markers_and_options_explain_themselves(project):
+    project.run("--markers").stdout.fnmatch_lines(["@pytest.mark.ir_golden(*", "@pytest.mark.ir_threshold(*"])
+    project.run("--help").stdout.fnmatch_lines(["*--ir-baseline *", "*ir_depth*"])
+
+
+def test_the_plugin_can_be_turned_off(pytester):
+    pytester.makepyfile("def test_a(): pass")
+    pytester.runpytest_subprocess("-p", "no:irmetrics").assert_outcomes(passed=1)
+
+
+def test_it_works_under_strict_markers_and_config(project):
+    project.write("pytest.ini", "[pytest]\naddopts = --strict-markers --strict-config\nir_depth = 10\n")
+    project.run().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("ir_depth = many", "ir_depth is 'many'; it is a whole number*"),
+        ("ir_duplicates = drop", "ir_duplicates is 'drop'*"),
+        ("ir_timeout = -1", "ir_timeout is '-1'*"),
+        ("ir_timeout = 1_0", "ir_timeout is '1_0'*"),
+        ("ir_timeout = inf", "ir_timeout is 'inf'*"),
+        ("ir_timeout = \N{ARABIC-INDIC DIGIT THREE}", "ir_timeout is '\N{ARABIC-INDIC DIGIT THREE}'*"),
+        ("ir_depth = \N{ARABIC-INDIC DIGIT THREE}", "ir_depth is '\N{ARABIC-INDIC DIGIT THREE}'*"),
+        ("ir_baseline_dir = ../shared", "ir_baseline_dir is '../shared'; it is a folder below *"),
+        ("ir_baseline_dir = /tmp/shared", "ir_baseline_dir is '/tmp/shared'; it is a folder below *"),
+        ("ir_baseline = perhaps", "ir_baseline is 'perhaps'*"),
+        ("ir_max_drop = 200%", "ir_max_drop is '200%'. Write a share of the baseline *"),
+        ("ir_metrics = mrr ndgc@10", "ir_metrics: *ndgc*"),
+        ("ir_thresholds = mrr 2", "ir_thresholds: *"),
+        ("ir_repeat = 0", "ir_repeat is '0'*"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_fails_every_test_that_gates(project, line, message):
+    project.write("pytest.ini", f"[pytest]\n{line}\n")
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([message])
+
+
+def test_settings_in_a_pyproject_table_may_be_numbers(project):
+    project.write(
+        "pyproject.toml", "[tool.pytest.ini_options]\nir_depth = 2\nir_repeat = 2\nir_baseline = false\n"
+    )
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("recall@2", 0.99)'])
+    project.run().assert_outcomes(failed=1)
+
+
+@pytest.mark.skipif(int(pytest.__version__.split(".")[0]) < 9, reason="pytest 9 brought this table")
+@pytest.mark.parametrize("depth", ["2", '"2"'])
+def test_settings_in_pytests_native_table_may_be_numbers_quoted_or_not(project, depth):
+    project.write(
+        "pyproject.toml",
+        f"[tool.pytest]\nir_depth = {depth}\nir_max_drop = 0.5\nir_timeout = 5.5\nir_baseline = true\nir_metrics = ['mrr']\n",
+    )
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("recall@2", 0.5)'])
+    result = project.run("--no-ir-baseline", "-v")
+    result.assert_outcomes(passed=1)
+    project.run().assert_outcomes(failed=1)
