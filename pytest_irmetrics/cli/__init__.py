@@ -1,4 +1,4 @@
-"""The console script ``pytest-irmetrics``: golden sets, runs, baselines and reports, outside of a test run."""
+"""The console script ``pytest-irmetrics``: check, convert, compare and label golden sets and runs without pytest."""
 
 from __future__ import annotations
 

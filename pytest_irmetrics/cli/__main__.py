@@ -1,4 +1,4 @@
-"""``python -m pytest_irmetrics.cli``, where the console script is not on the path."""
+"""Run the console script as ``python -m pytest_irmetrics.cli``."""
 
 from __future__ import annotations
 

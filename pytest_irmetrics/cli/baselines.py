@@ -1,4 +1,4 @@
-"""``baselines``: what is stored below a folder, and what of it belongs to nothing any more."""
+"""The command ``baselines``: list stored baselines, and delete those whose test file or golden set is gone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Add the command to the command line."""
     parser = add_command(
         commands,
         "baselines",
@@ -76,10 +76,11 @@ pytest-irmetrics baselines prune tests --yes
     )
     pruner.add_argument("--yes", action="store_true", help="delete them; without it, they are only printed")
     for action in (lister, pruner):
-        _add_folder(action)
+        _add_arguments(action)
 
 
-def _add_folder(parser: Parser) -> None:
+def _add_arguments(parser: Parser) -> None:
+    """Add the arguments that both actions have."""
     parser.add_argument(
         "folder",
         nargs="?",
@@ -90,7 +91,8 @@ def _add_folder(parser: Parser) -> None:
     add_baseline_dir_option(parser)
 
 
-def _found(options: argparse.Namespace) -> list[StoredBaseline]:
+def _find_baselines(options: argparse.Namespace) -> list[StoredBaseline]:
+    """Return the baselines below the folder that is named. Raises CommandError if it is none."""
     top = Path(options.folder)
     if not top.is_dir():
         what = "is not a folder" if exists(top) else "is not there"
@@ -105,8 +107,8 @@ def _found(options: argparse.Namespace) -> list[StoredBaseline]:
 
 def _list(options: argparse.Namespace) -> int:
     status = OK
-    on = stdout_screen()
-    for number, stored in enumerate(_found(options)):
+    screen = stdout_screen()
+    for number, stored in enumerate(_find_baselines(options)):
         if number:
             print_line("")
         print_escaped(shown_path(stored.path))
@@ -117,14 +119,15 @@ def _list(options: argparse.Namespace) -> int:
             sys.stdout.flush()
             print_escaped(str(error), sys.stderr)
             continue
-        for name, fact in _facts(stored, run):
-            for line in on.wrapped(f"{name:<10}  {fact}", "  ", " " * 14):
+        for label, text in _describe(stored, run):
+            for line in screen.wrapped(f"{label:<10}  {text}", "  ", " " * 14):
                 print_line(line)
     return status
 
 
-def _facts(stored: StoredBaseline, run: Run) -> Iterator[tuple[str, str]]:
-    yield "test", _test(stored)
+def _describe(stored: StoredBaseline, run: Run) -> Iterator[tuple[str, str]]:
+    """Yield a label and a text for each thing that is listed of a baseline."""
+    yield "test", _test_name(stored)
     golden_file = stored.golden_file(run)
     if golden_file is not None:
         gone = "" if exists(golden_file) else " is gone"
@@ -142,11 +145,14 @@ def _facts(stored: StoredBaseline, run: Run) -> Iterator[tuple[str, str]]:
         yield "means", ", ".join(f"{metric} {score_text(mean)}" for metric, mean in run.means.items())
 
 
-def _test(stored: StoredBaseline) -> str:
-    """Name a test as pytest does. A name that no file can have was stored with `_` and a hash in it."""
+def _test_name(stored: StoredBaseline) -> str:
+    """Return the name of a baseline's test as pytest prints it.
+
+    A name that no file can have stands in the file's name with `_` and a hash.
+    """
     name, bracket, ids = stored.path.stem.partition("[")
     test = f"{name.replace('.', '::')}{bracket}{ids}"
-    # Which file it is of is told from the files that are there: names of modules may be hashed too.
+    # The name of the folder may be hashed, too, so the test file is the one whose baselines would go there.
     for file in sorted(stored.folder.glob("*.py")):
         if baseline_path(file, "", ".").parent.name == stored.path.parent.name:
             return f"{shown_path(file)}::{test}"
@@ -155,25 +161,25 @@ def _test(stored: StoredBaseline) -> str:
 
 def _prune(options: argparse.Namespace) -> int:
     status = OK
-    doomed = []
+    deletable = []
     without_test: dict[Path, set[Path]] = {}
-    for stored in _found(options):
+    for stored in _find_baselines(options):
         try:
             golden_file = stored.golden_file(stored.read())
-        except BaselineError as error:  # perhaps it never was one, so it stays
+        except BaselineError as error:  # perhaps it is no baseline at all, so it is kept
             status = FAILED
             print_escaped(str(error), sys.stderr)
             continue
         if stored.folder not in without_test:
             without_test[stored.folder] = set(stale(stored.folder, options.baseline_dir, {}))
         if stored.path in without_test[stored.folder]:
-            doomed.append((stored, "its test file is gone"))
+            deletable.append((stored, "its test file is gone"))
         elif golden_file is not None and not exists(golden_file):
-            doomed.append((stored, f"its golden set {shown_path(golden_file)} is gone"))
-    for stored, why in doomed:
+            deletable.append((stored, f"its golden set {shown_path(golden_file)} is gone"))
+    for stored, reason in deletable:
         where = shown_path(stored.path)
         if not options.yes:
-            print_escaped(f"{where}: {why}, and would be deleted")
+            print_escaped(f"{where}: {reason}, and would be deleted")
             continue
         try:
             _delete(stored)
@@ -183,15 +189,15 @@ def _prune(options: argparse.Namespace) -> int:
                 f"{printable(where)}: cannot be deleted: {error.strerror or error}. Mend that.", sys.stderr
             )
         else:
-            print_escaped(f"{where}: {why}; deleted")
-    if doomed and not options.yes:
-        print_escaped(f"{plural(len(doomed), 'baseline')} would be deleted. To delete, add --yes.")
+            print_escaped(f"{where}: {reason}; deleted")
+    if deletable and not options.yes:
+        print_escaped(f"{plural(len(deletable), 'baseline')} would be deleted. To delete, add --yes.")
         return FAILED
     return status
 
 
 def _delete(stored: StoredBaseline) -> None:
-    """Delete a baseline, and the folders that it leaves empty."""
+    """Delete a baseline, and the folders that this leaves empty."""
     stored.path.unlink()
     with contextlib.suppress(OSError):  # something else is in them
         stored.path.parent.rmdir()

@@ -1,4 +1,4 @@
-"""``check``: what golden sets hold, or what is wrong with them."""
+"""The command ``check``: validate golden sets, and print what they hold or what is wrong with them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Add the command to the command line."""
     parser = add_command(
         commands,
         "check",
@@ -58,7 +58,7 @@ pytest-irmetrics check --metric freshness golden/news.yaml
 
 
 def _check(options: argparse.Namespace) -> int:
-    good: list[tuple[str, GoldenSet]] = []
+    valid: list[tuple[str, GoldenSet]] = []
     status = OK
     for file in options.files:
         try:
@@ -68,28 +68,29 @@ def _check(options: argparse.Namespace) -> int:
             for problem in error.problems:
                 print_escaped(str(problem), sys.stderr if options.json else sys.stdout)
         else:
-            good.append((file, golden))
+            valid.append((file, golden))
             if not options.json:
                 print_escaped(_summary(file, golden))
                 for warning in lint(golden):
                     print_escaped(str(warning))
     if options.json and status == OK:
-        lines = [_json_line(file, query) for file, golden in good for query in golden.queries.values()]
+        lines = [_json_line(file, query) for file, golden in valid for query in golden.queries.values()]
         print_line("\n".join(["[", ",\n".join(lines), "]"]))
     return status
 
 
 def _summary(file: str, golden: GoldenSet) -> str:
+    """Return the line about a valid golden set."""
     names = dict.fromkeys(
         threshold.metric.name if threshold.tag is None else f"{threshold.metric.name} for {threshold.tag}"
         for threshold in golden.thresholds
         if any(limit is not None for limit in threshold.limits.values())  # and not all of them `off`
     )
-    held = f"thresholds on {', '.join(names)}" if names else "no thresholds"
+    thresholds = f"thresholds on {', '.join(names)}" if names else "no thresholds"
     queries = plural(len(golden.queries), "query", "queries")
-    return f"{file}: {queries}, {plural(len(golden.tags), 'tag')}, relevance level {golden.relevance_level}, {held}"
+    return f"{file}: {queries}, {plural(len(golden.tags), 'tag')}, relevance level {golden.relevance_level}, {thresholds}"
 
 
 def _json_line(file: str, query: Query) -> str:
-    """Write one query as JSON."""
+    """Write one query as JSON, with its file and line."""
     return json_line(as_record(query) | {"file": file, "line": query.line})

@@ -1,4 +1,4 @@
-"""``convert``: golden sets and runs from one format into another."""
+"""The command ``convert``: write a golden set or a run in another format, and check that it can be read back."""
 
 from __future__ import annotations
 
@@ -36,14 +36,16 @@ if TYPE_CHECKING:
     from pytest_irmetrics.run import Run
 
 _RUN = "run"
-_NAMES = (*FORMATS, _RUN)
+_FORMAT_NAMES = (*FORMATS, _RUN)
 _RUN_SUFFIXES = (".run", ".trec", ".res")
-_STORED = re.compile(rb'"format":\s*"pytest-irmetrics ')
-_FOR_PEOPLE = re.compile(r"(?m)(?:^|[ \t])#|(?:^|[\s{,-])x-[^\s:]+:")
+_STORED_RUN = re.compile(rb'"format":\s*"pytest-irmetrics ')
+"""The start of a baseline or JSON report, which is not of Quepid."""
+_COMMENT = re.compile(r"(?m)(?:^|[ \t])#|(?:^|[\s{,-])x-[^\s:]+:")
+"""A comment of YAML, or a key for people."""
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Add the command to the command line."""
     parser = add_command(
         commands,
         "convert",
@@ -67,17 +69,22 @@ pytest-irmetrics convert bm25.run bm25.json
     parser.add_argument("source", metavar="IN", help="a golden set or a run")
     parser.add_argument("target", metavar="OUT", help="the file, or for BEIR the folder, to write")
     parser.add_argument(
-        "--from", dest="form", choices=_NAMES, help="the format of IN, where its suffix does not say it"
+        "--from",
+        dest="form",
+        choices=_FORMAT_NAMES,
+        help="the format of IN, where its suffix does not say it",
     )
-    parser.add_argument("--to", choices=_NAMES, help="the format of OUT, where its suffix does not say it")
+    parser.add_argument(
+        "--to", choices=_FORMAT_NAMES, help="the format of OUT, where its suffix does not say it"
+    )
     add_test_option(parser)
     parser.add_argument("--force", action="store_true", help="write over what is there")
     add_metric_option(parser)
 
 
 def _convert(options: argparse.Namespace) -> int:
-    form = options.form or _form_of(options.source)
-    to = options.to or _to(options.target, form)
+    form = options.form or _source_format(options.source)
+    to = options.to or _target_format(options.target, form)
     if _RUN in (form, to):
         if form != to:
             raise CommandError(
@@ -92,14 +99,14 @@ def _convert(options: argparse.Namespace) -> int:
         )
     golden: GoldenSet = reader_of(form)(Path(options.source), options.source, options.metric)
     try:
-        kept, said = drop_unsupported(golden, FORMATS[to])
+        kept, notes = drop_unsupported(golden, FORMATS[to])
         files = render_files(kept, to, options.target) if kept.queries else {}
     except ConversionError as error:
         raise CommandError(f"{options.source}: {error}") from None
-    if form == "yaml" and _FOR_PEOPLE.search(Path(options.source).read_text(encoding="utf-8-sig")):
-        said.append("Comments and keys that begin with x- are for people, and are not carried over.")
+    if form == "yaml" and _COMMENT.search(Path(options.source).read_text(encoding="utf-8-sig")):
+        notes.append("Comments and keys that begin with x- are for people, and are not carried over.")
     if not files:
-        _say(said)
+        _print_notes(notes)
         raise CommandError(
             f"{options.source}: Nothing of it can be held as {FORMATS[to].title}. Convert it to YAML or JSONL."
         )
@@ -108,19 +115,19 @@ def _convert(options: argparse.Namespace) -> int:
             f"{topics_beside(options.target)}: These topics would be read with {options.target}, and the set has no texts. "
             "Remove them, or name another OUT."
         )
-    _refuse_existing(files, force=options.force)
-    _prove(files, to, options, kept)
+    _check_overwriting(files, force=options.force)
+    _verify(files, to, options, kept)
     for path, text in files.items():
         write_whole(Path(path), text.encode(), again="convert again")
-    _say(said)
+    _print_notes(notes)
     judgments = sum(len(query.judgments) for query in kept.queries.values())
     count = f"{plural(len(kept.queries), 'query', 'queries')}, {plural(judgments, 'judgment')}"
     print_escaped(f"{' and '.join(files)}: {count}")
     return OK
 
 
-def _form_of(source: str) -> str:
-    """Return the format of a file that is there; one that is not is for its reader to complain of."""
+def _source_format(source: str) -> str:
+    """Return the format of the input, by its suffix or content; a missing file is reported by its reader."""
     path = Path(source)
     if is_golden_folder(path) or os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where it may not look
         return "beir"
@@ -130,7 +137,7 @@ def _form_of(source: str) -> str:
     if suffix == ".json":
         try:
             with path.open("rb") as file:
-                return _RUN if _STORED.search(file.read(4096)) else "quepid"
+                return _RUN if _STORED_RUN.search(file.read(4096)) else "quepid"
         except FileNotFoundError:
             raise CommandError(f"{source}:1:1: There is no such file. Check the path.") from None
         except (OSError, ValueError):
@@ -138,13 +145,13 @@ def _form_of(source: str) -> str:
     form = SUFFIXES.get(suffix)
     if form is None:
         raise CommandError(
-            f"{source}: Its suffix does not say what it is. Say it: --from {_spelled(_NAMES)}."
+            f"{source}: Its suffix does not say what it is. Say it: --from {_alternatives(_FORMAT_NAMES)}."
         )
     return form
 
 
-def _to(target: str, form: str) -> str:
-    """Return the format of a file that is to be written."""
+def _target_format(target: str, form: str) -> str:
+    """Return the format of the output, by its suffix."""
     suffix = Path(target).suffix.lower()
     if suffix in _RUN_SUFFIXES or (suffix == ".json" and form == _RUN):
         return _RUN
@@ -157,35 +164,37 @@ def _to(target: str, form: str) -> str:
     to = SUFFIXES.get(suffix)
     if to is None:
         raise CommandError(
-            f"{target}: Its suffix does not say what to write. Say it: --to {_spelled(_NAMES)}."
+            f"{target}: Its suffix does not say what to write. Say it: --to {_alternatives(_FORMAT_NAMES)}."
         )
     return to
 
 
-def _spelled(names: tuple[str, ...]) -> str:
+def _alternatives(names: tuple[str, ...]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _convert_run(options: argparse.Namespace) -> None:
+    """Write a run as JSON or as a TREC run."""
     ((_, run),) = load_runs([options.source], options.tests)
     as_trec = Path(options.target).suffix.lower() != ".json"
-    said = list(_lost(run)) if as_trec else []
-    _refuse_existing([options.target], force=options.force)
+    lost = _lost_in_trec(run) if as_trec else []
+    _check_overwriting([options.target], force=options.force)
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / f"run{Path(options.target).suffix}"
         try:
             run.save(written)
-        except RunError as error:  # an id that the form cannot hold
+        except RunError as error:  # an id that the format cannot hold
             raise CommandError(f"{options.source}: {error}") from None
         data = written.read_bytes()
     write_whole(Path(options.target), data, again="convert again")
-    if said:
-        _say([f"A TREC run holds no {', '.join(said)}."])
+    if lost:
+        _print_notes([f"A TREC run holds no {', '.join(lost)}."])
     held = sum(not as_trec or bool(answer.rankings[0]) for answer in run.answers.values())
     print_escaped(f"{options.target}: {plural(held, 'query', 'queries')}")
 
 
-def _lost(run: Run) -> list[str]:
+def _lost_in_trec(run: Run) -> list[str]:
+    """Name what a run has that a TREC run cannot hold."""
     answers = run.answers.values()
     counts = {
         "texts": sum(answer.text is not None for answer in answers),
@@ -206,7 +215,7 @@ def _lost(run: Run) -> list[str]:
     return lost + [what for what, value in header.items() if value]
 
 
-def _refuse_existing(paths: Mapping[str, str] | list[str], *, force: bool) -> None:
+def _check_overwriting(paths: Mapping[str, str] | list[str], *, force: bool) -> None:
     there = [path for path in paths if os.path.lexists(path)]
     if there and not force:
         raise CommandError(
@@ -214,8 +223,8 @@ def _refuse_existing(paths: Mapping[str, str] | list[str], *, force: bool) -> No
         )
 
 
-def _prove(files: Mapping[str, str], to: str, options: argparse.Namespace, kept: GoldenSet) -> None:
-    """Read what is to be written, and make sure that it says what it should. Raises CommandError."""
+def _verify(files: Mapping[str, str], to: str, options: argparse.Namespace, kept: GoldenSet) -> None:
+    """Read back what is to be written, and compare it with the golden set. Raises CommandError where they differ."""
     target = options.target.rstrip("/" + os.sep) or options.target
     with tempfile.TemporaryDirectory() as folder:
         for path, text in files.items():
@@ -233,7 +242,7 @@ def _prove(files: Mapping[str, str], to: str, options: argparse.Namespace, kept:
         (
             query_id
             for query_id in {**kept.queries, **again.queries}
-            if _said(kept.queries.get(query_id)) != _said(again.queries.get(query_id))
+            if _content(kept.queries.get(query_id)) != _content(again.queries.get(query_id))
         ),
         None,
     )
@@ -243,8 +252,8 @@ def _prove(files: Mapping[str, str], to: str, options: argparse.Namespace, kept:
         )
 
 
-def _said(query: Query | None) -> object:
-    """Return what a query says, wherever it stands."""
+def _content(query: Query | None) -> object:
+    """Return a query without its place, for comparison."""
     if query is None:
         return None
     limits = [(threshold.metric, dict(threshold.limits)) for threshold in query.thresholds]
@@ -255,6 +264,6 @@ def _said(query: Query | None) -> object:
     )
 
 
-def _say(said: list[str]) -> None:
-    for line in said:
+def _print_notes(notes: list[str]) -> None:
+    for line in notes:
         print_escaped(f"note: {line}", sys.stderr)

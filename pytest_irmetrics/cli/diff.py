@@ -1,4 +1,4 @@
-"""``diff``: two runs side by side, by metric and by query."""
+"""The command ``diff``: compare two stored runs by metric and by query."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ if TYPE_CHECKING:
     from pytest_irmetrics.run import Run
 
 _LEADING = "ndcg@10"
-"""By which queries are ordered where no metric was asked for."""
+"""The metric that orders queries unless ``--metrics`` is given."""
 
-_DOCUMENTS = 10
+_MAX_DOCUMENTS = 10
 """Documents of one query that are shown."""
 
-_ABOVE = 2
-"""How many of the documents are shown that stand above a fallen one and did not before."""
+_MAX_OVERTAKING = 2
+"""Documents that are shown of those that overtook a fallen one."""
 
-_WEIGHTS = 1e-9, 1e9
-"""Between these a weight leaves sums of doubles meaningful."""
+_WEIGHT_RANGE = 1e-9, 1e9
+"""Weights beyond these would drown others in a sum of doubles, or be drowned."""
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Add the command to the command line."""
     parser = add_command(
         commands,
         "diff",
@@ -101,26 +101,26 @@ def _diff(options: argparse.Namespace) -> int:
     named = load_runs([options.baseline, options.now], options.tests)
     (options.baseline, before), (options.now, after) = named
     if options.golden is None:
-        golden = _judged_by(before, after, options)
+        golden = _golden_set_of_runs(before, after, options)
     else:
         golden = GoldenSet.load(options.golden, custom_metrics=options.metric, shown=options.golden)
-    on = stdout_screen()
-    for line in _lines(golden, before, after, options, on):
+    screen = stdout_screen()
+    for line in _diff_lines(golden, before, after, options, screen):
         print_line(line)
     return OK
 
 
-def _judged_by(before: Run, after: Run, options: argparse.Namespace) -> GoldenSet:
-    """Make a golden set of what was stored with two runs; the later one is believed."""
-    queries, bare = [], Answer(())
+def _golden_set_of_runs(before: Run, after: Run, options: argparse.Namespace) -> GoldenSet:
+    """Make a golden set of the judgments stored with two runs; where both have them, of the later run."""
+    queries, missing = [], Answer(())
     for query_id in sorted({*before, *after}):
-        old, new = before.answers.get(query_id, bare), after.answers.get(query_id, bare)
+        old, new = before.answers.get(query_id, missing), after.answers.get(query_id, missing)
         judged = new if new.judgments is not None else old
         if judged.judgments is None:
             continue
         asked = new if new.text is not None else old
         weight = new.weight or old.weight or 1.0
-        if not _WEIGHTS[0] <= weight <= _WEIGHTS[1]:
+        if not _WEIGHT_RANGE[0] <= weight <= _WEIGHT_RANGE[1]:
             raise CommandError(
                 f"{options.now if new.weight else options.baseline}: query {quote(query_id)}: the weight {weight:g} is "
                 "beyond what can be summed. Store the run anew."
@@ -144,40 +144,42 @@ def _judged_by(before: Run, after: Run, options: argparse.Namespace) -> GoldenSe
     return GoldenSet(queries, shown=options.now, relevance_level=next(iter(levels), 1))
 
 
-def _lines(
-    golden: GoldenSet, before: Run, after: Run, options: argparse.Namespace, on: Screen
+def _diff_lines(
+    golden: GoldenSet, before: Run, after: Run, options: argparse.Namespace, screen: Screen
 ) -> Iterator[str]:
     where = options.now if options.golden is None else options.golden
     metrics = scorable_metrics(options.metrics or USUAL_METRICS, golden)
     asked = subset(golden, [query_id for query_id in golden.queries if query_id in after], where)
     now = evaluate_run(asked, after, metrics, depth=after.depth)
-    # What B was asked in other words is no more comparable than what A was.
-    other_words = compare(now, now).reworded
-    if other_words:
-        asked = subset(golden, [query_id for query_id in asked.queries if query_id not in other_words], where)
+    # A query that B answered under another text is not comparable either.
+    reworded_in_now = compare(now, now).reworded
+    if reworded_in_now:
+        asked = subset(
+            golden, [query_id for query_id in asked.queries if query_id not in reworded_in_now], where
+        )
         now = now.narrowed(golden=asked)
     comparison = compare(now, evaluate_run(asked, before, metrics, depth=before.depth))
     beyond = metrics_beyond(metrics, comparison.depth)
     changes = [comparison.change(metric) for metric in metrics if metric not in beyond]
     changes = [change for change in changes if change.n]
 
-    yield on.cut(f"baseline  {options.baseline}: {plural(len(before), 'query', 'queries')}")
-    yield on.cut(f"now       {options.now}: {plural(len(after), 'query', 'queries')}")
+    yield screen.cut(f"baseline  {options.baseline}: {plural(len(before), 'query', 'queries')}")
+    yield screen.cut(f"now       {options.now}: {plural(len(after), 'query', 'queries')}")
     yield ""
     if changes:
-        yield from _table(changes, on)
+        yield from _table(changes, screen)
     else:
         yield "There is nothing to compare."
     kind = list(kind_of_change(comparison)) if changes else []
     if kind:
         yield ""
-        yield from (line for sentence in kind for line in on.wrapped(sentence))
-    for note in _notes(golden, comparison, before, after, other_words, beyond, options):
-        yield from on.wrapped(f"note: {note}", hanging="  ")
-    yield from _moved(comparison, changes, _leading(changes, options.metrics), options, on)
+        yield from (line for sentence in kind for line in screen.wrapped(sentence))
+    for note in _notes(golden, comparison, before, after, reworded_in_now, beyond, options):
+        yield from screen.wrapped(f"note: {note}", hanging="  ")
+    yield from _moved_queries(comparison, changes, _leading(changes, options.metrics), options, screen)
 
 
-def _table(changes: Sequence[MetricChange], on: Screen) -> list[str]:
+def _table(changes: Sequence[MetricChange], screen: Screen) -> list[str]:
     rows = [["metric", "baseline", "now", "delta", "n", "worse", "better", "same"]]
     for change in changes:
         counts = (change.n, len(change.worse), len(change.better), len(change.same))
@@ -186,15 +188,15 @@ def _table(changes: Sequence[MetricChange], on: Screen) -> list[str]:
                 change.metric.name,
                 score_text(change.baseline, change.now),
                 score_text(change.now, change.baseline),
-                on.line(signed_text(change.delta)),
+                screen.line(signed_text(change.delta)),
                 *map(str, counts),
             ]
         )
-    return table(rows, "<>>>>>>>", on.width, ascii_only=on.ascii_only, whole=(0,))
+    return table(rows, "<>>>>>>>", screen.width, ascii_only=screen.ascii_only, whole=(0,))
 
 
 def _leading(changes: Sequence[MetricChange], asked: Sequence[Metric] | None) -> MetricChange | None:
-    """Choose the metric by which queries are ordered: the first one asked for that any query moved."""
+    """Return the change of the metric that orders queries: the first one asked for that changed for any query."""
     order = sorted(changes, key=lambda change: asked is None and change.metric.name != _LEADING)
     return next((change for change in order if change.worse or change.better), None)
 
@@ -204,25 +206,27 @@ def _notes(
     comparison: Comparison,
     before: Run,
     after: Run,
-    other_words: Sequence[str],
+    reworded_in_now: Sequence[str],
     beyond: Sequence[Metric],
     options: argparse.Namespace,
 ) -> Iterator[str]:
-    """Say what was not compared, and why."""
-    unsaid = " (a TREC run does not say that an answer was empty)"
+    """Yield a note for each thing that was not compared, with the reason."""
+    trec_hint = " (a TREC run does not say that an answer was empty)"
     sides = ((before, after, options.baseline), (after, before, options.now))
     for run, other, name in sides:
         ids = sorted(set(run) - set(other))
         if ids:
-            trec = unsaid if all(answer.text is None for answer in other.answers.values()) else ""
-            yield f"{plural(len(ids), 'query', 'queries')} only in {name}{trec}: {listed(ids)}."
+            hint = trec_hint if all(answer.text is None for answer in other.answers.values()) else ""
+            yield f"{plural(len(ids), 'query', 'queries')} only in {name}{hint}: {listed(ids)}."
     unjudged = sorted(query_id for query_id in after if query_id in before and query_id not in golden.queries)
     if unjudged:
         yield f"{plural(len(unjudged), 'query', 'queries')} of both without judgments: {listed(unjudged)}."
     unasked = [query_id for query_id in golden.queries if query_id not in before and query_id not in after]
     if unasked:
         yield f"{plural(len(unasked), 'query', 'queries')} of the golden set in neither run: {listed(unasked)}."
-    reworded = sorted({*comparison.reworded, *(query_id for query_id in other_words if query_id in before)})
+    reworded = sorted(
+        {*comparison.reworded, *(query_id for query_id in reworded_in_now if query_id in before)}
+    )
     if reworded:
         yield f"{plural(len(reworded), 'query', 'queries')} asked in other words or with other params, and not compared: {listed(reworded)}."
     known_bad = [i for i in comparison.paired if golden.queries[i].xfail is not None]
@@ -252,14 +256,14 @@ def _notes(
         )
 
 
-def _moved(
+def _moved_queries(
     comparison: Comparison,
     changes: Sequence[MetricChange],
     leading: MetricChange | None,
     options: argparse.Namespace,
-    on: Screen,
+    screen: Screen,
 ) -> Iterator[str]:
-    """Show the queries that moved one metric most, either way."""
+    """Yield the lines about the queries whose score changed most, for better or worse."""
     if leading is None:
         if changes:
             yield ""
@@ -277,41 +281,43 @@ def _moved(
         yield f"Of {plural(len(ids), 'query', 'queries')} that moved {leading.metric}, the {len(shown)} that moved it most (--queries N):"
     for query_id in shown:
         yield ""
-        yield from _query(comparison, changes, query_id, on)
+        yield from _query_lines(comparison, changes, query_id, screen)
 
 
-def _query(
-    comparison: Comparison, changes: Sequence[MetricChange], query_id: str, on: Screen
+def _query_lines(
+    comparison: Comparison, changes: Sequence[MetricChange], query_id: str, screen: Screen
 ) -> Iterator[str]:
     golden = comparison.now.golden
     query = golden.queries[query_id]
-    yield on.cut(f"{golden.where(query_id)}: {query_id}" if golden.path is not None else query_id)
+    yield screen.cut(f"{golden.where(query_id)}: {query_id}" if golden.path is not None else query_id)
     if query.text is not None and query.text != query_id:
-        yield on.cut(f"  {query.text}")
+        yield screen.cut(f"  {query.text}")
     scores = [
         f"{change.metric} {score_text(change.before[query_id], change.after[query_id])} → "
         f"{score_text(change.after[query_id], change.before[query_id])}"
         for change in changes
         if query_id in change.worse or query_id in change.better
     ]
-    yield from on.wrapped("; ".join(scores), "  ")
-    rows = list(_documents(comparison, query))
-    shown = [["was", "now", "grade", "document"], *rows[:_DOCUMENTS]]
+    yield from screen.wrapped("; ".join(scores), "  ")
+    rows = list(_document_rows(comparison, query))
+    shown = [["was", "now", "grade", "document"], *rows[:_MAX_DOCUMENTS]]
     if rows:
-        cells = [[*row[:3], on.line(row[3])] for row in shown]
-        yield from (f"  {line}" for line in table(cells, ">>><", on.width - 2, ascii_only=on.ascii_only))
-    if len(rows) > _DOCUMENTS:
-        yield f"  and {plural(len(rows) - _DOCUMENTS, 'more document', 'more documents')}"
+        cells = [[*row[:3], screen.line(row[3])] for row in shown]
+        yield from (
+            f"  {line}" for line in table(cells, ">>><", screen.width - 2, ascii_only=screen.ascii_only)
+        )
+    if len(rows) > _MAX_DOCUMENTS:
+        yield f"  and {plural(len(rows) - _MAX_DOCUMENTS, 'more document', 'more documents')}"
 
 
-def _documents(comparison: Comparison, query: Query) -> Iterator[list[str]]:
-    """Give the judged documents that moved, falls first, and what stands above them now and did not before."""
+def _document_rows(comparison: Comparison, query: Query) -> Iterator[list[str]]:
+    """Yield a table row for each judged document that moved, falls first, and for those that overtook them."""
     before = _ranks(comparison.baseline.rankings(query.id)[0])
     now = _ranks(comparison.now.rankings(query.id)[0])
     moves = comparison.moves(query.id)
     judged = [move.doc_id for move in moves]
     forbidden = [doc_id for doc_id in query.forbidden if before.get(doc_id) != now.get(doc_id)]
-    above = [doc_id for move in moves if move.grade > 0 for doc_id in move.overtaken_by[:_ABOVE]]
+    above = [doc_id for move in moves if move.grade > 0 for doc_id in move.overtaken_by[:_MAX_OVERTAKING]]
     for doc_id in dict.fromkeys([*judged, *forbidden, *above]):
         if doc_id in query.forbidden:
             grade = "forbidden"
@@ -321,4 +327,5 @@ def _documents(comparison: Comparison, query: Query) -> Iterator[list[str]]:
 
 
 def _ranks(ranking: Sequence[str]) -> Mapping[str, int]:
+    """Return ranks by document, counted from 1."""
     return {doc_id: rank for rank, doc_id in enumerate(ranking, 1)}

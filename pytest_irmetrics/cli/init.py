@@ -51,7 +51,7 @@ pytest-irmetrics init --dir tests/search
 
 def _init(options: argparse.Namespace) -> int:
     folder = Path(options.dir)
-    kept = []
+    existing = []
     for name, template in _FILES.items():
         path = folder / name
         text = _read_template(template)
@@ -64,9 +64,9 @@ def _init(options: argparse.Namespace) -> int:
                 f"{printable(str(path))}: cannot be written: {reason}. Name another folder: --dir DIR."
             ) from None
         if not written:
-            kept.append(name)
+            existing.append(name)
         print_escaped(f"{shown_path(path)}: {'written' if written else 'exists, and is left as it is'}")
-    if "conftest.py" in kept and not _mentions_retriever(folder / "conftest.py"):
+    if "conftest.py" in existing and not _mentions_retriever(folder / "conftest.py"):
         print_line("\nconftest.py needs a fixture that hands over your search:\n")
         print_line(
             "\n".join(f"    {line}" for line in ["import pytest", "", *_retriever_fixture().splitlines()])
@@ -79,10 +79,10 @@ def _init(options: argparse.Namespace) -> int:
         (f"pytest{where} --ir-baseline", "fail where a change finds less"),
     )
     width = max(len(command) for command, _ in commands)
-    for command, what in commands:
-        print_escaped(f"  {command:<{width}}  # {what}")
+    for command, purpose in commands:
+        print_escaped(f"  {command:<{width}}  # {purpose}")
     print_line("\nThen put your search into conftest.py, and your queries into golden/faq.yaml.")
-    return FAILED if kept else OK
+    return FAILED if existing else OK
 
 
 def _read_template(name: str) -> str:
@@ -96,7 +96,7 @@ def _retriever_fixture() -> str:
 
 
 def _write_new(path: Path, text: str) -> bool:
-    """Write a file unless there is one, and say whether there was none."""
+    """Write a file unless it exists already, and return whether it was written."""
     try:
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)

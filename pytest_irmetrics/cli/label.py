@@ -1,4 +1,4 @@
-"""``label``: which returned documents should be judged next, and their judgments into the golden set."""
+"""The command ``label``: list the returned documents that should be judged next, and append judgments to a golden set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_irmetrics.base.escape import printed_as
 from pytest_irmetrics.base.layout import table
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural, quote
-from pytest_irmetrics.cli import label_csv as sheet
+from pytest_irmetrics.cli import label_csv
 from pytest_irmetrics.cli.command_line import (
     OK,
     CommandError,
@@ -42,15 +42,17 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.terminal import Screen
     from pytest_irmetrics.run import Run
 
-_LISTED = 20
-_NAMED = 3
-_EDITABLE = (".yaml", ".yml")
-_AN_ID = "\0"
-"""What no command line can hold."""
+_DEFAULT_LIMIT = 20
+"""Documents that are listed."""
+_MAX_NAMED = 3
+"""Ids that a note names."""
+_EDITABLE_SUFFIXES = (".yaml", ".yml")
+_PROTECTED = "\0"
+"""A prefix that no argument of a command line can have."""
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Add the command to the command line."""
     parser = add_command(
         commands,
         "label",
@@ -102,9 +104,9 @@ pytest-irmetrics label golden/faq.yaml --query refund --append 0
     which.add_argument(
         "--limit",
         type=_limit,
-        default=_LISTED,
+        default=_DEFAULT_LIMIT,
         metavar="N",
-        help=f"at most so many documents, or `all` (default: {_LISTED})",
+        help=f"at most so many documents, or `all` (default: {_DEFAULT_LIMIT})",
     )
     add_baseline_dir_option(which)
     what = parser.add_argument_group("what to do with them").add_mutually_exclusive_group()
@@ -116,7 +118,7 @@ pytest-irmetrics label golden/faq.yaml --query refund --append 0
     )
     what.add_argument(
         "--from",
-        dest="sheet",
+        dest="csv_file",
         metavar="LIST.csv",
         help="append the judgments of the rows that have a rating",
     )
@@ -124,7 +126,7 @@ pytest-irmetrics label golden/faq.yaml --query refund --append 0
         "--judge",
         nargs=3,
         action="append",
-        type=lambda text: text.removeprefix(_AN_ID),
+        type=lambda text: text.removeprefix(_PROTECTED),
         metavar=("QUERY", "DOC", "GRADE"),
         help="append this judgment (repeatable)",
     )
@@ -138,10 +140,10 @@ pytest-irmetrics label golden/faq.yaml --query refund --append 0
 
 
 def protect_ids(arguments: Sequence[str]) -> list[str]:
-    """Mark the ids that `--judge` is given: argparse takes one that begins with a dash for an option."""
+    """Put a prefix before ids given to ``--judge`` that begin with a dash, as argparse would take them for options."""
     ids = {at + place for at, argument in enumerate(arguments) if argument == "--judge" for place in (1, 2)}
     return [
-        _AN_ID + argument if at in ids and argument.startswith("-") else argument
+        _PROTECTED + argument if at in ids and argument.startswith("-") else argument
         for at, argument in enumerate(arguments)
     ]
 
@@ -155,7 +157,7 @@ def _limit(text: str) -> int | None:
 
 
 def _grade(text: str) -> Grade:
-    grade = sheet.grade_of(text)
+    grade = label_csv.grade_of(text)
     if grade is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no grade. Write a number from 0 to {MAX_GRADE}.")
     return grade
@@ -163,33 +165,35 @@ def _grade(text: str) -> Grade:
 
 def _label(options: argparse.Namespace) -> int:
     golden = GoldenSet.load(options.file, custom_metrics=options.metric, shown=options.file)
-    options.queries = [_found(golden, query_id, options.file).id for query_id in options.queries]
+    options.queries = [_find_query(golden, query_id, options.file).id for query_id in options.queries]
     runs = dict(runs_of_golden_set(Path(options.file), options.stored, options.tests, options.baseline_dir))
-    if options.sheet is not None:
-        return _append(golden, sheet.read(Path(options.sheet), golden), runs.values(), options)
+    if options.csv_file is not None:
+        return _append(golden, label_csv.read(Path(options.csv_file), golden), runs.values(), options)
     if options.judge is not None:
-        return _append(golden, list(_given(golden, runs.values(), options)), runs.values(), options)
+        return _append(golden, list(_judgments_given(golden, runs.values(), options)), runs.values(), options)
     if not runs:
         raise CommandError(f"{options.file}: {no_run_message(options.baseline_dir)}")
     found = pool(golden, list(runs.values()), options.by)
     wanted = [one for one in found.unjudged if not options.queries or one.query.id in options.queries]
     top = wanted[: options.limit]
-    _tell_unpaired(runs, found)
+    _print_unpaired(runs, found)
     if options.append is not None:
-        judgments = [sheet.Judgment(options.file, one.query.id, one.doc_id, options.append) for one in top]
+        judgments = [
+            label_csv.Judgment(options.file, one.query.id, one.doc_id, options.append) for one in top
+        ]
         return _append(golden, judgments, runs.values(), options)
     if options.json:
         print_line("\n".join(["[", ",\n".join(_json_line(one, golden, options.file) for one in top), "]"]))
     elif options.out is not None:
-        _write_sheet(top, options)
+        _write_csv(top, options)
     else:
-        for line in _listed(top, len(wanted), found, list(runs), options, stdout_screen()):
+        for line in _list_lines(top, len(wanted), found, list(runs), options, stdout_screen()):
             print_line(line)
     return OK
 
 
-def _found(golden: GoldenSet, query_id: str, file: str) -> Query:
-    """Find a query that the command line names. Raises CommandError."""
+def _find_query(golden: GoldenSet, query_id: str, file: str) -> Query:
+    """Return a query of the golden set by id. Raises CommandError if there is none."""
     query = golden.find(query_id)
     if query is None:
         raise CommandError(
@@ -199,7 +203,8 @@ def _found(golden: GoldenSet, query_id: str, file: str) -> Query:
     return query
 
 
-def _tell_unpaired(runs: Mapping[str, Run], found: Pool) -> None:
+def _print_unpaired(runs: Mapping[str, Run], found: Pool) -> None:
+    """Print a note on the queries that a run has no comparable answer to."""
     for name, ids in zip(runs, found.unpaired, strict=True):
         if ids:
             print_escaped(
@@ -212,17 +217,17 @@ def _tell_unpaired(runs: Mapping[str, Run], found: Pool) -> None:
 # The list -------------------------------------------------------------------------------------------------------
 
 
-def _listed(
+def _list_lines(
     top: Sequence[Unjudged],
     count: int,
     found: Pool,
     names: Sequence[str],
     options: argparse.Namespace,
-    on: Screen,
+    screen: Screen,
 ) -> Iterator[str]:
-    """Print the list as a table."""
+    """Yield the lines of the list as a table, and how to judge the documents."""
     of = f" of {listed(options.queries)}" if options.queries else ""
-    lead = (
+    heading = (
         f"{options.file}: {count} of the {plural(found.returned, 'returned document')} that {options.by} looks at "
         f"{'is' if count == 1 else 'are'} not judged{of}."
         if not options.queries
@@ -230,26 +235,26 @@ def _listed(
         f"{'is' if count == 1 else 'are'} not judged."
     )
     if len(top) < count:
-        lead += f" The {len(top)} on which it hangs most (--limit {min(count, 5 * len(top))} shows more):"
-    yield from on.wrapped(lead)
+        heading += f" The {len(top)} on which it hangs most (--limit {min(count, 5 * len(top))} shows more):"
+    yield from screen.wrapped(heading)
     if not top:
         return
     several = len(names) > 1
     for number, name in enumerate(names, 1) if several else ():
-        yield on.cut(f"  rank {number}: in {name}")
+        yield screen.cut(f"  rank {number}: in {name}")
     ranks = [f"rank {number}" for number in range(1, len(names) + 1)] if several else ["rank"]
     rows = [["influence", *ranks, "document", "query"]]
     for one in top:
         text = one.query.text
         question = one.query.id if text is None or text == one.query.id else f"{one.query.id}: {text}"
         places = ["-" if rank is None else str(rank) for rank in one.ranks]
-        rows.append([score_text(one.influence), *places, on.line(one.doc_id), on.line(question)])
+        rows.append([score_text(one.influence), *places, screen.line(one.doc_id), screen.line(question)])
     aligned = ">" * (1 + len(ranks)) + "<<"
-    for line in table(rows, aligned, on.width - 2, ascii_only=on.ascii_only):
+    for line in table(rows, aligned, screen.width - 2, ascii_only=screen.ascii_only):
         yield f"  {line}"
     file = shlex.quote(options.file)
-    yield from on.wrapped(
-        _not_appended(options.file)
+    yield from screen.wrapped(
+        _why_not_editable(options.file)
         or f"To judge them: `pytest-irmetrics label {file} --judge QUERY DOC GRADE` one by one, --out LIST.csv and then "
         "--from LIST.csv in a spreadsheet, or --append 0 and then an editor.",
     )
@@ -268,7 +273,7 @@ def _json_line(one: Unjudged, golden: GoldenSet, file: str) -> str:
     return json_line(record)
 
 
-def _write_sheet(top: Sequence[Unjudged], options: argparse.Namespace) -> None:
+def _write_csv(top: Sequence[Unjudged], options: argparse.Namespace) -> None:
     path = Path(options.out)
     if path.suffix.lower() != ".csv":
         raise CommandError(f"{options.out}: The list is CSV. Give it a name that ends in .csv.")
@@ -277,35 +282,37 @@ def _write_sheet(top: Sequence[Unjudged], options: argparse.Namespace) -> None:
             f"{options.out}: is there already, perhaps with ratings in it. Append those (--from), then delete it, or give "
             "another name."
         )
-    write_whole(path, sheet.written(top))
+    write_whole(path, label_csv.write(top))
     back = f"pytest-irmetrics label {shlex.quote(options.file)} --from {shlex.quote(options.out)}"
-    how = _not_appended(options.file) or f"Fill in the column rating, and then: {back}"
+    how = _why_not_editable(options.file) or f"Fill in the column rating, and then: {back}"
     print_escaped(f"{options.out}: {plural(len(top), 'document')} to judge. {how}")
 
 
 # Judgments ------------------------------------------------------------------------------------------------------
 
 
-def _given(golden: GoldenSet, runs: Iterable[Run], options: argparse.Namespace) -> Iterator[sheet.Judgment]:
-    """Read the judgments of the command line, where a document may also be written as the list prints it."""
-    returned = _returned(runs)
+def _judgments_given(
+    golden: GoldenSet, runs: Iterable[Run], options: argparse.Namespace
+) -> Iterator[label_csv.Judgment]:
+    """Yield the judgments given with ``--judge``; an id may also be written as the list prints it, with escapes."""
+    returned = _returned_documents(runs)
     for query_id, doc_id, grade in options.judge:
         where = f"--judge {shlex.join([query_id, doc_id, grade])}"
-        query = _found(golden, query_id, options.file)
-        number = sheet.grade_of(grade)
+        query = _find_query(golden, query_id, options.file)
+        number = label_csv.grade_of(grade)
         if number is None:
             raise CommandError(f"{where}: {quote(grade)} is no grade. Write a number from 0 to {MAX_GRADE}.")
         if not doc_id:
             raise CommandError(f"{where}: The document's id is empty. Write it.")
         known = doc_id in returned or doc_id in query.judgments
         printed = None if known else printed_as(doc_id, [*returned, *query.judgments])
-        yield sheet.Judgment(where, query.id, doc_id if printed is None else printed, number)
+        yield label_csv.Judgment(where, query.id, doc_id if printed is None else printed, number)
 
 
-def _not_appended(file: str) -> str | None:
-    """Say what to do where judgments are not appended to a file; None where they are."""
+def _why_not_editable(file: str) -> str | None:
+    """Return why judgments cannot be appended to a file and what to do instead; None for YAML, where they can."""
     path = Path(file)
-    if path.suffix.lower() in _EDITABLE:
+    if path.suffix.lower() in _EDITABLE_SUFFIXES:
         return None
     convert = shlex.join(["pytest-irmetrics", "convert", file, str(path.with_suffix(".yaml"))])
     return (
@@ -314,21 +321,24 @@ def _not_appended(file: str) -> str | None:
     )
 
 
-def _returned(runs: Iterable[Run]) -> set[str]:
+def _returned_documents(runs: Iterable[Run]) -> set[str]:
     return {
         doc_id for run in runs for answer in run.answers.values() for r in answer.rankings for doc_id in r
     }
 
 
 def _append(
-    golden: GoldenSet, judgments: Sequence[sheet.Judgment], runs: Iterable[Run], options: argparse.Namespace
+    golden: GoldenSet,
+    judgments: Sequence[label_csv.Judgment],
+    runs: Iterable[Run],
+    options: argparse.Namespace,
 ) -> int:
-    """Append judgments to the file, all of them or none, and say where they stand."""
+    """Append judgments to the file, all of them or none, and print their places."""
     path = Path(options.file)
-    refused = _not_appended(options.file)
+    refused = _why_not_editable(options.file)
     if refused is not None:
         raise CommandError(f"{options.file}: {refused}")
-    new, known = sheet.by_query(judgments, golden)
+    new, known = label_csv.new_judgments(judgments, golden)
     after = golden
     if new:
         from pytest_irmetrics.golden.append import append_judgments  # noqa: PLC0415 - only who appends needs it
@@ -339,13 +349,13 @@ def _append(
         for doc_id, grade in documents.items():
             print_escaped(f"{after.where_judged(query_id, doc_id)}: {query_id}: {doc_id} {grade:g}")
     count = sum(map(len, new.values()))
-    there = f", {known} there already" if known else ""
-    print_escaped(f"{options.file}: {plural(count, 'judgment')} appended{there}.")
-    returned = _returned(runs)
-    strange = [doc_id for documents in new.values() for doc_id in documents if doc_id not in returned]
-    if returned and strange:
+    also = f", {known} there already" if known else ""
+    print_escaped(f"{options.file}: {plural(count, 'judgment')} appended{also}.")
+    returned = _returned_documents(runs)
+    unknown = [doc_id for documents in new.values() for doc_id in documents if doc_id not in returned]
+    if returned and unknown:
         print_escaped(
-            f"note: No run returned {listed(strange, _NAMED)}, for any query. Check that the ids are spelt as the index "
+            f"note: No run returned {listed(unknown, _MAX_NAMED)}, for any query. Check that the ids are spelt as the index "
             "spells them.",
             sys.stderr,
         )

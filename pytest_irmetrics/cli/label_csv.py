@@ -1,4 +1,4 @@
-"""The list of documents to judge as a table for a spreadsheet, and the judgments that were filled in to one."""
+"""Write the documents to judge as a CSV file for a spreadsheet, and read back the judgments filled in."""
 
 from __future__ import annotations
 
@@ -21,20 +21,22 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
 
 _HEADER = ("id", "query", "docid", "rating", "rank", "influence")
-_SEPARATORS = ",;\t"  # where a comma separates decimals, spreadsheets separate cells by semicolons
+_SEPARATORS = ",;\t"
+"""What separates cells: semicolons in countries with a decimal comma."""
 
 
 class Judgment(NamedTuple):
-    """A judgment to append, and where it was given."""
+    """A judgment to append to the golden set."""
 
     where: str
+    """The place in the CSV file, or the option, that it comes from."""
     query_id: str
     doc_id: str
     grade: Grade
 
 
-def written(unjudged: Iterable[Unjudged]) -> bytes:
-    """Write the list with an empty column `rating`. With the BOM by which Excel knows UTF-8."""
+def write(unjudged: Iterable[Unjudged]) -> bytes:
+    """Return the CSV file of a list, with an empty column `rating`, and with the BOM by which Excel recognises UTF-8."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(_HEADER)
@@ -51,7 +53,7 @@ def written(unjudged: Iterable[Unjudged]) -> bytes:
 
 
 def read(path: Path, golden: GoldenSet) -> list[Judgment]:
-    """Read the rows that have a rating. Raises CommandError for all that is wrong with the list."""
+    """Return the judgments of the rows that have a rating. Raises CommandError with all that is wrong."""
     where = printable(str(path))
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -76,14 +78,14 @@ def read(path: Path, golden: GoldenSet) -> list[Judgment]:
                 f"{where}:1: There is no column {missing[0]}. The first line names the columns: {', '.join(_HEADER[:4])}; "
                 "`pytest-irmetrics label FILE --out LIST.csv` writes such a list."
             )
-        return _judgments(rows, where, golden)
+        return _read_judgments(rows, where, golden)
     except csv.Error as error:
         raise CommandError(
             f"{where}:{rows.line_num}: This is not CSV: {error}. Save the list again."
         ) from None
 
 
-def _judgments(rows: csv.DictReader[str], where: str, golden: GoldenSet) -> list[Judgment]:
+def _read_judgments(rows: csv.DictReader[str], where: str, golden: GoldenSet) -> list[Judgment]:
     problems: list[str] = []
     judgments = []
     by_text: dict[str | None, list[str]] = {}
@@ -101,7 +103,7 @@ def _judgments(rows: csv.DictReader[str], where: str, golden: GoldenSet) -> list
                 f"{here}: {len(named)} queries of the golden set ask {quote(text)}. Keep the column id as it was written."
             )
             continue
-        found = list(_wrong(named[0], doc_id, rating, golden))
+        found = list(_problems_of(named[0], doc_id, rating, golden))
         grade = grade_of(rating)
         if grade is not None and not found:
             judgments.append(Judgment(here, named[0], doc_id, grade))
@@ -111,7 +113,7 @@ def _judgments(rows: csv.DictReader[str], where: str, golden: GoldenSet) -> list
     return judgments
 
 
-def _wrong(query_id: str, doc_id: str, rating: str, golden: GoldenSet) -> Iterator[str]:
+def _problems_of(query_id: str, doc_id: str, rating: str, golden: GoldenSet) -> Iterator[str]:
     if query_id not in golden.queries:
         yield f"There is no query {quote(query_id)} in the golden set. Keep the column id as it was written."
     if not doc_id:
@@ -121,15 +123,17 @@ def _wrong(query_id: str, doc_id: str, rating: str, golden: GoldenSet) -> Iterat
 
 
 def grade_of(text: str) -> Grade | None:
-    """Read a grade, a number from 0 to 1000; None where it is none."""
+    """Read a grade, a number from 0 to 1000; None if the text is none."""
     number = read_number(text)
     return number if number is not None and 0 <= number <= MAX_GRADE else None
 
 
-def by_query(judgments: Iterable[Judgment], golden: GoldenSet) -> tuple[dict[str, dict[str, Grade]], int]:
-    """Return what is new of some judgments, by query, and how many the golden set has already.
+def new_judgments(
+    judgments: Iterable[Judgment], golden: GoldenSet
+) -> tuple[dict[str, dict[str, Grade]], int]:
+    """Return the judgments that the golden set lacks, by query and document, and the number of those that it has.
 
-    Raises CommandError where one contradicts the golden set, or another of them.
+    Raises CommandError where one contradicts the golden set or another judgment.
     """
     problems: list[str] = []
     new: dict[str, dict[str, Grade]] = {}

@@ -1,4 +1,4 @@
-"""``report``: a JSON report written again, as HTML or Markdown."""
+"""The command ``report``: write the JSON report of a pytest run again as HTML or Markdown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Add the command to the command line."""
     parser = add_command(
         commands,
         "report",
@@ -53,7 +53,7 @@ def _report(options: argparse.Namespace, parser: Parser) -> int:
         targets = files.parse(options.output, Path())
     except files.ReportPathError as error:
         parser.error(str(error).replace("--ir-report=", "argument -o/--output: ", 1))
-    records, command = _read(options.file)
+    records, command = _read_report(options.file)
     try:
         if not targets:
             for line in markdown.render(records, command).splitlines():
@@ -61,7 +61,7 @@ def _report(options: argparse.Namespace, parser: Parser) -> int:
             return OK
         written, problems = files.write(targets, records, command)
     except ArithmeticError as error:
-        raise CommandError(_damaged(options.file, error)) from None
+        raise CommandError(_damaged_message(options.file, error)) from None
     for path in written:
         print_escaped(f"{path}: written")
     for problem in problems:
@@ -69,7 +69,7 @@ def _report(options: argparse.Namespace, parser: Parser) -> int:
     return FAILED if problems else OK
 
 
-def _read(path: str) -> tuple[list[ItemReport], Command]:
+def _read_report(path: str) -> tuple[list[ItemReport], Command]:
     where = printable(path)
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
@@ -84,9 +84,9 @@ def _read(path: str) -> tuple[list[ItemReport], Command]:
     except json.ReportError as error:
         raise CommandError(f"{where}:1: {error}") from None
     except (ArithmeticError, AttributeError) as error:
-        raise CommandError(_damaged(path, error)) from None
+        raise CommandError(_damaged_message(path, error)) from None
 
 
-def _damaged(path: str, error: Exception) -> str:
-    """Say that a report was changed by hand: it has a number, or a list, where none can be."""
+def _damaged_message(path: str, error: Exception) -> str:
+    """Return the message about a report that was changed by hand, with a value that no report has."""
     return f"{printable(path)}:1: is damaged: {error}. Write the report anew."

@@ -1,4 +1,4 @@
-"""``show``: one query of a golden set, with its judgments and its rankings."""
+"""The command ``show``: print one query of a golden set with its judgments and the stored rankings."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.terminal import Screen
     from pytest_irmetrics.run import Run
 
-_COMPARABLE = 2000
-"""Ids among which a misspelt one is looked for; among more it takes seconds."""
+_MAX_COMPARED = 2000
+"""Ids among which a similar one is searched for; with more it takes seconds."""
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Add the command to the command line."""
     parser = add_command(
         commands,
         "show",
@@ -93,37 +93,37 @@ def _show(options: argparse.Namespace) -> int:
     golden = GoldenSet.load(options.file, custom_metrics=options.metric, shown=options.file)
     query = golden.find(options.query)
     if query is None:
-        raise CommandError(_unknown(options.file, options.query, golden))
+        raise CommandError(_unknown_query(options.file, options.query, golden))
     named = [] if options.stored is None else [options.stored]
     runs = list(runs_of_golden_set(Path(options.file), named, options.tests, options.baseline_dir))
-    on = stdout_screen()
-    for line in _query(query, golden, on):
+    screen = stdout_screen()
+    for line in _query_lines(query, golden, screen):
         print_line(line)
     only = subset(golden, [query.id], options.file)
-    metrics = options.metrics or _usual(query, golden)
+    metrics = options.metrics or _default_metrics(query, golden)
     for name, run in runs:
         print_line("")
-        for line in _answer(query, only, run, name, metrics, on):
+        for line in _answer_lines(query, only, run, name, metrics, screen):
             print_line(line)
     if not runs:
         print_line("")
-        for line in on.wrapped(no_run_message(options.baseline_dir)):
+        for line in screen.wrapped(no_run_message(options.baseline_dir)):
             print_line(line)
     return OK
 
 
-def _usual(query: Query, golden: GoldenSet) -> list[Metric]:
-    """Return what is reported unless told otherwise, and what the golden set gates."""
+def _default_metrics(query: Query, golden: GoldenSet) -> list[Metric]:
+    """Return the metrics that are shown by default: the usual ones, and those with thresholds."""
     gated = [threshold.metric for threshold in (*golden.thresholds, *query.thresholds)]
     return [*USUAL_METRICS, *gated]
 
 
-def _unknown(file: str, wanted: str, golden: GoldenSet) -> str:
-    """Say that there is no such query, and which one may be meant."""
+def _unknown_query(file: str, wanted: str, golden: GoldenSet) -> str:
+    """Return the message that there is no such query, with similar ones."""
     by_text = [query.id for query in golden.queries.values() if query.text == wanted]
     part = [query_id for query_id in golden.queries if wanted and wanted.casefold() in query_id.casefold()]
     close: Sequence[str] = by_text or part
-    if not close and len(golden.queries) <= _COMPARABLE:
+    if not close and len(golden.queries) <= _MAX_COMPARED:
         close = get_close_matches(wanted[:100], list(golden.queries), n=3)
     advice = (
         f"Did you mean {' or '.join(map(quote, close[:3]))}?"
@@ -133,10 +133,10 @@ def _unknown(file: str, wanted: str, golden: GoldenSet) -> str:
     return f"{file}:1: There is no query {quote(wanted)}. {advice}"
 
 
-def _query(query: Query, golden: GoldenSet, on: Screen) -> Iterator[str]:
-    """Print what the golden set says of a query."""
-    yield on.cut(f"{golden.where(query.id)}: {query.id}")
-    facts = {
+def _query_lines(query: Query, golden: GoldenSet, screen: Screen) -> Iterator[str]:
+    """Yield the lines about a query in the golden set: its place, keys and judgments."""
+    yield screen.cut(f"{golden.where(query.id)}: {query.id}")
+    values = {
         "query": query.text,
         "params": json.dumps(query.params, ensure_ascii=False) if query.params else None,
         "tags": ", ".join(query.tags),
@@ -151,39 +151,41 @@ def _query(query: Query, golden: GoldenSet, on: Screen) -> Iterator[str]:
         "forbidden": ", ".join(query.forbidden),
         "judged": "no_answer: the right answer is an empty one" if query.no_answer else None,
     }
-    for name, fact in facts.items():
-        if fact:
-            yield from on.wrapped(f"{name:<9}  {fact}", "  ", " " * 13)
+    for name, value in values.items():
+        if value:
+            yield from screen.wrapped(f"{name:<9}  {value}", "  ", " " * 13)
     if query.judgments:
         best_first = sorted(query.judgments.items(), key=lambda judged: -judged[1])
-        yield on.cut(
+        yield screen.cut(
             f"  judged     {plural(len(best_first), 'document')}, relevant from grade {golden.relevance_level:g}"
         )
-        rows = [["grade", "document"], *([f"{grade:g}", on.line(doc_id)] for doc_id, grade in best_first)]
-        for line in table(rows, "><", on.width - 13, ascii_only=on.ascii_only):
+        rows = [["grade", "document"], *([f"{grade:g}", screen.line(doc_id)] for doc_id, grade in best_first)]
+        for line in table(rows, "><", screen.width - 13, ascii_only=screen.ascii_only):
             yield " " * 13 + line
 
 
-def _answer(
-    query: Query, only: GoldenSet, run: Run, name: str, metrics: Sequence[Metric], on: Screen
+def _answer_lines(
+    query: Query, only: GoldenSet, run: Run, name: str, metrics: Sequence[Metric], screen: Screen
 ) -> Iterator[str]:
-    """Print what a run has for a query."""
+    """Yield the lines about a run's answer to a query: its scores and rankings."""
     evaluation = evaluate_run(only, run, scorable_metrics(metrics, only), depth=run.depth)
     beyond = metrics_beyond(evaluation.metrics, run.depth)
     if beyond:
         evaluation = evaluation.narrowed(metrics=[m for m in evaluation.metrics if m not in beyond])
-    pairing = compare(evaluation, evaluation)  # how the query as it is now pairs with the one that was asked
+    pairing = compare(
+        evaluation, evaluation
+    )  # tells whether the stored answer is to the same text and judgments
     if pairing.new:
-        yield on.cut(f"{name}: has no answer to this query")
+        yield screen.cut(f"{name}: has no answer to this query")
         return
     view = replace(
         ItemResult(evaluation, Gates()).views(everything=True)[0], where=name, text=None, status=""
     )
-    yield from details(ItemReport("", "", 1, "passed", views=[view]), on)[
+    yield from details(ItemReport("", "", 1, "passed", views=[view]), screen)[
         :-1
     ]  # without the empty line at its end
     for note in _notes(query, run, pairing, beyond):
-        yield from on.wrapped(f"note: {note}", "  ", "    ")
+        yield from screen.wrapped(f"note: {note}", "  ", "    ")
 
 
 def _notes(query: Query, run: Run, pairing: Comparison, beyond: Sequence[Metric]) -> Iterator[str]:
