@@ -50,9 +50,9 @@ pytest-irmetrics report quality.json -o "$GITHUB_STEP_SUMMARY"
 
 def _report(options: argparse.Namespace, parser: Parser) -> int:
     try:
-        targets = files.parse(options.output, Path())
+        targets = files.parse(options.output, Path(), option="argument -o/--output: ")
     except files.ReportPathError as error:
-        parser.error(str(error).replace("--ir-report=", "argument -o/--output: ", 1))
+        parser.error(str(error))
     records, command = _read_report(options.file)
     try:
         if not targets:

@@ -45,10 +45,10 @@ class Target:
     """Whether it is the summary of a GitHub Actions step, to which every command adds its part."""
 
 
-def parse(given: Iterable[str], folder: Path) -> list[Target]:
+def parse(given: Iterable[str], folder: Path, *, option: str = "--ir-report=") -> list[Target]:
     """Read the values of ``--ir-report``, relative to a folder. Raises ReportPathError.
 
-    `~` and environment variables are expanded. A value given twice is one report.
+    `~` and environment variables are expanded. A value given twice is one report. Messages begin with `option`.
     """
     targets: dict[str, Target] = {}
     for text in given:
@@ -58,7 +58,7 @@ def parse(given: Iterable[str], folder: Path) -> list[Target]:
             if targets.setdefault(real, target).format != target.format:
                 raise ReportPathError("another report goes to the same file. Give each its own.")  # noqa: TRY301 - named like the others below
         except ReportPathError as error:
-            raise ReportPathError(f"--ir-report={escape_terminal(text)}: {error}") from None
+            raise ReportPathError(f"{option}{escape_terminal(text)}: {error}") from None
     return list(targets.values())
 
 
