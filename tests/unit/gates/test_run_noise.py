@@ -1,3 +1,5 @@
+"""Run noise: what repeated answers of one query differ by, and how much of a drop it explains."""
+
 from __future__ import annotations
 
 import math
@@ -12,7 +14,7 @@ from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import decide
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run import Answer
-from pytest_irmetrics.thresholds import Gate, Gates, Limit
+from tests.unit.gates.runs import gates
 
 GOLDEN = GoldenSet.from_judgments({f"q{n}": {"d": 1} for n in range(10)})
 HIT, MISS = ("d", "x"), ("x", "d")
@@ -31,7 +33,7 @@ def comparison(before, now):
 def verdict(compared, max_drop=0.01):
     (decided,) = decide(
         compared.full,
-        Gates([Gate(*compared.now.metrics, None, "max_drop", Limit(max_drop))]),
+        gates(max_drop=max_drop),
         comparison=compared,
         against="the baseline",
     )

@@ -1,0 +1,37 @@
+"""The change of one metric between two runs: weights, p-values, and queries that one side leaves out."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_irmetrics import compare
+from tests.unit.gates.runs import HIT, MISS, SECOND, evaluated, golden_set
+
+
+def test_the_difference_is_weighted_so_that_its_plain_mean_is_that_of_the_means():
+    golden = golden_set(5, weight=lambda n: n + 1.0)
+    before, now = evaluated(golden, lambda _: HIT), evaluated(golden, lambda n: SECOND if n == 4 else HIT)
+    change = compare(now, before)["mrr"]
+    assert change.weighted_differences["q0004"] == pytest.approx(5 * 5 / 15 * -0.5, abs=1e-15)
+    assert change.delta == pytest.approx(now["mrr"] - before["mrr"], abs=1e-15)
+
+
+def test_identical_runs_have_p_1_and_no_width():
+    golden = golden_set(20)
+    change = compare(evaluated(golden, lambda _: HIT), evaluated(golden, lambda _: HIT))["mrr"]
+    assert (change.p_value, change.interval, change.delta) == (1, (0, 0), 0)
+
+
+def test_one_query_has_no_interval():
+    golden = golden_set(1)
+    change = compare(evaluated(golden, lambda _: MISS), evaluated(golden, lambda _: HIT))["mrr"]
+    assert (change.n, change.interval, change.detectable) == (1, None, None)
+
+
+def test_where_each_side_leaves_out_other_queries_the_means_differ_and_there_is_no_p():
+    golden = golden_set(4)
+    before = evaluated(golden, lambda n: HIT if n else MISS, "mrr(miss=skip)")
+    now = evaluated(golden, lambda n: SECOND if n < 2 else MISS, "mrr(miss=skip)")
+    change = compare(now, before)["mrr(miss=skip)"]
+    assert change.delta == pytest.approx(0.5 - 1)
+    assert (change.p_value, change.interval) == (None, None)

@@ -1,0 +1,100 @@
+"""Gates on today's run alone, and the checks that need no threshold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_irmetrics import GoldenSet, Run
+from pytest_irmetrics.evaluation import evaluate_run
+from pytest_irmetrics.gates import decide
+from pytest_irmetrics.golden import Query
+from pytest_irmetrics.thresholds import Gates, build
+from tests.unit.gates.runs import HIT, MISS, SECOND, evaluated, gates, golden_set
+
+
+def test_failed_gates_come_first_and_passed_ones_last():
+    now = evaluated(golden_set(2), lambda _: SECOND)
+    decided = decide(now, gates(min=0.1, max_drop=0.1, max=0.2))
+    assert [(verdict.word, verdict.state) for verdict in decided] == [
+        ("max", "failed"),
+        ("max_drop", "not checked"),
+        ("min", "passed"),
+    ]
+
+
+def test_a_mean_below_its_minimum_names_the_queries_that_cost_it_most():
+    golden = golden_set(3, weight=lambda n: n + 1.0)
+    (decided,) = decide(evaluated(golden, lambda n: SECOND if n else HIT), gates(min=0.7))
+    assert decided.text == "mrr is 0.5833, 0.1167 below the threshold: at least 0.7000 is required."
+    assert (decided.queries, decided.limit) == (("q0002", "q0001"), 0.7)
+
+
+def test_a_printed_mean_never_looks_like_the_limit_that_it_misses():
+    golden = golden_set(100_000)
+    (decided,) = decide(evaluated(golden, lambda n: HIT if n else MISS), gates(min=1))
+    assert decided.text == "mrr is 0.99999, 0.00001 below the threshold: at least 1.00000 is required."
+
+
+def test_a_latency_names_the_queries_that_took_too_long_and_how_long():
+    now = evaluated(golden_set(4), lambda _: HIT, "latency_p95")
+    times = {"q0000": (12.0,), "q0001": (250.04, 80.0), "q0002": (900.0,), "q0003": (100.0,)}
+    now = replace(now, retrieved=replace(now.retrieved, latencies=times))
+    (slow,) = decide(now, gates("latency_p95", max=100))
+    assert slow.text.endswith("above the threshold: at most 100.0000 ms is allowed.")
+    assert slow.details == ("Slowest: q0002 900.0 ms, q0001 250.0 ms.",)
+    assert slow.queries == ("q0002", "q0001")
+
+
+def test_a_gate_over_no_query_fails():
+    (decided,) = decide(evaluated(golden_set(1), lambda _: HIT), gates(tag="no such tag", min=0))
+    assert decided.failed
+    assert decided.over_no_query
+    assert decided.text.startswith("A gate over no query: ")
+
+
+def test_each_query_is_held_against_min_each_unless_it_has_a_minimum_of_its_own():
+    own = build("mrr", {"min": 0.1}, for_query=True)
+    queries = [Query(f"q{n}", f"text {n}", {"d": 1}, thresholds=(own,) if n == 0 else ()) for n in range(3)]
+    now = evaluated(GoldenSet(queries), lambda n: HIT if n == 1 else SECOND)
+    failed, passed = decide(now, gates(min_each=0.6))
+    assert (
+        failed.text == "mrr is below 0.6000 for 1 of 2 queries; the lowest is 0.5000, and each must reach it."
+    )
+    assert failed.queries == ("q2",)
+    assert passed.text == "mrr of the query q0 is 0.5000; at least 0.1000 is required."
+    assert (passed.single, passed.queries) == (True, ("q0",))
+
+
+def test_ids_of_another_kind_are_told_from_bad_quality():
+    (decided,) = decide(evaluated(golden_set(2), lambda n: [f"other-{n}"]), gates(min=0.5))
+    assert decided.word == "ids"
+    assert (
+        decided.text
+        == "None of the 2 returned ids occurs in the golden set; this is about ids, not about quality."
+    )
+    assert decided.details[:2] == ("Returned: 'other-0', 'other-1'.", "Expected: 'd'.")
+
+
+def test_a_forbidden_document_fails_without_any_threshold():
+    golden = GoldenSet([Query(f"q{n}", f"text {n}", {"d": 1}, forbidden=("x",)) for n in range(2)])
+    (decided,) = decide(evaluated(golden, lambda n: SECOND if n else HIT), Gates())
+    assert (decided.word, decided.queries) == ("forbidden", ("q1",))
+    assert decided.text == "1 query returns a document that is forbidden."
+    (decided,) = decide(evaluated(golden, lambda _: HIT), Gates())
+    assert (decided.state, decided.text) == ("passed", "No forbidden document is returned.")
+
+
+def test_an_answer_where_none_is_right_fails_unless_a_threshold_allows_some():
+    golden = GoldenSet([Query("a", "text", {"d": 1}), Query("n", "nothing", {}, no_answer=True)])
+    now = evaluate_run(golden, Run({"a": HIT, "n": HIT}), ["mrr", "no_answer"])
+    (decided,) = decide(now, Gates())
+    assert (decided.word, decided.metric.name, decided.queries) == ("no_answer", "no_answer", ("n",))
+    (decided,) = decide(now, gates("no_answer", min=0))
+    assert (decided.word, decided.state) == ("min", "passed")
+
+
+def test_with_single_queries_only_means_are_not_judged():
+    now = evaluated(golden_set(2), lambda _: MISS)
+    assert decide(now, gates(min=0.5, max_drop=0), single_queries_only=True) == ()
+    (decided,) = decide(now, gates(min_each=0.5), single_queries_only=True)
+    assert decided.failed
