@@ -15,7 +15,7 @@ from pytest_irmetrics.reports.item_report import (
     QueryReport,
     ScoreRow,
     VerdictReport,
-    explaining,
+    explaining_gates,
 )
 
 if TYPE_CHECKING:
@@ -228,11 +228,13 @@ class ItemResult:
     def explained_by(self) -> int:
         """Return how many queries explain the scores that failed."""
         scored = [
-            verdict for verdict in explaining(self.verdicts) if verdict.word not in ("errors", "baseline")
+            verdict
+            for verdict in explaining_gates(self.verdicts)
+            if verdict.word not in ("errors", "baseline")
         ]
         return len({query_id for verdict in scored for query_id in verdict.queries})
 
-    def views(self, *, everything: bool) -> list[QueryReport]:
+    def query_reports(self, *, everything: bool) -> list[QueryReport]:
         """Return the queries that explain the failed gates, or all of them."""
         if everything:
             only, known = self.evaluation.only, self.evaluation.golden.queries
@@ -242,7 +244,7 @@ class ItemResult:
                 i for gate in self.verdict_reports() if gate.state == "failed" for i in gate.queries
             )
             queries = (self.evaluation.golden.queries[query_id] for query_id in ids)
-        return [self._view(query) for query in queries]
+        return [self._query_report(query) for query in queries]
 
     def _as_stored(self, query: Query, metrics: Sequence[Metric]) -> QueryAsStored | None:
         """Show a paired query by the judgments that were stored; None where today's are the same."""
@@ -258,7 +260,7 @@ class ItemResult:
             scores_before={m.name: then.baseline.score(m, query.id) for m in metrics},
         )
 
-    def _view(self, query: Query) -> QueryReport:
+    def _query_report(self, query: Query) -> QueryReport:
         evaluation, comparison = self.evaluation, self.comparison
         paired = comparison is not None and query.id in (comparison.now.only or ())
         shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]

@@ -95,6 +95,20 @@ def table(
     first, never those in `whole`, and never a right-aligned one: half a number is another number.  What still does
     not fit goes on in a second, indented line a row.  A row may be short; an empty one is an empty line.
     """
+    by_row = table_rows(rows, align, max_width, ascii_only=ascii_only, whole=whole, gap=gap)
+    return [line for lines in by_row for line in lines]
+
+
+def table_rows(
+    rows: Sequence[Sequence[str]],
+    align: str,
+    max_width: int = 80,
+    *,
+    ascii_only: bool = False,
+    whole: Collection[int] = (),
+    gap: int = 2,
+) -> list[list[str]]:
+    """Lay a table out as `table` does, and return the lines of each row."""
     columns = len(align)
     texts = [[*row, *[""] * (columns - len(row))] for row in rows]
     widths = [max((display_width(row[column]) for row in texts), default=0) for column in range(columns)]
@@ -104,8 +118,10 @@ def table(
     room = max_width - gap * (len(used) - 1)
     widths = _shrunk(widths, cuttable, sum(widths) - room)
     bands = _bands(widths, used, max_width, gap)
-    lines = []
+    found = []
     for row in texts:
+        lines: list[str] = []
+        found.append(lines)
         if not any(row):
             lines.append("")
             continue
@@ -120,7 +136,7 @@ def table(
             line = indent + (" " * gap).join(cells).rstrip(" ")
             if line.strip(" ") or not number:
                 lines.append(line)
-    return lines
+    return found
 
 
 _NARROWEST = 10  # cells that a cut text keeps before the row is broken instead

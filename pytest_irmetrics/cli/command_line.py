@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TextIO
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
+from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
 from pytest_irmetrics.metrics import MetricError, parse_metric
-from pytest_irmetrics.reports.terminal import Screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

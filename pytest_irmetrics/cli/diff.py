@@ -29,10 +29,10 @@ from pytest_irmetrics.run import Answer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.comparison import MetricChange
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.reports.terminal import Screen
     from pytest_irmetrics.run import Run
 
 _LEADING = "ndcg@10"

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.analysis.labelling import Pool, Unjudged
+    from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Grade
-    from pytest_irmetrics.reports.terminal import Screen
     from pytest_irmetrics.run import Run
 
 _DEFAULT_LIMIT = 20

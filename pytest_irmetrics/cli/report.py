@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli.command_line import FAILED, OK, CommandError, add_command, print_escaped, print_line
-from pytest_irmetrics.reports import json, markdown
-from pytest_irmetrics.reports import targets as files
+from pytest_irmetrics.reports import json, markdown, output
 
 if TYPE_CHECKING:
     import argparse
 
     from pytest_irmetrics.cli.command_line import Commands, Parser
-    from pytest_irmetrics.reports.item_report import ItemReport
-    from pytest_irmetrics.reports.view import Command
+    from pytest_irmetrics.reports import SessionReport
 
 
 def add(commands: Commands) -> None:
@@ -50,16 +48,16 @@ pytest-irmetrics report quality.json -o "$GITHUB_STEP_SUMMARY"
 
 def _report(options: argparse.Namespace, parser: Parser) -> int:
     try:
-        targets = files.parse(options.output, Path(), option="argument -o/--output: ")
-    except files.ReportPathError as error:
+        targets = output.parse(options.output, Path(), option="argument -o/--output: ")
+    except output.ReportPathError as error:
         parser.error(str(error))
-    records, command = _read_report(options.file)
+    session = _read_report(options.file)
     try:
         if not targets:
-            for line in markdown.render(records, command).splitlines():
+            for line in markdown.render(session).splitlines():
                 print_line(to_stream(line, sys.stdout.encoding))
             return OK
-        written, problems = files.write(targets, records, command)
+        written, problems = output.write(targets, session)
     except ArithmeticError as error:
         raise CommandError(_damaged_message(options.file, error)) from None
     for path in written:
@@ -69,7 +67,7 @@ def _report(options: argparse.Namespace, parser: Parser) -> int:
     return FAILED if problems else OK
 
 
-def _read_report(path: str) -> tuple[list[ItemReport], Command]:
+def _read_report(path: str) -> SessionReport:
     where = printable(path)
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")

@@ -35,19 +35,18 @@ from pytest_irmetrics.cli.inputs import (
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.reports.item_report import ItemReport
-from pytest_irmetrics.reports.terminal import details
+from pytest_irmetrics.reports.failure import query_in_full
 from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
+    from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.reports.terminal import Screen
     from pytest_irmetrics.run import Run
 
 _MAX_COMPARED = 2000
@@ -178,12 +177,8 @@ def _answer_lines(
     if pairing.new:
         yield screen.cut(f"{name}: has no answer to this query")
         return
-    view = replace(
-        ItemResult(evaluation, Gates()).views(everything=True)[0], where=name, text=None, status=""
-    )
-    yield from details(ItemReport("", "", 1, "passed", views=[view]), screen)[
-        :-1
-    ]  # without the empty line at its end
+    report = ItemResult(evaluation, Gates()).query_reports(everything=True)[0]
+    yield from query_in_full(replace(report, where=name, text=None, status=""), screen)
     for note in _notes(query, run, pairing, beyond):
         yield from screen.wrapped(f"note: {note}", "  ", "    ")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.plugin.fixture import IRMetrics
     from pytest_irmetrics.plugin.recorder import Recorder
     from pytest_irmetrics.plugin.session import GatingSession
-    from pytest_irmetrics.reports.targets import Target
+    from pytest_irmetrics.reports.output import Target
 
 _irmetrics_key = pytest.StashKey["IRMetrics"]()
 _through_key = pytest.StashKey["IRMetrics"]()
@@ -141,11 +141,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _read_report_paths(config: pytest.Config) -> None:
     """Refuse a report that cannot be written before the first test runs, not after the last."""
-    from pytest_irmetrics.reports import targets as files  # noqa: PLC0415 - only a run that writes reports pays for it
+    from pytest_irmetrics.reports import output  # noqa: PLC0415 - only a run that writes reports pays for it
 
     try:
-        config.stash[REPORTS] = files.parse(config.getoption("ir_report"), config.invocation_params.dir)
-    except files.ReportPathError as error:
+        config.stash[REPORTS] = output.parse(config.getoption("ir_report"), config.invocation_params.dir)
+    except output.ReportPathError as error:
         raise pytest.UsageError(str(error)) from None
 
 

@@ -296,9 +296,9 @@ class IRMetrics:
         return tested.intact
 
     def _failure_text(self, report: ItemReport) -> str:
-        from pytest_irmetrics.reports.terminal import failure  # noqa: PLC0415 - a test that passes has no use for it
+        from pytest_irmetrics.reports.failure import failure_message  # noqa: PLC0415 - a test that passes has no use for it
 
-        return failure(report, self._item.screen)
+        return failure_message(report, self._item.screen)
 
     def _fail_check(self, message: str) -> NoReturn:
         """Fail ``check``, and remember it: a body that swallows the exception has not passed for that."""
@@ -317,7 +317,7 @@ class IRMetrics:
         # Nothing was evaluated, for a reason that the failure tells; what stands beside the test is told all the same.
         path = item.parameter.path if item.parameter is not None else None
         name = item.node.name if path is None else item.session.shown(path)
-        return ItemReport(item.node.nodeid, name, 0, outcome="not evaluated", stale=item.stale()).dumps()
+        return ItemReport(item.node.nodeid, name, outcome="not evaluated", stale=item.stale()).dumps()
 
     @property
     def has_unsent_report(self) -> bool:

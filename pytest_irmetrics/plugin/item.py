@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.evaluation import Evaluation, judged_metrics, read_metrics, require_depth
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.plugin.marks import GoldenParameter, MarkError, nearest_marks
 from pytest_irmetrics.plugin.paths import path_in_root
 from pytest_irmetrics.plugin.session import class_names, item_name
-from pytest_irmetrics.reports.terminal import Screen
 from pytest_irmetrics.run.baseline import baseline_path
 
 if TYPE_CHECKING:

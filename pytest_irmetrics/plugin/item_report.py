@@ -29,7 +29,6 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     return ItemReport(
         nodeid=item.node.nodeid,
         golden_set=item.golden_name(golden),
-        queries=len(result.evaluation.counted),
         outcome=result.state,
         rows=result.rows(),
         gates=result.verdict_reports(),
@@ -38,7 +37,8 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
         kind=result.kind(),
         notes=list(result.notes),
         hints=list(result.hints),
-        views=result.views(everything=wanted),
+        query_count=len(result.evaluation.counted),
+        queries=result.query_reports(everything=wanted),
         lowered=list(result.lowered()) if settings.update else [],
         unbound=item.session.unbound(golden) if result.checked else [],
         stale=item.stale(),

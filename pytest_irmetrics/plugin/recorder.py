@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.baselines import baselines_without_file, unused_gating
 from pytest_irmetrics.plugin.options import runs_tests
 from pytest_irmetrics.plugin.paths import shown_path
 from pytest_irmetrics.plugin.session import stream_encoding
-from pytest_irmetrics.reports import summary
-from pytest_irmetrics.reports.item_report import ItemReport
-from pytest_irmetrics.reports.terminal import Screen
+from pytest_irmetrics.reports import ItemReport, SessionReport
+from pytest_irmetrics.reports.terminal import summary_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_irmetrics.reports.targets import Target
+    from pytest_irmetrics.reports.output import Target
 
 _NAMED = 5
 """How many tests a note names."""
@@ -131,23 +131,25 @@ class Recorder:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _write_reports(self, session: pytest.Session) -> None:
-        from pytest_irmetrics.reports import targets  # noqa: PLC0415 - only a run that writes reports pays for it
-        from pytest_irmetrics.reports.view import Command, Unmeasured  # noqa: PLC0415 - the same
+        from pytest_irmetrics.reports import output  # noqa: PLC0415 - only a run that writes reports pays for it
 
-        records = [record for record in self._records() if record.outcome not in ("not evaluated", "skipped")]
-        measured = {record.nodeid for record in records}
-        command = Command(
-            exit_status=int(session.exitstatus),
-            outcomes={nodeid: item.outcome for nodeid, item in self._items.items() if nodeid in measured},
-            unmeasured=tuple(
-                Unmeasured(nodeid, item.why)
-                for nodeid, item in sorted(self._items.items())
-                if nodeid not in measured and item.outcome == "failed"
-            ),
-        )
-        written, problems = targets.write(self._targets, records, command)
+        report = replace(self._session_report(), exit_status=int(session.exitstatus))
+        written, problems = output.write(self._targets, report)
         self._written += written
         self._problems += problems
+
+    def _session_report(self) -> SessionReport:
+        """Return what was measured; what only the terminal summary shows is added there."""
+        measured = {item.nodeid for item in SessionReport(self._records()).measured}
+        return SessionReport(
+            items=self._records(),
+            outcomes={nodeid: item.outcome for nodeid, item in self._items.items()},
+            unmeasured={
+                nodeid: item.why
+                for nodeid, item in sorted(self._items.items())
+                if nodeid not in measured and item.outcome == "failed"
+            },
+        )
 
     def _records(self) -> list[ItemReport]:
         return [item.record for _, item in sorted(self._items.items()) if item.record is not None]
@@ -157,24 +159,25 @@ class Recorder:
         width = self._config.get_terminal_writer().fullwidth
         screen = Screen(max(width, 40), stream_encoding(self._config))
         verbosity = self._config.getoption("verbose", 0)
-        lines = list(summary.lines(self._run(interrupted=interrupted), screen, verbosity))
+        lines = list(summary_lines(self._whole_report(interrupted=interrupted), screen, verbosity))
         if not lines:
             return
         if verbosity >= 0:
             reporter.write_sep("=", "retrieval quality")
-        for text, markup in lines:
-            reporter.write_line(text, **markup)
+        for line in lines:
+            reporter.write_line(line.text, **line.style.markup)
 
-    def _run(self, *, interrupted: bool) -> summary.Run:
+    def _whole_report(self, *, interrupted: bool) -> SessionReport:
+        """Return all that the terminal summary shows."""
         records = self._records()
-        return summary.Run(
-            records=records,
-            expected={nodeid for nodeid, item in self._items.items() if item.outcome == "xfailed"},
-            told=self._config.getoption("tbstyle", "auto") not in ("no", "line"),
+        return replace(
+            self._session_report(),
+            failures_printed=self._config.getoption("tbstyle", "auto") not in ("no", "line"),
             problems=self._problems,
             stored=self._stored,
             written=self._written,
-            stale={self._shown(path) for record in records for path in record.stale} | self._without_file(),
+            unused_baselines={self._shown(path) for record in records for path in record.stale}
+            | self._without_file(),
             notes=[*self._lost(), *self._unused(interrupted=interrupted), *_unbound(records)],
         )
 

@@ -1,1 +1,6 @@
-"""Evaluations and verdicts as text. Pure: data in, text out."""
+"""Test results as text: the terminal summary, failure messages, and HTML, Markdown and JSON report files."""
+
+from pytest_irmetrics.reports.item_report import ItemReport
+from pytest_irmetrics.reports.session_report import SessionReport
+
+__all__ = ["ItemReport", "SessionReport"]

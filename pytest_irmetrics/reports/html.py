@@ -1,4 +1,4 @@
-"""Records as one HTML file that needs nothing else: no network, no other file, and no script to be read."""
+"""The HTML report: one file that needs no network, no other file, and no script to be read. Needs Jinja2."""
 
 from __future__ import annotations
 
@@ -11,24 +11,51 @@ from typing import TYPE_CHECKING, Any
 from pytest_irmetrics.base.escape import escape_html
 from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.reports import selftest
-from pytest_irmetrics.reports import view as digest
+from pytest_irmetrics.reports.query_details import (
+    explaining_queries,
+    leading_metric,
+    missing_by_grade,
+    score_delta,
+    side_by_side,
+    stored_judgments_note,
+    worst_first,
+)
+from pytest_irmetrics.reports.session_report import titles
+from pytest_irmetrics.reports.texts import (
+    baseline_text,
+    caught_text,
+    compared_with,
+    delta_text,
+    deltas_text,
+    full_means,
+    gated_rows,
+    gated_score,
+    interval_text,
+    is_compared,
+    now_text,
+    row_name,
+    selftest_conclusion,
+    slice_trend,
+    subject,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
-    from pytest_irmetrics.reports.view import Command, Place
+    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, ScoreRow
+    from pytest_irmetrics.reports.query_details import RankedDocument
+    from pytest_irmetrics.reports.session_report import SessionReport
 
 INSTALL = 'The HTML report needs Jinja2: pip install "pytest-irmetrics[html]"'
 
 _IN_FULL = 1000
-"""Queries of one golden set whose rankings are shown, the worst; beyond, a browser grows slow. The rest have a line."""
+"""For how many queries of a golden set, the worst, the ranking is shown; with more a browser grows slow."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Score:
-    """One metric of one query."""
+    """One metric of one query, as it is printed."""
 
     metric: str
     now: str
@@ -38,45 +65,48 @@ class _Score:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """One query as the template shows it."""
+    """One query, as the template shows it."""
 
     anchor: str
     place: int
     """Where it stands in the golden set, from 0."""
-    view: QueryReport
+    report: QueryReport
     label: str
     """`worse`, `better`, `same`, `new`, `error`, or empty without a baseline."""
     explains: bool
+    """Whether it explains a failed gate."""
     now: str
+    """Its score by the leading metric."""
     delta: str
     values: str
-    """Of each metric the score, for the script: `0.5 1.0 -`."""
+    """Its score by each metric, for the script: `0.5 1.0 -`."""
     values_before: str
-    scores: list[_Score]
-    ranks: list[tuple[int, Place | None, Place | None]]
-    missing: list[Place]
-    as_stored: str
-    """How it fell by the judgments that were stored, where today's are others; else empty."""
     in_full: bool
+    """Whether its ranking is shown; the fields below are empty if not."""
+    scores: Sequence[_Score] = ()
+    ranks: Sequence[tuple[int, RankedDocument | None, RankedDocument | None]] = ()
+    missing: Sequence[RankedDocument] = ()
+    as_stored: str = ""
+    """How its scores fell under the stored judgments, where today's differ."""
 
     @property
     def asks(self) -> str | None:
-        """The query's text, where it says more than the id."""
-        return self.view.text if self.view.text != self.view.query_id else None
+        """The query's text, where it is not the id."""
+        return self.report.text if self.report.text != self.report.query_id else None
 
 
-def render(records: Sequence[ItemReport], command: Command) -> str:
-    """Write a report. Raises ImportError with what to install where Jinja2 is missing."""
-    records = digest.in_order(records, command)
+def render(session: SessionReport) -> str:
+    """Return the report as HTML. Raises ImportError saying what to install where Jinja2 is missing."""
+    items = session.measured_failures_first
+    names = titles(items)
     template = _template()
-    style, script = _part("report.css"), _part("report.js")
+    style, script = _resource("report.css"), _resource("report.js")
     text: str = template.render(
-        headline=digest.headline(records, command),
-        failing=any(digest.fails(record, command) for record in records) or bool(command.unmeasured),
-        ending=digest.ending(records, command),
-        unmeasured=command.unmeasured,
-        stale=digest.stale(records),
-        sets=[_set(record, command, number) for number, record in enumerate(digest.told_apart(records), 1)],
+        headline=session.headline(),
+        ending=session.ending(),
+        unmeasured=session.unmeasured,
+        stale=session.stale_baselines,
+        sets=[_golden_set(item, names[item.nodeid], session, number) for number, item in enumerate(items, 1)],
         style=_Trusted(style),
         script=_Trusted(script),
         policy=_Trusted(
@@ -88,7 +118,7 @@ def render(records: Sequence[ItemReport], command: Command) -> str:
 
 
 class _Trusted(str):
-    """Text of the package's own that goes into the page as it is."""
+    """Text that is not escaped: it comes from the package, or has been escaped."""
 
     __slots__ = ()
 
@@ -113,10 +143,10 @@ def _template() -> Any:
             else value
         ),
     )
-    return environment.from_string(_part("report.html.jinja"))
+    return environment.from_string(_resource("report.html.jinja"))
 
 
-def _part(name: str) -> str:
+def _resource(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
@@ -124,113 +154,117 @@ def _hash(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-def _set(record: ItemReport, command: Command, number: int) -> dict[str, Any]:
+def _golden_set(item: ItemReport, title: str, session: SessionReport, number: int) -> dict[str, Any]:
+    """Return what the template shows of one golden set."""
     gates = {
-        state: [gate for gate in record.gates if gate.state == state]
+        state: [gate for gate in item.gates if gate.state == state]
         for state in ("failed", "not checked", "passed")
     }
-    queries = _queries(record, number)
-    anchors = {query.view.query_id: query.anchor for query in queries}
-    metrics = list(dict.fromkeys(metric for view in record.views for metric in view.scores))
+    queries = _queries(item, number)
     return {
         "anchor": f"set-{number}",
-        "record": record,
-        "failing": digest.fails(record, command),
-        "verdict": digest.verdict(record, command),
-        "subject": digest.subject(record),
-        "scores": digest.gated_scores(record),
-        "compared": digest.is_compared(record),
-        "other": digest.other_side(record),
+        "title": title,
+        "report": item,
+        "failing": session.fails(item),
+        "verdict": verdict(item, session),
+        "subject": subject(item),
+        "scores": ", ".join(map(gated_score, gated_rows(item))),
+        "compared": is_compared(item),
+        "other": compared_with(item),
         "rows": [
-            {
-                "name": digest.row_name(row),
-                "n": f"{row.n:,}",
-                "now": digest.now_text(row),
-                "baseline": digest.baseline_text(row),
-                "delta": digest.delta_text(row),
-                "gate": row.gate,
-                "verdict": row.verdict,
-            }
-            for row in record.rows
+            {"name": row_name(row), "gate": row.gate, "verdict": row.verdict, **_cells(row)}
+            for row in item.rows
         ],
-        "full_means": digest.full_means(record),
+        "full_means": full_means(item),
         "slices": [
-            {
-                "tag": row.tag or "",
-                "n": f"{row.n:,}",
-                "now": digest.now_text(row),
-                "baseline": digest.baseline_text(row),
-                "delta": digest.delta_text(row),
-                "interval": digest.interval(row),
-                "moved": digest.slice_moved(row),
-            }
-            for row in record.slices
+            {"tag": row.tag or "", "interval": interval_text(row), "trend": slice_trend(row), **_cells(row)}
+            for row in item.slices
         ],
-        "conclusion": selftest.conclusion(record.selftest) if record.selftest else "",
-        "tried": [(tried, digest.moved(tried), digest.caught(tried)) for tried in record.selftest or ()],
+        "conclusion": selftest_conclusion(item.selftest) if item.selftest else "",
+        "tried": [(tried, deltas_text(tried), caught_text(tried)) for tried in item.selftest or ()],
         "failed": gates["failed"],
         "unchecked": gates["not checked"],
         "passed": gates["passed"],
-        "anchors": anchors,
+        "anchors": {query.report.query_id: query.anchor for query in queries},
         "queries": queries,
-        "metrics": metrics,
-        "leading": digest.leading_metric(record),
-        "paired": any(view.before is not None for view in record.views),
+        "metrics": _metrics(item),
+        "leading": leading_metric(item),
+        "paired": _is_paired(item),
         "in_full": sum(query.in_full for query in queries),
-        "labels": _counted(query.label for query in queries),
+        "labels": _counts(query.label for query in queries),
         "count": plural(len(queries), "query", "queries"),
     }
 
 
-def _counted(labels: Iterable[str]) -> dict[str, int]:
+def _cells(row: ScoreRow) -> dict[str, str]:
+    return {
+        "n": f"{row.n:,}",
+        "now": now_text(row),
+        "baseline": baseline_text(row),
+        "delta": delta_text(row),
+    }
+
+
+def _metrics(item: ItemReport) -> list[str]:
+    return list(dict.fromkeys(metric for query in item.queries for metric in query.scores))
+
+
+def _is_paired(item: ItemReport) -> bool:
+    """Whether any query has a ranking in the baseline."""
+    return any(query.before is not None for query in item.queries)
+
+
+def _counts(labels: Iterable[str]) -> dict[str, int]:
     found = list(labels)
     return {
         label: found.count(label) for label in ("error", "worse", "better", "same", "new") if label in found
     }
 
 
-def _queries(record: ItemReport, number: int) -> list[_Query]:
-    metric = digest.leading_metric(record)
-    explained = digest.explaining(record)
-    compared = any(view.before is not None for view in record.views)
-    places = {view.query_id: place for place, view in enumerate(record.views)}
-    metrics = list(dict.fromkeys(metric for view in record.views for metric in view.scores))
+def _queries(item: ItemReport, number: int) -> list[_Query]:
+    """Return the queries of one golden set, the worst first."""
+    leading, metrics, paired = leading_metric(item), _metrics(item), _is_paired(item)
+    places = {query.query_id: place for place, query in enumerate(item.queries)}
+    explaining = explaining_queries(item.gates, places)
     queries = []
-    for shown, view in enumerate(digest.worst_first(record)):
-        moved = digest.delta(view, metric)
+    for shown, query in enumerate(worst_first(item)):
+        delta = score_delta(query, leading)
+        place = places[query.query_id]
         in_full = shown < _IN_FULL
-        place = places[view.query_id]
+        details: dict[str, Any] = {}
+        if in_full:
+            details = {
+                "scores": [_score(query, name) for name in metrics if query.scores.get(name) is not None],
+                "ranks": side_by_side(query),
+                "missing": missing_by_grade(query),
+                "as_stored": stored_judgments_note(query),
+            }
         queries.append(
             _Query(
                 anchor=f"q-{number}-{place + 1}",
                 place=place,
-                view=view,
-                label=_label(view, moved, compared=compared),
-                explains=view.query_id in explained,
-                now=score_text(view.scores.get(metric or "")),
-                delta="" if moved is None else signed_text(moved),
-                values=_values(view.scores, metrics),
-                values_before=_values_before(view, metrics),
-                scores=[_score(view, name) for name in metrics if view.scores.get(name) is not None]
-                if in_full
-                else [],
-                ranks=digest.side_by_side(view) if in_full else [],
-                missing=digest.missing(view) if in_full else [],
-                as_stored=digest.as_stored(view) if in_full else "",
+                report=query,
+                label=_label(query, delta, paired=paired),
+                explains=query.query_id in explaining,
+                now=score_text(query.scores.get(leading or "")),
+                delta="" if delta is None else signed_text(delta),
+                values=_values(query.scores, metrics),
+                values_before=_values_before(query, metrics),
                 in_full=in_full,
+                **details,
             )
         )
     return queries
 
 
-def _label(view: QueryReport, moved: float | None, *, compared: bool) -> str:
-    if view.error is not None:
+def _label(query: QueryReport, delta: float | None, *, paired: bool) -> str:
+    if query.error is not None:
         return "error"
-    if not compared:
+    if not paired:
         return ""
-    if view.before is None:
+    if query.before is None:
         return "new"
-    return "same" if not moved else "worse" if moved < 0 else "better"
+    return "same" if not delta else "worse" if delta < 0 else "better"
 
 
 def _values(scores: Mapping[str, float | None], metrics: Sequence[str]) -> str:
@@ -238,17 +272,17 @@ def _values(scores: Mapping[str, float | None], metrics: Sequence[str]) -> str:
     return " ".join("-" if value is None else f"{value:.9g}" for value in found)
 
 
-def _values_before(view: QueryReport, metrics: Sequence[str]) -> str:
-    """Give the scores before, where nothing moved those of now: the script need not know of rounding."""
-    same = {metric: view.scores[metric] for metric in metrics if digest.delta(view, metric) == 0}
-    return _values({**view.scores_before, **same}, metrics)
+def _values_before(query: QueryReport, metrics: Sequence[str]) -> str:
+    """Return the scores before; those that moved by no more than rounding as they are now, for the script to compare."""
+    same = {metric: query.scores[metric] for metric in metrics if score_delta(query, metric) == 0}
+    return _values({**query.scores_before, **same}, metrics)
 
 
-def _score(view: QueryReport, metric: str) -> _Score:
-    now, before, moved = view.scores[metric], view.scores_before.get(metric), digest.delta(view, metric)
+def _score(query: QueryReport, metric: str) -> _Score:
+    now, before, delta = query.scores[metric], query.scores_before.get(metric), score_delta(query, metric)
     return _Score(
         metric,
         score_text(now, before),
         score_text(before, now),
-        "" if moved is None else signed_text(moved),
+        "" if delta is None else signed_text(delta),
     )

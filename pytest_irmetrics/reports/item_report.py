@@ -1,51 +1,64 @@
-"""What one test item measured, as it travels on its report from a worker to the controller."""
+"""The report of one test item: what a worker sends to the controller, and what the JSON report holds of a test.
+
+Its dataclasses hold plain JSON values only, under the names that the JSON report has. ``ItemReport.dumps`` and
+``ItemReport.loads`` are its way onto a pytest test report and back.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+import types
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable
+
+    from pytest_irmetrics.gates import Verdict
+
+    AnyVerdict = TypeVar("AnyVerdict", Verdict, "VerdictReport")
+
+T = TypeVar("T")
 
 OWN_BASELINE = "the baseline"
-"""What a record calls the test's own baseline; anything else that a run is held against has another name."""
+"""What ``ItemReport.against`` is for the test's own baseline; any other run that is compared with has another name."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """One metric over a golden set or over one of its slices, as a line of the summary's table."""
+    """One row of the score table: a metric over all queries of a golden set, or over those with one tag."""
 
     metric: str
     tag: str | None
     n: int
-    """How many queries it averages over; with a baseline, how many of them are paired."""
+    """How many queries the mean is over; with a baseline, how many of them are paired."""
     full: float | None
     """The mean over all of today's queries."""
     now: float | None
-    """The mean that is compared: over the paired queries where there is a baseline."""
+    """The mean that is compared: over the paired queries where there is a baseline, else ``full``."""
     baseline: float | None
     delta: float | None
+    """``now`` − ``baseline``."""
     gate: str
-    """The limits in words, empty without one."""
+    """The limits as they are printed, ``≥0.8 drop≤0.01``; empty where the metric is only reported."""
     verdict: str
-    """``passes``, ``FAILS``, ``not checked``, or empty where nothing gates."""
+    """``passes``, ``FAILS``, ``not checked``, or empty where nothing is gated."""
     interval: tuple[float, float] | None = None
-    """95 % interval of the delta; None where nothing is compared, or fewer than two queries are."""
+    """The 95 % interval of ``delta``; None without a baseline, or with fewer than two paired queries."""
     bounds: list[float] = field(default_factory=list)
-    """What the mean is held against, so that it is not printed like a limit from which it differs."""
+    """The values of ``min`` and ``max``; ``now`` is printed with enough digits to differ from them where it does."""
     allowed: float | None = None
-    """How far the mean may fall, on its own scale."""
+    """How far the mean may fall (``max_drop``), as an absolute number on the metric's scale."""
     unpaired: int = 0
-    """How many queries only ``full`` averages over."""
+    """How many queries are in ``full`` and not in ``now``."""
     cut: int | None = None
-    """Where the rankings that are compared are cut, if ``full`` looks deeper."""
+    """The depth at which rankings are cut for the comparison, where ``full`` looks deeper."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryAsStored:
-    """A query by the judgments that were stored with the baseline, where today's are others."""
+    """A query's rankings and scores under the judgments stored with the baseline, where today's differ."""
 
     judgments: dict[str, float]
     now: list[str]
@@ -56,66 +69,59 @@ class QueryAsStored:
 
 @dataclass(frozen=True, slots=True)
 class QueryReport:
-    """One query with its ranking before and now, for ``-vv``, ``--ir-query`` and the reports."""
+    """One query: its judgments, and its ranking and scores now and in the baseline."""
 
     query_id: str
     text: str | None
     where: str
     """``file:line``."""
     judgments: dict[str, float]
+    """Document id → grade."""
     forbidden: list[str]
     now: list[str]
+    """Today's ranking, best first."""
     before: list[str] | None
+    """The baseline's ranking; None where the query has none to compare with."""
     scores: dict[str, float | None]
+    """Metric → today's score."""
     scores_before: dict[str, float | None]
     error: str | None = None
+    """Why the retriever gave no ranking."""
     status: str = ""
-    """``xfail`` and its reason, or ``no_answer``; empty for any other query."""
+    """``xfail: `` and its reason, ``no_answer``, or empty."""
     as_stored: QueryAsStored | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictReport:
-    """One verdict, in words."""
+    """A verdict as it is reported: its text, and at most as many query ids as a reader can use."""
 
     state: str
+    """``passed``, ``failed`` or ``not checked``."""
     text: str
     word: str
     metric: str | None
     tag: str | None
     origin: str
+    """Where the limit was set."""
     queries: list[str] = field(default_factory=list)
+    """Ids of the queries that explain it, those that matter most first."""
     details: list[str] = field(default_factory=list)
     single: bool = False
     """Whether it is a query's own threshold."""
     shares: list[float] = field(default_factory=list)
-    """Of a drop: the share of all that was lost that each of ``queries`` lost."""
+    """Of a drop: the share of all that was lost that each of ``queries`` lost, in [0, 1]."""
     more: int = 0
-    """How many more queries explain it, which matter less than ``queries`` do."""
+    """How many queries explain it besides ``queries``."""
     as_stored: bool = False
-    """Whether the fall shows only by what was stored with the baseline: the golden set was edited since."""
+    """Whether the drop shows only under the judgments stored with the baseline."""
 
 
-class _Judged(Protocol):
-    """What a verdict and a gate have in common."""
+def explaining_gates(gates: Iterable[AnyVerdict]) -> list[AnyVerdict]:
+    """Return the failed gates that name queries; where a drop failed, without those on `min` and `max` of a mean.
 
-    @property
-    def state(self) -> str: ...
-    @property
-    def word(self) -> str: ...
-    @property
-    def single(self) -> bool: ...
-    @property
-    def queries(self) -> Sequence[str]: ...
-    @property
-    def shares(self) -> Sequence[float]: ...
-
-
-_J = TypeVar("_J", bound=_Judged)
-
-
-def explaining(gates: Iterable[_J]) -> list[_J]:
-    """Return the failed gates that single queries explain, a drop rather than what was low before it."""
+    What was low before the drop does not explain it.
+    """
     failed = [gate for gate in gates if gate.state == "failed" and gate.queries]
     if any(gate.shares for gate in failed):
         return [gate for gate in failed if gate.single or gate.word not in ("min", "max")]
@@ -124,96 +130,152 @@ def explaining(gates: Iterable[_J]) -> list[_J]:
 
 @dataclass(frozen=True, slots=True)
 class Degradation:
-    """One way of making the stored baseline worse, and which gates would have failed for it."""
+    """One way in which ``--ir-selftest`` made the stored baseline worse, and which gates caught it."""
 
     name: str
     what: str
     """What was done to the rankings, in a sentence."""
     queries: int
-    """How many queries answer otherwise."""
+    """How many queries got other rankings."""
     deltas: dict[str, float]
-    """Metric → degraded − intact, over the whole set."""
+    """Metric → degraded − intact, over the whole golden set."""
     gated: list[str]
-    """The metrics of ``deltas`` that have a threshold, the nearest first."""
+    """The metrics of ``deltas`` that have a threshold, that of the nearest level first."""
     caught_by: list[str]
-    """``metric word [tag]`` of each gate that fails; empty: it would pass unseen."""
+    """``metric word [tag]`` of each gate that fails; empty where none does."""
     tag: str | None = None
-    """The slice that is lost, where it is that."""
+    """The tag whose queries came back empty, if the degradation is about one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemReport:
-    """Everything that the controller prints, reports and stores of one test item."""
+    """Everything that is printed, reported and stored of one test item."""
 
     nodeid: str
     golden_set: str
-    """The golden set's path as a reader finds it: relative to where pytest was called, if it is below."""
-    queries: int
-    outcome: str
-    """``passed``, ``failed``, ``error`` (no mean could be computed), ``not evaluated`` (nothing was asked) or, of such a
-    test, ``skipped`` (the body skipped, or was expected to fail)."""
+    """The golden set's path, relative to the directory that pytest was called in if it is below."""
+    outcome: str = "passed"
+    """``passed``, ``failed``, ``error`` (a query has no ranking, so no mean was computed), ``not evaluated`` (no query was
+    asked), or ``skipped`` (not evaluated, and the test body skipped or was expected to fail)."""
     rows: list[ScoreRow] = field(default_factory=list)
     gates: list[VerdictReport] = field(default_factory=list)
+    """The verdicts, failed ones first."""
     explained_by: int = 0
-    """How many queries explain the failed gates, of which these name those that matter most."""
+    """How many queries explain the failed gates; ``gates`` name those that matter most."""
     slices: list[ScoreRow] = field(default_factory=list)
-    """One metric over the queries of each tag, compared with the baseline."""
+    """One metric for each tag, compared with the baseline."""
     kind: list[str] = field(default_factory=list)
-    """What kind of change it is, in a sentence or two."""
+    """Sentences on what kind of change it is."""
     notes: list[str] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
-    """What the golden set can and cannot show; for who asks for more."""
-    views: list[QueryReport] = field(default_factory=list)
+    """Notes that the terminal shows with ``-v`` alone."""
     lowered: list[str] = field(default_factory=list)
-    """In an updating run: what the new baseline lowers, and by how much."""
+    """In an updating run: which means the new baseline lowers, and by how much."""
     unbound: list[str] = field(default_factory=list)
-    """``metric [tag]`` of the settings' limits that bind to no query of this golden set."""
+    """``metric [tag]`` of each limit in the settings whose tag no query of this golden set has."""
     stale: list[str] = field(default_factory=list)
     """Baselines whose test is gone, relative to the root directory."""
-    baseline_file: str | None = None
-    """Where the baseline is stored, relative to the root directory; set in an updating run."""
-    baseline_text: str | None = None
-    run: str | None = None
-    """The run as JSON text, for the reports."""
     against: str | None = None
-    """What today was compared with, in words."""
+    """What messages call the run that it was compared with."""
     look: str | None = None
-    """The command that looks closer at one query, without the query."""
+    """The command that shows single queries in full, up to the query's id."""
     accept: str | None = None
     """The command that stores today's run as the baseline."""
     depth: int | None = None
     only_queries: bool = False
-    """Whether ``--ir-query`` narrowed the run, so that nothing about the whole set was judged."""
+    """Whether ``--ir-query`` narrowed the run, so that no mean was gated."""
     selftest: list[Degradation] | None = None
-    """With ``--ir-selftest``: what was tried; the rest then speaks of the stored baseline, intact."""
+    """With ``--ir-selftest``: the degradations; all else is then about the stored baseline, intact."""
     advice: list[str] = field(default_factory=list)
-    """What would catch the degradations that pass unseen."""
+    """Which gates would catch the degradations that none caught."""
+    query_count: int = 0
+    queries: list[QueryReport] = field(default_factory=list)
+    """The queries that explain a failed gate; with ``-vv``, ``--ir-query`` or a report file, all of them."""
+    run: str | None = None
+    """The run as JSON text, for report files."""
+    baseline_file: str | None = None
+    """Where to store the baseline, relative to the root directory; set in an updating run."""
+    baseline_text: str | None = None
 
     def dumps(self) -> str:
-        """Return the record as ASCII text, so that any transport takes it."""
-        return json.dumps(self, default=_fields, separators=(",", ":"))
+        """Return the report as ASCII JSON text, which any transport takes."""
+        return json.dumps(self, default=as_json, separators=(",", ":"))
 
     @classmethod
     def loads(cls, text: str) -> ItemReport:
         """Read what ``dumps`` wrote."""
-        data: dict[str, Any] = json.loads(text)
-        for name in ("rows", "slices"):
-            for row in data[name]:
-                if row["interval"] is not None:
-                    row["interval"] = tuple(row["interval"])
-            data[name] = [ScoreRow(**row) for row in data[name]]
-        data["gates"] = [VerdictReport(**gate) for gate in data["gates"]]
-        data["views"] = [_view(view) for view in data["views"]]
-        if data["selftest"] is not None:
-            data["selftest"] = [Degradation(**degradation) for degradation in data["selftest"]]
-        return cls(**data)
+        return read_dataclass(cls, json.loads(text))
 
 
-def _view(data: dict[str, Any]) -> QueryReport:
-    stored = data["as_stored"]
-    return QueryReport(**{**data, "as_stored": None if stored is None else QueryAsStored(**stored)})
-
-
-def _fields(part: Any) -> dict[str, Any]:
-    """Give a record, or a part of one, as what JSON holds; `asdict` would copy every ranking first."""
+def as_json(part: Any) -> dict[str, Any]:
+    """Return a dataclass as a dict for ``json.dumps(default=…)``; `asdict` would copy every ranking first."""
     return {one.name: getattr(part, one.name) for one in fields(part)}
+
+
+class _TypeMismatchError(Exception):
+    """A JSON value that is not of the type that its field declares."""
+
+
+def read_dataclass(kind: type[T], data: dict[str, Any]) -> T:
+    """Build a dataclass, and those within it, from JSON values, each checked against its field's declared type.
+
+    Raises ValueError naming the key for one that is unknown or whose value is of another type, and TypeError for one that is missing.
+    """
+    readers = _field_readers(cast("Hashable", kind))
+    values = {}
+    for key, value in data.items():
+        if key not in readers:
+            raise ValueError(f"the key {key!r} is unknown")
+        try:
+            values[key] = readers[key](value)
+        except _TypeMismatchError:
+            raise ValueError(f"{key!r} cannot be {value!r:.60}") from None
+    return kind(**values)
+
+
+@cache
+def _field_readers(kind: Hashable) -> dict[str, Callable[[Any], Any]]:
+    return {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
+
+
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    """Return the function that checks a JSON value against a type and converts it."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    plain = _plain_types(hint)
+    if plain is not None:
+        return lambda value: _require([value], plain)[0]
+    if origin in (Union, types.UnionType):  # `X | None` is the only union in use
+        read = _reader(next(one for one in arguments if one is not type(None)))
+        return lambda value: None if value is None else read(value)
+    if isinstance(hint, type) and is_dataclass(hint):
+        return lambda value: read_dataclass(hint, _container(value, dict))
+    entries = _plain_types(arguments[-1])  # of a list, a dict's values, or a tuple's fields, all of one type
+    if origin is dict and entries is not None:
+        return lambda value: _require(_container(value, dict), entries)
+    if origin is tuple and entries is not None:
+        return lambda value: tuple(_require(_container(value, list, len(arguments)), entries))
+    if entries is not None:
+        return lambda value: _require(_container(value, list), entries)
+    read = _reader(arguments[0])
+    return lambda value: [read(entry) for entry in _container(value, list)]
+
+
+def _plain_types(hint: Any) -> frozenset[type] | None:
+    """Return the classes of a type's JSON values if these hold no others, else None."""
+    kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    if not all(kind in (str, int, float, bool, type(None)) for kind in kinds):
+        return None
+    return frozenset(kinds) | ({int} if float in kinds else frozenset())
+
+
+def _container(value: Any, kind: type[Any], length: int | None = None) -> Any:
+    if type(value) is not kind or (length is not None and len(value) != length):
+        raise _TypeMismatchError
+    return value
+
+
+def _require(values: Any, kinds: frozenset[type]) -> Any:
+    """Return a list or dict if all its values are of these classes (not subclasses: True is no number here)."""
+    if not kinds.issuperset(map(type, values.values() if type(values) is dict else values)):
+        raise _TypeMismatchError
+    return values

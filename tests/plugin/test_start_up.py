@@ -96,5 +96,6 @@ def test_a_green_run_leaves_what_it_does_not_need_unloaded(tmp_path):
         "pytest_irmetrics.reports.html",
         "pytest_irmetrics.reports.json",
         "pytest_irmetrics.reports.markdown",
-        "pytest_irmetrics.reports.targets",
+        "pytest_irmetrics.reports.failure",
+        "pytest_irmetrics.reports.output",
     }

@@ -9,14 +9,14 @@ import pytest
 
 from pytest_irmetrics import cli
 from pytest_irmetrics.reports import json, markdown
-from tests.unit.records import broken, failing, hostile, passing
+from tests.unit.reports.samples import broken, failing, hostile, passing
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    (tmp_path / "quality.json").write_text(json.render([failing(), passing()], broken()))
+    (tmp_path / "quality.json").write_text(json.render(broken([failing(), passing()])))
     return tmp_path
 
 
@@ -27,7 +27,7 @@ def report(capsys, *arguments, status=0):
 
 def test_prints_markdown_as_the_run_would_have_written_it(capsys):
     out, err = report(capsys, "quality.json")
-    assert out == markdown.render([failing(), passing()], broken())
+    assert out == markdown.render(broken([failing(), passing()]))
     assert err == ""
 
 
@@ -38,9 +38,7 @@ def test_writes_every_format(capsys, folder):
     assert out.splitlines() == ["sub/quality.html: written", "comment: written", "again.json: written"]
     assert err == ""
     assert "<!doctype html>" in (folder / "sub" / "quality.html").read_text(encoding="utf-8")
-    assert (folder / "comment").read_text(encoding="utf-8") == markdown.render(
-        [failing(), passing()], broken()
-    )
+    assert (folder / "comment").read_text(encoding="utf-8") == markdown.render(broken([failing(), passing()]))
     assert (folder / "again.json").read_bytes() == (folder / "quality.json").read_bytes()
 
 
@@ -121,7 +119,7 @@ def test_reports_what_cannot_be_written(capsys, folder):
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_control_characters_are_escaped_in_any_encoding(folder, encoding):
-    (folder / "hostile.json").write_text(json.render([hostile()], broken()), encoding="utf-8")
+    (folder / "hostile.json").write_text(json.render(broken([hostile()])), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "pytest_irmetrics.cli", "report", "hostile.json"],
         env={**os.environ, "PYTHONIOENCODING": encoding},

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.markdown import COMMENT_LIMIT, STEP_SUMMARY_LIMIT, render
-from pytest_irmetrics.reports.view import Command, Unmeasured
-from tests.unit.records import (
+from tests.unit.reports.samples import (
     HOSTILE,
     NODE,
     broken,
@@ -18,10 +18,10 @@ from tests.unit.records import (
     gate,
     hostile,
     passing,
+    query,
     row,
     sliced,
     tried,
-    view,
 )
 
 ALLOWED_TAGS = {"<details>", "</details>", "<summary>", "</summary>", "<code>", "</code>"}
@@ -43,7 +43,7 @@ def tables(text):
 
 
 def test_one_headline_and_a_table_for_each_golden_set():
-    text = render([passing(), failing()], Command(1))
+    text = render(SessionReport([passing(), failing()], 1))
     assert text.startswith("## Retrieval quality: 1 of 2 golden sets fails\n")
     assert len(re.findall("^## ", text, re.MULTILINE)) == 1
     assert text.index("`golden/faq.yaml`: FAILS 1 of 2 gates") < text.index(
@@ -69,13 +69,13 @@ def test_one_headline_and_a_table_for_each_golden_set():
 
 
 def test_when_all_pass_nothing_is_folded_away():
-    text = render([passing("a"), passing("b", golden_set="b")], Command())
+    text = render(SessionReport([passing("a"), passing("b", golden_set="b")]))
     assert text.startswith("## Retrieval quality: 2 golden sets pass\n")
     assert "<details>" not in text
 
 
 def test_tests_of_one_golden_set_are_told_apart():
-    text = render([failing("t.py::test[dense]"), failing("t.py::test[bm25]"), passing()], Command(1))
+    text = render(SessionReport([failing("t.py::test[dense]"), failing("t.py::test[bm25]"), passing()], 1))
     assert text.startswith("## Retrieval quality: 2 of 3 tests fail\n")
     assert "### `golden/faq.yaml, test[dense]`: FAILS" in text
     assert "### `golden/faq.yaml, test[bm25]`: FAILS" in text
@@ -84,28 +84,28 @@ def test_tests_of_one_golden_set_are_told_apart():
 
 
 def test_what_was_never_measured_is_told_first():
-    text = render([], broken())
+    text = render(broken([]))
     assert "`tests/test_search.py::test_quality[new]`:" in text
     assert "the key \\`relevent\\` is unknown." in text
     assert "and this too." in text
 
 
 def test_of_very_many_the_first_are_told():
-    command = Command(1, {}, tuple(Unmeasured(f"t{number}", "a line\n" * 40) for number in range(100)))
-    text = render([], command, limit=10_000)
+    unmeasured = {f"t{number}": "a line\n" * 40 for number in range(100)}
+    text = render(SessionReport([], 1, {}, unmeasured), limit=10_000)
     assert re.search(r"\*\d+ tests more are left out here", text)
     assert "*20 lines more are left out here, for brevity.*" in text
 
 
 def test_expected_failures_are_no_passes():
-    text = render([failing("a", golden_set="a"), failing()], Command(1, {NODE: "xfailed"}))
+    text = render(SessionReport([failing("a", golden_set="a"), failing()], 1, {NODE: "xfailed"}))
     assert "<summary>1 other golden set</summary>" in text
     assert "as its xfail mark expects" in text
 
 
 def test_errors_and_notes_and_statuses_are_told():
-    record = failing(
-        views=[view(error="raised KeyError\nin two lines", status="xfail: T-7", now=(), before=None)],
+    item = failing(
+        queries=[query(error="raised KeyError\nin two lines", status="xfail: T-7", now=(), before=None)],
         gates=[
             gate(word="errors", origin=""),
             gate("not checked", text="map: not checked without a baseline."),
@@ -114,7 +114,7 @@ def test_errors_and_notes_and_statuses_are_told():
         stale=["ir_baselines/test_x/y.json"],
         only_queries=True,
     )
-    text = render([record], Command(3))
+    text = render(SessionReport([item], 3))
     for told in (
         "raised KeyError\nin two lines\n",
         "xfail: T-7",
@@ -129,18 +129,24 @@ def test_errors_and_notes_and_statuses_are_told():
 
 
 def test_an_empty_ranking_is_told():
-    assert "Nothing was returned." in render([failing(views=[view(now=(), before=None)])], Command(1))
+    assert "Nothing was returned." in render(
+        SessionReport([failing(queries=[query(now=(), before=None)])], 1)
+    )
 
 
 def test_a_query_without_a_baseline_has_one_ranking():
-    ranking = tables(render([failing(views=[view(before=None, scores={"mrr": 0.5})])], Command(1)))[1]
+    ranking = tables(render(SessionReport([failing(queries=[query(before=None, scores={"mrr": 0.5})])], 1)))[
+        1
+    ]
     assert ranking[0] == ["rank", "now"]
     assert ranking[2] == ["1", "`d2`"]
 
 
 def test_deep_rankings_show_what_matters():
     now = [f"d{number}" for number in range(2, 200)]
-    text = render([failing(views=[view(now=[*now[:150], "d1", *now[150:]], before=None)])], Command(1))
+    text = render(
+        SessionReport([failing(queries=[query(now=[*now[:150], "d1", *now[150:]], before=None)])], 1)
+    )
     ranking = tables(text)[1]
     assert [cells[0] for cells in ranking[2:]] == [*map(str, range(1, 11)), "151"]
     assert "*188 ranks more are left out here, for brevity.*" in text
@@ -148,14 +154,14 @@ def test_deep_rankings_show_what_matters():
 
 def test_many_failed_gates_are_cut():
     gates = [gate(text=f"gate {number} fails") for number in range(500)]
-    text = render([failing(gates=gates, notes=["a note"] * 30)], Command(1))
+    text = render(SessionReport([failing(gates=gates, notes=["a note"] * 30)], 1))
     assert text.count("- **gate ") == 20
     assert "480 failed gates more are left out" in text
     assert "10 notes more are left out" in text
 
 
 def test_hostile_text_stays_text():
-    text = render([hostile()], Command(1, {}, (Unmeasured(HOSTILE[0], "\n".join(HOSTILE)),)))
+    text = render(SessionReport([hostile()], 1, {}, {HOSTILE[0]: "\n".join(HOSTILE)}))
     words = CODE.sub("", text)
     assert set(re.findall(r"<[^>]*>?", words)) <= ALLOWED_TAGS
     assert not re.search(r"@everyone|#1|https://|www\.e|:smile|\$|[^\\]!?\[", words)
@@ -169,24 +175,24 @@ def test_hostile_text_stays_text():
 
 
 def test_the_same_records_give_the_same_bytes():
-    records = [failing(), passing(), passing("z")]
-    assert render(records, broken()) == render(records[::-1], broken())
+    items = [failing(), passing(), passing("z")]
+    assert render(broken(items)) == render(broken(items[::-1]))
 
 
 def many(sets, queries):
-    views = [view(f"query number {number} that is rather long to read") for number in range(queries)]
+    queries = [query(f"query number {number} that is rather long to read") for number in range(queries)]
     return [
-        failing(f"tests/test_x.py::test[{number}]", golden_set=f"golden/{number}.yaml", views=views)
+        failing(f"tests/test_x.py::test[{number}]", golden_set=f"golden/{number}.yaml", queries=queries)
         for number in range(sets)
     ]
 
 
 def test_a_comment_holds_it():
-    text = render(many(30, 20), Command(1))
+    text = render(SessionReport(many(30, 20), 1))
     assert len(text.encode()) <= COMMENT_LIMIT
     assert len(tables(text)) >= 30
     assert re.search(r"\*\d+ quer\w+ more are left out here", text)
-    assert len(render(many(30, 20), Command(1), limit=STEP_SUMMARY_LIMIT)) > COMMENT_LIMIT
+    assert len(render(SessionReport(many(30, 20), 1), limit=STEP_SUMMARY_LIMIT)) > COMMENT_LIMIT
 
 
 @pytest.mark.parametrize(
@@ -200,7 +206,7 @@ def test_a_comment_holds_it():
     ],
 )
 def test_what_is_too_long_is_cut_and_says_so(limit, said):
-    text = render(many(30, 20), Command(1), limit=limit)
+    text = render(SessionReport(many(30, 20), 1), limit=limit)
     assert len(text.encode()) <= limit
     assert said in text
     assert bool(text) == bool(said)
@@ -209,9 +215,9 @@ def test_what_is_too_long_is_cut_and_says_so(limit, said):
 
 
 def test_the_limit_is_one_of_bytes():
-    text = render(many(3, 3), Command(1))
+    text = render(SessionReport(many(3, 3), 1))
     assert len(text) < len(text.encode())
-    assert len(render(many(3, 3), Command(1), limit=len(text)).encode()) <= len(text)
+    assert len(render(SessionReport(many(3, 3), 1), limit=len(text)).encode()) <= len(text)
 
 
 @settings(deadline=None, max_examples=25)
@@ -219,17 +225,20 @@ def test_the_limit_is_one_of_bytes():
     st.lists(st.sampled_from([failing(), passing(), hostile(), failing("ö" * 90_000)]), max_size=4),
     st.integers(0, 200_000),
 )
-def test_no_limit_is_exceeded(records, limit):
-    command = Command(1, {}, (Unmeasured("x" * 70_000, "\u200b" * 100_000),))
-    assert len(render(records, command, limit=limit).encode()) <= limit
+def test_no_limit_is_exceeded(items, limit):
+    session = SessionReport(items, 1, {}, {"x" * 70_000: "\u200b" * 100_000})
+    assert len(render(session, limit=limit).encode()) <= limit
 
 
 def test_a_name_that_goes_on_forever_is_cut():
-    assert len(render([failing(golden_set="x" * 10**5, views=[view("\u200b" * 10**5)])], Command(1))) < 20_000
+    assert (
+        len(render(SessionReport([failing(golden_set="x" * 10**5, queries=[query("\u200b" * 10**5)])], 1)))
+        < 20_000
+    )
 
 
 def test_slices_and_the_kind_of_change_are_told():
-    text = render([sliced()], Command(1))
+    text = render(SessionReport([sliced()], 1))
     assert "Documents are ranked lower, not lost. Most of it is in billing." in text
     assert "<details><summary>3 slices</summary>" in text
     assert tables(text)[-1][2:] == [
@@ -239,13 +248,13 @@ def test_slices_and_the_kind_of_change_are_told():
     ]
     rows = [row(tag=f"tag {number}", now=1.0) for number in range(30)]
     rows[29] = row(tag="broken", now=0.0)
-    many = render([sliced(slices=rows)], Command(1))
+    many = render(SessionReport([sliced(slices=rows)], 1))
     assert "broken" in many
     assert "10 slices more are left out" in many
 
 
 def test_the_self_test_is_told():
-    text = render([tried()], Command())
+    text = render(SessionReport([tried()]))
     assert "`golden/faq.yaml`: baseline passes 1 gate" in text
     assert "Self-test: caught 1 of 2; missed: drop last." in text
     assert tables(text)[-1][2:] == [
@@ -255,10 +264,12 @@ def test_the_self_test_is_told():
     assert text.endswith(
         "ndcg@&#8203;10 with max\\_drop=0.01 would catch it.\n\n- No query got the 10 results that were asked for; the longest answer has 2.\n"
     )
-    assert "nothing could be made worse" in render([tried(selftest=[])], Command())
-    assert "10 degradations more are left out" in render([tried(selftest=tried().selftest * 15)], Command())
+    assert "nothing could be made worse" in render(SessionReport([tried(selftest=[])]))
+    assert "10 degradations more are left out" in render(
+        SessionReport([tried(selftest=tried().selftest * 15)])
+    )
 
 
 def test_slices_are_named():
-    text = render([failing(rows=[row(tag="billing")])], Command(1))
+    text = render(SessionReport([failing(rows=[row(tag="billing")])], 1))
     assert tables(text)[0][2][0] == "`mrr [billing]`"

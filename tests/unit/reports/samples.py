@@ -1,9 +1,9 @@
-"""Records made by hand, for the tests of the reports."""
+"""Reports of test items, for the tests of the report formats."""
 
 from __future__ import annotations
 
+from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.item_report import Degradation, ItemReport, QueryReport, ScoreRow, VerdictReport
-from pytest_irmetrics.reports.view import Command, Unmeasured
 from pytest_irmetrics.run import Answer, Run
 
 NODE = "tests/test_search.py::test_quality[faq]"
@@ -29,7 +29,7 @@ HOSTILE = [
 ]
 
 
-def view(query_id="refund", now=("d2", "d1"), before=("d1", "d2"), **changes):
+def query(query_id="refund", now=("d2", "d1"), before=("d1", "d2"), **changes):
     """A query whose only relevant document fell from rank 1 to 2, unless told otherwise."""
     compared = before is not None
     values = {
@@ -104,13 +104,13 @@ def tried(**changes):
     return failing(**{**values, **changes})
 
 
-def run_of(views):
+def run_of(queries):
     return Run.of(
         {
             v.query_id: Answer(
                 rankings=(tuple(v.now),), text=v.text, params={}, judgments=v.judgments, weight=1.0
             )
-            for v in views
+            for v in queries
         },
         depth=10,
         golden_set="golden/faq.yaml",
@@ -119,19 +119,19 @@ def run_of(views):
     ).dumps()
 
 
-def failing(nodeid=NODE, views=None, **changes):
+def failing(nodeid=NODE, queries=None, **changes):
     """A golden set whose mrr fell."""
-    views = [view()] if views is None else views
+    queries = [query()] if queries is None else queries
     values = {
         "nodeid": nodeid,
         "golden_set": "golden/faq.yaml",
-        "queries": len(views),
+        "query_count": len(queries),
         "outcome": "failed",
         "rows": [row(), row("ndcg@10", 0.9, 0.9, "passes")],
-        "gates": [gate(queries=[v.query_id for v in views][:20]), gate("passed", "ndcg@10", ())],
+        "gates": [gate(queries=[v.query_id for v in queries][:20]), gate("passed", "ndcg@10", ())],
         "notes": ["No query got the 10 results that were asked for; the longest answer has 2."],
-        "views": views,
-        "run": run_of(views),
+        "queries": queries,
+        "run": run_of(queries),
         "against": "the baseline",
         "look": f"pytest '{nodeid}' --ir-baseline",
         "accept": f"pytest '{nodeid}' --ir-baseline-update",
@@ -142,33 +142,34 @@ def failing(nodeid=NODE, views=None, **changes):
 
 def passing(nodeid="tests/test_search.py::test_quality[help]", **changes):
     """A golden set without a baseline that reaches its threshold."""
-    views = changes.pop("views", None)
-    views = [view("opening", now=("d1",), before=None, scores={"mrr": 1.0})] if views is None else views
+    queries = changes.pop("queries", None)
+    queries = (
+        [query("opening", now=("d1",), before=None, scores={"mrr": 1.0})] if queries is None else queries
+    )
     values = {
         "nodeid": nodeid,
         "golden_set": "golden/help.yaml",
-        "queries": len(views),
+        "query_count": len(queries),
         "outcome": "passed",
         "rows": [row(now=1.0, baseline=None, verdict="passes", gate="≥ 0.8")],
         "gates": [gate("passed", queries=(), word="min", text="mrr is 1.0000; at least 0.8 is required.")],
-        "views": views,
-        "run": run_of(views),
+        "queries": queries,
+        "run": run_of(queries),
         "depth": 10,
     }
     return ItemReport(**{**values, **changes})
 
 
-def broken():
-    """How a command ended in which another golden set could not even be read."""
+def broken(items):
+    """A session in which another golden set could not even be read."""
     text = "golden/new.yaml:3:5: the key `relevent` is unknown.\ngolden/new.yaml:9:1: and this too."
-    unmeasured = Unmeasured("tests/test_search.py::test_quality[new]", text)
-    return Command(1, {NODE: "failed"}, (unmeasured,))
+    return SessionReport(items, 1, {NODE: "failed"}, {"tests/test_search.py::test_quality[new]": text})
 
 
 def hostile():
     """A record that is made of hostile text wherever text of others can be."""
-    views = [
-        view(
+    queries = [
+        query(
             text,
             now=(*HOSTILE[:5], "d1"),
             before=(*HOSTILE[3:8],),
@@ -185,7 +186,7 @@ def hostile():
     return failing(
         nodeid=everything,
         golden_set=everything,
-        views=views,
+        queries=queries,
         rows=[row(tag=text, gate=text, verdict=text) for text in HOSTILE],
         gates=[gate(queries=HOSTILE, text=text, details=HOSTILE, origin=text, tag=text) for text in HOSTILE],
         notes=HOSTILE,

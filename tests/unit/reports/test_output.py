@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_irmetrics.reports import targets as files
+from pytest_irmetrics.reports import SessionReport, output
 from pytest_irmetrics.reports.markdown import STEP_SUMMARY_LIMIT
-from pytest_irmetrics.reports.targets import ReportPathError, Target, parse, write
-from pytest_irmetrics.reports.view import Command
-from tests.unit.records import failing, passing
+from pytest_irmetrics.reports.output import ReportPathError, Target, parse, write
+from tests.unit.reports.samples import failing, passing
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links, modes and devices are made as POSIX has them")
 
@@ -82,7 +81,7 @@ def test_two_reports_cannot_share_a_file(tmp_path):
 
 
 def test_html_needs_its_extra_before_the_first_test_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "find_spec", lambda _: None)
+    monkeypatch.setattr(output, "find_spec", lambda _: None)
     assert parse(["x.json"], tmp_path)
     with pytest.raises(ReportPathError, match=r'pip install "pytest-irmetrics\[html\]"'):
         parse(["x.html"], tmp_path)
@@ -91,7 +90,7 @@ def test_html_needs_its_extra_before_the_first_test_runs(tmp_path, monkeypatch):
 def test_each_format_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     targets = parse(["a/b/report.html", "report.json", "report.md"], tmp_path)
-    written, problems = write(targets, [failing(), passing()], Command(1))
+    written, problems = write(targets, SessionReport([failing(), passing()], 1))
     assert (written, problems) == ([str(Path("a/b/report.html")), "report.json", "report.md"], [])
     assert (tmp_path / "a/b/report.html").read_bytes().startswith(b"<!doctype html>")
     assert (tmp_path / "report.json").read_bytes().startswith(b'{\n"format": "pytest-irmetrics report"')
@@ -102,7 +101,7 @@ def test_each_format_is_written(tmp_path, monkeypatch):
 def test_a_path_above_is_shown_in_full(tmp_path, monkeypatch):
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path / "below")
-    assert write(parse(["x.md"], tmp_path), [], Command())[0] == [str(tmp_path / "x.md")]
+    assert write(parse(["x.md"], tmp_path), SessionReport([]))[0] == [str(tmp_path / "x.md")]
 
 
 def test_the_step_summary_is_appended_to(tmp_path, monkeypatch):
@@ -113,7 +112,7 @@ def test_the_step_summary_is_appended_to(tmp_path, monkeypatch):
     assert parse(["md:$GITHUB_STEP_SUMMARY", "$GITHUB_STEP_SUMMARY"], tmp_path) == [target]
     summary.write_text("# Build", encoding="utf-8")
     for _ in range(2):
-        assert write([target], [passing()], Command()) == (["$GITHUB_STEP_SUMMARY"], [])
+        assert write([target], SessionReport([passing()])) == (["$GITHUB_STEP_SUMMARY"], [])
     text = summary.read_text(encoding="utf-8")
     assert text.startswith("# Build\n\n## Retrieval quality: 1 golden set passes\n")
     assert text.count("\n\n## Retrieval quality: ") == 2
@@ -121,7 +120,7 @@ def test_the_step_summary_is_appended_to(tmp_path, monkeypatch):
 
 def test_the_step_summary_need_not_be_there_yet(tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "s"))
-    write(parse(["$GITHUB_STEP_SUMMARY"], tmp_path), [passing()], Command())
+    write(parse(["$GITHUB_STEP_SUMMARY"], tmp_path), SessionReport([passing()]))
     assert (tmp_path / "s").read_text(encoding="utf-8").startswith("## Retrieval")
 
 
@@ -137,7 +136,7 @@ def test_the_step_summary_stays_below_its_limit(tmp_path, monkeypatch, room):
     summary = tmp_path / "summary"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     summary.write_bytes(b"x" * (STEP_SUMMARY_LIMIT - room))
-    written, problems = write(parse([str(summary)], tmp_path), [failing(), passing()], Command(1))
+    written, problems = write(parse([str(summary)], tmp_path), SessionReport([failing(), passing()], 1))
     assert summary.stat().st_size <= STEP_SUMMARY_LIMIT
     if room < 100:
         assert problems == ["the report $GITHUB_STEP_SUMMARY was not written: the step's summary is full."]
@@ -150,7 +149,7 @@ def test_what_cannot_be_written_is_told_and_the_others_are(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("", encoding="utf-8")
     targets = [Target(tmp_path / "file" / "x.md", "md"), Target(tmp_path / "nul\0.md", "md")]
-    written, problems = write([*targets, Target(tmp_path / "y.md", "md")], [], Command())
+    written, problems = write([*targets, Target(tmp_path / "y.md", "md")], SessionReport([]))
     assert written == ["y.md"]
     assert problems[0].startswith(f"the report {Path('file/x.md')} was not written: ")
     assert r"nul\x00.md was not written: " in problems[1]
@@ -159,4 +158,4 @@ def test_what_cannot_be_written_is_told_and_the_others_are(tmp_path, monkeypatch
 @pytest.mark.parametrize("chosen", ["json", "md"])
 def test_only_html_loads_jinja2(chosen, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    assert write([Target(tmp_path / "x", chosen)], [failing()], Command(1))[1] == []
+    assert write([Target(tmp_path / "x", chosen)], SessionReport([failing()], 1))[1] == []

@@ -1,4 +1,4 @@
-"""The HTML report as text: one file, inert, accessible, and the same bytes for the same records."""
+"""The HTML report as text: one file, inert, accessible, and the same bytes for the same items."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.reports import html
+from pytest_irmetrics.reports import SessionReport, html
 from pytest_irmetrics.reports.html import render
-from pytest_irmetrics.reports.view import Command, Unmeasured
-from tests.unit.records import (
+from tests.unit.reports.samples import (
     HOSTILE,
     NODE,
     broken,
@@ -24,10 +23,10 @@ from tests.unit.records import (
     gate,
     hostile,
     passing,
+    query,
     row,
     sliced,
     tried,
-    view,
 )
 
 VOID = {"meta", "link", "input"}
@@ -97,14 +96,14 @@ class Page(HTMLParser):
 
 
 def test_tests_of_one_golden_set_are_told_apart():
-    text = Page(render([failing("t.py::test[dense]"), failing("t.py::test[bm25]")], Command(1))).text
+    text = Page(render(SessionReport([failing("t.py::test[dense]"), failing("t.py::test[bm25]")], 1))).text
     assert text.startswith("Retrieval quality: 2 of 2 tests fail")
     assert "golden/faq.yaml, test[dense]" in text
     assert "golden/faq.yaml, test[bm25]" in text
 
 
 def test_it_says_what_fails_and_by_how_much():
-    text = Page(render([passing(), failing()], broken())).text
+    text = Page(render(broken([passing(), failing()]))).text
     assert text.startswith("Retrieval quality: 1 of 2 golden sets fails, 1 test failed before")
     for told in (
         "FAILS 1 of 2 gates",
@@ -128,19 +127,19 @@ def test_it_says_what_fails_and_by_how_much():
 
 
 def test_the_rest_is_told_too():
-    record = failing(
+    item = failing(
         outcome="error",
         rows=[row(full=0.8)],
-        views=[
-            view("a", error="raised KeyError\nin line 2", scores={}, scores_before={}, now=()),
-            view("b", now=(), before=None, status="no_answer"),
+        queries=[
+            query("a", error="raised KeyError\nin line 2", scores={}, scores_before={}, now=()),
+            query("b", now=(), before=None, status="no_answer"),
         ],
         gates=[gate("not checked", text="map is not checked without a baseline.")],
         lowered=["mrr 0.9 → 0.8"],
         stale=["ir_baselines/test_x/y.json"],
         only_queries=True,
     )
-    text = Page(render([record], Command(2))).text
+    text = Page(render(SessionReport([item], 2))).text
     for told in (
         "FAILS: not every query was retrieved",
         "raised KeyError in line 2",
@@ -157,7 +156,7 @@ def test_the_rest_is_told_too():
 
 
 def test_slices_and_the_kind_of_change_are_told():
-    text = Page(render([sliced()], Command(1))).text
+    text = Page(render(SessionReport([sliced()], 1))).text
     for told in (
         "Documents are ranked lower, not lost. Most of it is in billing.",
         "ndcg@10 by tag",
@@ -169,7 +168,7 @@ def test_slices_and_the_kind_of_change_are_told():
 
 
 def test_the_self_test_is_told():
-    text = Page(render([tried()], Command())).text
+    text = Page(render(SessionReport([tried()]))).text
     for told in (
         "baseline passes 1 gate",
         "caught 1 of 2; missed: drop last.",
@@ -178,31 +177,31 @@ def test_the_self_test_is_told():
         "ndcg@10 with max_drop=0.01 would catch it.",
     ):
         assert told in text
-    assert "Nothing could be made worse" in Page(render([tried(selftest=[])], Command())).text
+    assert "Nothing could be made worse" in Page(render(SessionReport([tried(selftest=[])]))).text
 
 
 def test_an_expected_failure_is_told_as_one():
-    text = Page(render([failing(), passing()], Command(0, {NODE: "xfailed"}))).text
+    text = Page(render(SessionReport([failing(), passing()], 0, {NODE: "xfailed"}))).text
     assert "fails as expected" in text
     assert "FAILS 1 of 2 gates, as its xfail mark expects" in text
 
 
 def test_nothing_measured_is_a_page_too():
-    assert "nothing was measured" in Page(render([], Command(5))).text
+    assert "nothing was measured" in Page(render(SessionReport([], 5))).text
 
 
 def test_it_needs_nothing_else():
-    page = Page(render([failing(), passing()], broken()))
+    page = Page(render(broken([failing(), passing()])))
     links = [
         value for _, attributes, _ in page.elements for name, value in attributes.items() if name == "href"
     ]
     assert all(link.startswith("#") or link == "data:," for link in links)
     assert not {"img", "iframe", "object", "form"} & {tag for tag, _, _ in page.elements}
-    assert not re.search(r"https?://|@import|url\(", render([failing()], Command(1)))
+    assert not re.search(r"https?://|@import|url\(", render(SessionReport([failing()], 1)))
 
 
 def test_only_its_own_script_and_style_may_run():
-    text = render([failing()], Command(1))
+    text = render(SessionReport([failing()], 1))
     policy = next(meta["content"] for meta in Page(text).all("meta") if "http-equiv" in meta)
     for tag in ("style", "script"):
         (part,) = re.findall(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
@@ -212,20 +211,20 @@ def test_only_its_own_script_and_style_may_run():
 
 
 def test_every_link_leads_somewhere():
-    page = Page(render([failing(), passing()], Command(1)))
+    page = Page(render(SessionReport([failing(), passing()], 1)))
     anchors = {attributes["id"] for _, attributes, _ in page.elements if "id" in attributes}
     assert {link["href"][1:] for link in page.all("a")} <= anchors
     assert "q-1-1" in anchors
 
 
 def test_ids_are_unique():
-    records = [failing(NODE, views=[view("a"), view("b")]), passing(), passing("z")]
-    ids = Counter(a["id"] for _, a, _ in Page(render(records, Command(1))).elements if "id" in a)
+    items = [failing(NODE, queries=[query("a"), query("b")]), passing(), passing("z")]
+    ids = Counter(a["id"] for _, a, _ in Page(render(SessionReport(items, 1))).elements if "id" in a)
     assert max(ids.values()) == 1
 
 
 def test_tables_have_headers_and_controls_have_labels():
-    page = Page(render([failing(), passing()], Command(1)))
+    page = Page(render(SessionReport([failing(), passing()], 1)))
     assert all("scope" in header for header in page.all("th"))
     for tag, _, around in page.elements:
         if tag in ("select", "input"):
@@ -233,9 +232,9 @@ def test_tables_have_headers_and_controls_have_labels():
 
 
 def test_hostile_text_stays_text():
-    text = render([hostile(), passing()], Command(1, {}, (Unmeasured(HOSTILE[0], "\n".join(HOSTILE)),)))
+    text = render(SessionReport([hostile(), passing()], 1, {}, {HOSTILE[0]: "\n".join(HOSTILE)}))
     page = Page(text)
-    plain = Page(render([failing(), passing()], broken()))
+    plain = Page(render(broken([failing(), passing()])))
     assert {tag for tag, _, _ in page.elements} <= {tag for tag, _, _ in plain.elements} | {
         "details",
         "ul",
@@ -254,26 +253,30 @@ def test_hostile_text_stays_text():
 @settings(deadline=None, max_examples=25)
 @given(st.text(st.characters(exclude_categories=()), max_size=30))
 def test_any_text_stays_text(anything):
-    record = failing(
+    item = failing(
         nodeid=anything,
         golden_set=anything,
         notes=[anything],
-        views=[view(anything, now=(anything,), where=anything, text=None, scores={anything: 0.5})],
+        queries=[query(anything, now=(anything,), where=anything, text=None, scores={anything: 0.5})],
     )
-    page = Page(render([record], Command(1)))
+    page = Page(render(SessionReport([item], 1)))
     assert {name for _, attributes, _ in page.elements for name in attributes} <= ATTRIBUTES
     assert len(page.all("section")) == 1
 
 
 def test_the_same_records_give_the_same_bytes():
-    records = [failing(), passing(), passing("z")]
-    assert render(records, broken()) == render(records[::-1], broken())
+    items = [failing(), passing(), passing("z")]
+    assert render(broken(items)) == render(broken(items[::-1]))
 
 
 def test_of_very_many_queries_the_worst_are_shown_in_full(monkeypatch):
     monkeypatch.setattr(html, "_IN_FULL", 2)
-    views = [view(f"q{number}", now=("d2", "d1"), before=("d2", "d1")) for number in range(5)]
-    page = Page(render([failing(views=[*views, view("worst")], gates=[gate(queries=["worst"])])], Command(1)))
+    queries = [query(f"q{number}", now=("d2", "d1"), before=("d2", "d1")) for number in range(5)]
+    page = Page(
+        render(
+            SessionReport([failing(queries=[*queries, query("worst")], gates=[gate(queries=["worst"])])], 1)
+        )
+    )
     assert "The rankings of the worst 2 are shown, for brevity" in page.text
     assert sum(table.get("class") == "ranking" for table in page.all("table")) == 2
     assert sum(table.get("class") == "scores" for table in page.all("table")) == 1 + 2
@@ -282,9 +285,11 @@ def test_of_very_many_queries_the_worst_are_shown_in_full(monkeypatch):
 
 
 def test_what_only_rounding_moved_is_the_same():
-    moved = view(scores={"mrr": 1 / 3 + 9e-10, "map": 0.5}, scores_before={"mrr": 1 / 3, "map": 0.25})
+    moved = query(scores={"mrr": 1 / 3 + 9e-10, "map": 0.5}, scores_before={"mrr": 1 / 3, "map": 0.25})
     (line,) = (
-        item for item in Page(render([failing(views=[moved])], Command(1))).all("li") if "data-now" in item
+        item
+        for item in Page(render(SessionReport([failing(queries=[moved])], 1))).all("li")
+        if "data-now" in item
     )
     assert (line["data-label"], line["data-now"], line["data-before"]) == (
         "same",
@@ -294,7 +299,7 @@ def test_what_only_rounding_moved_is_the_same():
 
 
 def test_without_a_baseline_there_is_no_column_for_it():
-    page = Page(render([passing()], Command()))
+    page = Page(render(SessionReport([passing()])))
     assert "baseline" not in page.text
     assert "delta" not in page.text
 
@@ -302,7 +307,7 @@ def test_without_a_baseline_there_is_no_column_for_it():
 def test_without_jinja2_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=re.escape('pip install "pytest-irmetrics[html]"')):
-        render([failing()], Command())
+        render(SessionReport([failing()]))
 
 
 def luminance(colour):
@@ -313,7 +318,7 @@ def luminance(colour):
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_text_stands_out_from_what_is_behind_it(scheme):
-    blocks = re.findall(r":root \{(.*?)\}", html._part("report.css"), re.DOTALL)
+    blocks = re.findall(r":root \{(.*?)\}", html._resource("report.css"), re.DOTALL)
     colours = dict(re.findall(r"--([\w-]+): (#\w{6})", blocks[scheme]))
     pairs = [(name, ground) for name in ("text", "faint", "link") for ground in ("page", "soft", "bad-soft")]
     pairs += [(name, f"{name}-soft") for name in ("bad", "good", "warn")]

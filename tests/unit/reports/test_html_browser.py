@@ -14,9 +14,9 @@ import urllib.request
 
 import pytest
 
+from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.html import render
-from pytest_irmetrics.reports.view import Command, Unmeasured
-from tests.unit.records import HOSTILE, broken, failing, gate, hostile, passing, view
+from tests.unit.reports.samples import HOSTILE, broken, failing, gate, hostile, passing, query
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVER = shutil.which("chromedriver")
@@ -98,9 +98,12 @@ def browser(tmp_path_factory):
 def page(browser, tmp_path):
     """Open a report; afterwards nothing may have gone wrong in it, and nothing may have been fetched."""
 
-    def open_page(records, command=None, *, width=1280, script=True, scheme="light", fragment=""):
+    def open_page(session, *, width=1280, script=True, scheme="light", fragment=""):
         path = tmp_path / "report.html"
-        path.write_text(render(records, command or Command(1)), encoding="utf-8")
+        path.write_text(
+            render(session if isinstance(session, SessionReport) else SessionReport(session, 1)),
+            encoding="utf-8",
+        )
         browser.devtools("Emulation.setScriptExecutionDisabled", value=not script)
         browser.devtools(
             "Emulation.setDeviceMetricsOverride",
@@ -136,22 +139,22 @@ def choose(browser, name, value):
 
 
 def some():
-    views = [
-        view("same", scores={"mrr": 1.0, "map": 0.2}, scores_before={"mrr": 1.0, "map": 0.7}),
-        view("fell", scores={"mrr": 0.25, "map": 0.9}, scores_before={"mrr": 0.5, "map": 0.9}),
-        view("rose", scores={"mrr": 0.5, "map": 0.5}, scores_before={"mrr": 0.0, "map": 0.1}),
-        view(
+    queries = [
+        query("same", scores={"mrr": 1.0, "map": 0.2}, scores_before={"mrr": 1.0, "map": 0.7}),
+        query("fell", scores={"mrr": 0.25, "map": 0.9}, scores_before={"mrr": 0.5, "map": 0.9}),
+        query("rose", scores={"mrr": 0.5, "map": 0.5}, scores_before={"mrr": 0.0, "map": 0.1}),
+        query(
             "explains",
             now=("rare", "d1"),
             scores={"mrr": 0.9, "map": 0.8},
             scores_before={"mrr": 1.0, "map": 0.8},
         ),
     ]
-    return failing(views=views, gates=[gate(queries=["explains"])])
+    return failing(queries=queries, gates=[gate(queries=["explains"])])
 
 
 def test_hostile_text_does_nothing(page):
-    browser = page([hostile(), passing()], Command(1, {}, (Unmeasured(HOSTILE[0], HOSTILE[1]),)))
+    browser = page(SessionReport([hostile(), passing()], 1, {}, {HOSTILE[0]: HOSTILE[1]}))
     browser.do("for (const part of document.querySelectorAll('details')) part.open = true")
     # The browser throttles who clicks hundreds at once; every link has the same form.
     browser.do("for (const link of [...document.querySelectorAll('a')].slice(0, 30)) link.click()")
@@ -239,8 +242,8 @@ def test_a_link_to_a_query_opens_it(page):
 
 @pytest.mark.parametrize("width", [320, 390, 1280])
 def test_no_width_needs_scrolling_sideways(page, width):
-    long = view("query-" + "x" * 200, now=("document-" + "y" * 200, "d1"), text="word " * 60)
-    browser = page([failing(views=[long]), passing()], broken(), width=width)
+    long = query("query-" + "x" * 200, now=("document-" + "y" * 200, "d1"), text="word " * 60)
+    browser = page(broken([failing(queries=[long]), passing()]), width=width)
     browser.do("for (const part of document.querySelectorAll('details')) part.open = true")
     assert browser.do("return [innerWidth, document.documentElement.scrollWidth <= innerWidth]") == [
         width,
@@ -257,8 +260,8 @@ def test_light_and_dark_follow_the_reader(page):
 
 def test_hundreds_of_queries_stay_usable(page):
     docs = [f"document-{number}" for number in range(10)]
-    views = [view(f"query {number}", now=docs, before=docs[::-1]) for number in range(700)]
-    browser = page([failing(views=views)])
+    queries = [query(f"query {number}", now=docs, before=docs[::-1]) for number in range(700)]
+    browser = page([failing(queries=queries)])
     choose(browser, "words", "69")
     assert set(ids(browser)) == {f"query {number}" for number in range(700) if "69" in str(number)}
     choose(browser, "words", "")

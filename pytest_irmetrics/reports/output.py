@@ -1,4 +1,4 @@
-"""Where ``--ir-report`` sends reports, and how they get there: whole or not at all."""
+"""Parse ``--ir-report`` and write each report to its file, whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.paths import path_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from pytest_irmetrics.reports.item_report import ItemReport
-    from pytest_irmetrics.reports.view import Command
+    from pytest_irmetrics.reports.session_report import SessionReport
 
 _FORMATS = ("html", "json", "md")
 _PREFIX = re.compile(r"([A-Za-z]{2,}):(.*)", re.DOTALL)  # one letter is a drive
@@ -31,24 +30,24 @@ _SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
 class ReportPathError(IRMetricsError, ValueError):
-    """An ``--ir-report`` that cannot be obeyed; the message says why and what to write instead."""
+    """A value of ``--ir-report`` that is not valid; the message says why and what to write instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One report that was asked for."""
+    """One report file to write."""
 
     path: Path
     format: str
     """`html`, `json` or `md`."""
     appends: bool = False
-    """Whether it is the summary of a GitHub Actions step, to which every command adds its part."""
+    """Whether it is the summary of a GitHub Actions step, to which every command appends."""
 
 
 def parse(given: Iterable[str], folder: Path, *, option: str = "--ir-report=") -> list[Target]:
-    """Read the values of ``--ir-report``, relative to a folder. Raises ReportPathError.
+    """Parse the values of ``--ir-report``, relative to a folder. Raises ReportPathError, whose message begins with `option`.
 
-    `~` and environment variables are expanded. A value given twice is one report. Messages begin with `option`.
+    `~` and environment variables are expanded. A path given twice is one report.
     """
     targets: dict[str, Target] = {}
     for text in given:
@@ -104,18 +103,16 @@ def _is_step_summary(path: Path) -> bool:
     return bool(summary) and os.path.realpath(path) == os.path.realpath(str(summary))
 
 
-def write(
-    targets: Iterable[Target], records: Sequence[ItemReport], command: Command
-) -> tuple[list[str], list[str]]:
-    """Write the reports; return what was written, and sentences on what could not be."""
+def write(targets: Iterable[Target], session: SessionReport) -> tuple[list[str], list[str]]:
+    """Write the reports; return the paths that were written, and a sentence on each that was not."""
     written, problems = [], []
     for target in targets:
         shown = escape_terminal(_shown(target))
         try:
             if target.appends:
-                _append(target.path, records, command)
+                _append(target.path, session)
             else:
-                write_output(target.path, _rendered(target, records, command).encode())
+                write_output(target.path, _rendered(target, session).encode())
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             problems.append(f"the report {shown} was not written: {reason}.")
@@ -130,33 +127,33 @@ def _shown(target: Target) -> str:
     return path_below(target.path)
 
 
-def _rendered(target: Target, records: Sequence[ItemReport], command: Command) -> str:
-    # Each is imported where it is asked for: HTML needs an extra, and a run that writes none should load none.
+def _rendered(target: Target, session: SessionReport) -> str:
+    # Imported here: HTML needs Jinja2, and a run should load no more formats than it writes.
     if target.format == "html":
         from pytest_irmetrics.reports import html  # noqa: PLC0415 - the reason is above
 
-        return html.render(records, command)
+        return html.render(session)
     if target.format == "json":
         from pytest_irmetrics.reports import json  # noqa: PLC0415 - the same
 
-        return json.render(records, command)
+        return json.render(session)
     from pytest_irmetrics.reports import markdown  # noqa: PLC0415 - the same
 
-    return markdown.render(records, command)
+    return markdown.render(session)
 
 
-def _append(path: Path, records: Sequence[ItemReport], command: Command) -> None:
-    """Add to the summary of a GitHub Actions step, which other commands of the step may have begun."""
+def _append(path: Path, session: SessionReport) -> None:
+    """Append to the summary of a GitHub Actions step, which other commands of the step may have begun."""
     from pytest_irmetrics.reports import markdown  # noqa: PLC0415 - the reason is above
 
     with path.open("ab+") as file:
         size = file.seek(0, os.SEEK_END)
-        ended = b"\n"
+        last = b"\n"
         if size:
             file.seek(-1, os.SEEK_END)
-            ended = file.read(1)
-        gap = "" if not size else "\n" if ended == b"\n" else "\n\n"
-        text = markdown.render(records, command, limit=markdown.STEP_SUMMARY_LIMIT - size - len(gap))
+            last = file.read(1)
+        gap = "" if not size else "\n" if last == b"\n" else "\n\n"
+        text = markdown.render(session, limit=markdown.STEP_SUMMARY_LIMIT - size - len(gap))
         if not text:
             raise ValueError("the step's summary is full")
         file.write((gap + text).encode())

@@ -1,4 +1,4 @@
-"""The JSON report: everything, loadable, and the same bytes for the same records."""
+"""The JSON report: everything, loadable, and the same bytes for the same items."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.json import FORMAT, VERSION, ReportError, loads, render
-from pytest_irmetrics.reports.view import Command
 from pytest_irmetrics.run import Run
-from tests.unit.records import NODE, broken, failing, hostile, passing, row, sliced, tried, view
+from tests.unit.reports.samples import NODE, broken, failing, hostile, passing, query, row, sliced, tried
 
 anything = st.text(st.characters(exclude_categories=()), max_size=20)
 
 
 def test_a_report_says_everything_by_name():
-    document = json.loads(render([failing(), passing()], broken()))
+    document = json.loads(render(broken([failing(), passing()])))
     assert list(document) == ["format", "version", "exit_status", "headline", "unmeasured", "tests"]
     assert (document["format"], document["version"], document["exit_status"]) == (FORMAT, VERSION, 1)
     assert document["unmeasured"][0]["nodeid"] == "tests/test_search.py::test_quality[new]"
@@ -34,7 +34,7 @@ def test_a_report_says_everything_by_name():
 
 
 def test_its_runs_are_runs():
-    document = json.loads(render([failing()], Command()))
+    document = json.loads(render(SessionReport([failing()])))
     run = Run.loads(json.dumps(document["tests"][0]["run"]))
     assert run == Run.loads(failing().run)
     assert run["refund"] == ("d2", "d1")
@@ -42,66 +42,66 @@ def test_its_runs_are_runs():
 
 def test_a_report_of_one_test_stands_in_for_its_run(tmp_path):
     path = tmp_path / "report.json"
-    path.write_text(render([failing()], Command(1)), encoding="utf-8")
+    path.write_text(render(SessionReport([failing()], 1)), encoding="utf-8")
     assert Run.load(path) == Run.loads(failing().run)
 
 
 def test_a_query_is_a_line():
-    lines = render([failing(views=[view("q1"), view("q2")])], Command()).splitlines()
+    lines = render(SessionReport([failing(queries=[query("q1"), query("q2")])])).splitlines()
     assert sum(line.startswith('{"query_id": "q1"') for line in lines) == 1
     assert sum(line.startswith('{"id": "q1"') for line in lines) == 1
 
 
 def test_equal_records_in_any_order_give_equal_bytes():
-    records = [failing(), passing(), passing("z")]
-    assert render(records, broken()) == render(records[::-1], broken())
+    items = [failing(), passing(), passing("z")]
+    assert render(broken(items)) == render(broken(items[::-1]))
 
 
 def test_it_reads_what_it_wrote():
-    records = [failing(), passing(only_queries=True, stale=["ir_baselines/test_x/y.json"])]
-    records += [sliced(nodeid="u"), tried(nodeid="v"), tried(nodeid="w", selftest=[])]
-    assert loads(render(records, broken())) == (records, broken())
+    items = [failing(), passing(only_queries=True, stale=["ir_baselines/test_x/y.json"])]
+    items += [sliced(nodeid="u"), tried(nodeid="v"), tried(nodeid="w", selftest=[])]
+    assert loads(render(broken(items))) == (broken(items))
 
 
 @given(text=anything, number=st.floats(allow_nan=False, allow_infinity=False))
 def test_any_text_and_number_come_back(text, number):
-    record = failing(
+    item = failing(
         nodeid=text,
-        views=[view(text, now=(text or "d",), judgments={text: number}, error=text, text=None)],
+        queries=[query(text, now=(text or "d",), judgments={text: number}, error=text, text=None)],
         rows=[row(tag=text, now=number, interval=(number, number))],
         notes=[text],
     )
-    written = render([record], Command(1, {text: "failed"}))
-    assert loads(written) == ([record], Command(1, {text: "failed"}))
+    written = render(SessionReport([item], 1, {text: "failed"}))
+    assert loads(written) == (SessionReport([item], 1, {text: "failed"}))
     written.encode("utf-8")
 
 
 def test_hostile_text_is_inert_and_encodes():
-    written = render([hostile()], Command())
+    written = render(SessionReport([hostile()]))
     assert written.isascii()
-    assert loads(written)[0] == [hostile()]
+    assert loads(written).items == [hostile()]
 
 
 def test_what_is_no_json_number_is_null():
-    record = failing(rows=[row(now=float("inf"), baseline=None)], views=[view(scores={"mrr": float("nan")})])
-    read = loads(render([record], Command()))[0][0]
+    item = failing(rows=[row(now=float("inf"), baseline=None)], queries=[query(scores={"mrr": float("nan")})])
+    read = loads(render(SessionReport([item]))).items[0]
     assert read.rows[0].now is None
-    assert read.views[0].scores == {"mrr": None}
+    assert read.queries[0].scores == {"mrr": None}
 
 
 def test_what_only_storing_needs_is_left_out():
-    written = render([failing(baseline_file="ir_baselines/x.json", baseline_text="{}")], Command())
+    written = render(SessionReport([failing(baseline_file="ir_baselines/x.json", baseline_text="{}")]))
     assert "baseline_file" not in written
     assert "baseline_text" not in written
 
 
 def test_a_test_without_a_run_is_told():
-    record = failing(outcome="error", run=None, rows=[])
-    assert loads(render([record], Command(1)))[0] == [record]
+    item = failing(outcome="error", run=None, rows=[])
+    assert loads(render(SessionReport([item], 1))).items == [item]
 
 
 def damaged(change):
-    document = json.loads(render([failing()], Command(1)))
+    document = json.loads(render(SessionReport([failing()], 1)))
     change(document)
     return json.dumps(document)
 
@@ -111,7 +111,7 @@ def damaged(change):
     [
         ("", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        (render([failing()], Command())[:-4], "cut short"),
+        (render(SessionReport([failing()]))[:-4], "cut short"),
         ("[]", "not a report"),
         (failing().run, "not a report"),
         (damaged(lambda report: report.update(version=2)), "does not know"),
@@ -122,7 +122,7 @@ def damaged(change):
         (damaged(lambda report: report["tests"][0].update(rows=[{}])), "damaged"),
         (damaged(lambda report: report["tests"][0].update(rowz=[])), "'rowz' is unknown"),
         (damaged(lambda report: report["tests"][0].update(notes="x")), "'notes' cannot be 'x'"),
-        (damaged(lambda report: report["tests"][0].update(query_count=True)), "'queries' cannot be True"),
+        (damaged(lambda report: report["tests"][0].update(query_count=True)), "'query_count' cannot be True"),
         (damaged(lambda report: report["tests"][0].update(only_queries=1)), "'only_queries' cannot be 1"),
         (damaged(lambda report: report["tests"][0]["rows"][0].update(now="1")), "'now' cannot be '1'"),
         (damaged(lambda report: report["tests"][0]["rows"][0].update(interval=[1])), "'interval' cannot be"),
@@ -136,7 +136,7 @@ def test_what_cannot_be_read_is_refused_in_words(text, said):
 
 
 def test_records_are_not_changed_by_being_written():
-    record = failing()
-    before = replace(record)
-    render([record], Command())
-    assert record == before
+    item = failing()
+    before = replace(item)
+    render(SessionReport([item]))
+    assert item == before

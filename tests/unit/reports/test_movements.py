@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_irmetrics.reports.movements import movements
-from tests.unit.records import view
+from pytest_irmetrics.reports.query_details import movements
+from tests.unit.reports.samples import query
 
 RELEVANT = {f"d{n}": 3.0 for n in range(1, 7)}
 
@@ -67,20 +67,20 @@ RELEVANT = {f"d{n}": 3.0 for n in range(1, 7)}
     ],
 )  # fmt: skip
 def test_what_moved(before, now, judgments, told):
-    seen = view(now=now.split(), before=None if before is None else before.split(), judgments=judgments)
+    seen = query(now=now.split(), before=None if before is None else before.split(), judgments=judgments)
     assert list(movements(seen)) == told
 
 
 def test_the_highest_grade_is_told_first():
     judgments = {"d1": 1, "d2": 3}
-    lost_first = view(before=["d2", "d1"], now=["x", "d1"], judgments=judgments)
+    lost_first = query(before=["d2", "d1"], now=["x", "d1"], judgments=judgments)
     assert [sentence[:2] for sentence in movements(lost_first)] == ["d2"]
-    fell_first = view(before=["d2", "d1"], now=["x", "d2"], judgments=judgments)
+    fell_first = query(before=["d2", "d1"], now=["x", "d2"], judgments=judgments)
     assert [sentence[:2] for sentence in movements(fell_first)] == ["d2", "d1"]
 
 
 def test_what_is_forbidden_is_not_called_unjudged():
-    seen = view(before=["d1"], now=["bad", "d1"], judgments={"d1": 1}, forbidden=["bad"])
+    seen = query(before=["d1"], now=["bad", "d1"], judgments={"d1": 1}, forbidden=["bad"])
     assert list(movements(seen))[1] == "d1 (grade 1) fell from rank 1 to 2, below bad (forbidden)."
 
 
@@ -94,5 +94,5 @@ def test_what_is_forbidden_is_not_called_unjudged():
     ],
 )
 def test_a_forbidden_document_is_news_or_not(before, told):
-    seen = view(before=before, now=["d1", "bad"], judgments={"d1": 1}, forbidden=["bad"])
+    seen = query(before=before, now=["d1", "bad"], judgments={"d1": 1}, forbidden=["bad"])
     assert next(movements(seen)) == told

@@ -1,0 +1,42 @@
+"""The width and encoding of a terminal, and text made to fit them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_irmetrics.base.escape import escape_terminal, is_ascii_only, to_stream
+from pytest_irmetrics.base.layout import display_width, shorten
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A terminal to print to: its width in cells, and its stream's encoding."""
+
+    width: int = 80
+    encoding: str | None = "utf-8"
+
+    @property
+    def ascii_only(self) -> bool:
+        """Whether the stream lacks the ellipsis, the minus sign and arrows."""
+        return is_ascii_only(self.encoding)
+
+    def line(self, text: str) -> str:
+        """Return text as one line that is safe to print and that the stream can encode."""
+        return to_stream(escape_terminal(text), self.encoding)
+
+    def wrapped(self, text: str, indent: str = "", hanging: str | None = None) -> list[str]:
+        """Wrap text between words; `hanging` indents all lines but the first. A word that is too long stands alone."""
+        hanging = indent if hanging is None else hanging
+        lines, current = [], indent
+        for word in self.line(text).split(" "):
+            joined = current + word if not current.strip() else f"{current} {word}"
+            if current.strip() and display_width(joined) > self.width:
+                lines.append(current)
+                current = hanging + word
+            else:
+                current = joined
+        return [*lines, current]
+
+    def cut(self, text: str, width: int | None = None) -> str:
+        """Return text as one line of at most `width` cells, by default the screen's width."""
+        return shorten(self.line(text), self.width if width is None else width, ascii_only=self.ascii_only)

@@ -1,0 +1,127 @@
+"""The report of a whole pytest session, and the sentences that sum it up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.wording import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from pytest_irmetrics.reports.item_report import ItemReport
+
+_ENDINGS = {
+    1: "The command failed all the same: tests failed that measure nothing here.",
+    2: "The run was interrupted; what follows was measured until then.",
+    3: "The run ended in an internal error; what follows was measured until then.",
+    4: "The command line was wrong.",
+    5: "No test was run.",
+}
+"""What pytest's exit statuses mean, where the golden sets do not explain them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReport:
+    """What one pytest session measured and stored: all that the terminal summary and the report files are made of."""
+
+    items: Sequence[ItemReport] = ()
+    exit_status: int = 0
+    """pytest's own."""
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    """Node id → pytest's outcome of the whole test: `passed`, `failed`, `skipped`, `xfailed` or `xpassed`."""
+    unmeasured: Mapping[str, str] = field(default_factory=dict)
+    """Node id → failure message, of tests that failed before anything was measured, as for a broken golden set."""
+
+    # For the terminal summary alone:
+    failures_printed: bool = True
+    """Whether pytest printed each failure's message."""
+    problems: Sequence[str] = ()
+    """What could not be stored or written."""
+    stored: Sequence[str] = ()
+    """``path: stored`` or ``path: unchanged`` for each baseline."""
+    written: Sequence[str] = ()
+    """The report files that were written."""
+    unused_baselines: Collection[str] = ()
+    """Paths of baselines whose test is gone."""
+    notes: Sequence[str] = ()
+
+    @property
+    def measured(self) -> list[ItemReport]:
+        """The items whose golden set was evaluated, which report files are about."""
+        return [item for item in self.items if item.outcome not in ("not evaluated", "skipped")]
+
+    @property
+    def measured_failures_first(self) -> list[ItemReport]:
+        """The evaluated items, failures first, and by node id within that."""
+        return sorted(self.measured, key=lambda item: (not self.fails(item), item.nodeid))
+
+    @property
+    def stale_baselines(self) -> list[str]:
+        """Baselines whose test is gone, relative to the root directory, sorted."""
+        return sorted({path for item in self.measured for path in item.stale})
+
+    def is_expected_failure(self, item: ItemReport) -> bool:
+        """Whether the test is marked xfail and failed."""
+        return self.outcomes.get(item.nodeid) == "xfailed"
+
+    def fails(self, item: ItemReport) -> bool:
+        """Whether an item counts as failed: a gate or the test failed, and no xfail mark expects that."""
+        if self.is_expected_failure(item):
+            return False
+        return item.outcome != "passed" or self.outcomes.get(item.nodeid) == "failed"
+
+    def headline(self) -> str:
+        """Return one phrase on how many golden sets fail: `1 of 3 golden sets fails`."""
+        items = self.measured
+        unit = counted_as(items)
+        failed = sum(map(self.fails, items))
+        expected = sum(item.outcome != "passed" and not self.fails(item) for item in items)
+        if not items:
+            text = "nothing was measured"
+        elif failed:
+            text = f"{failed} of {plural(len(items), unit)} {'fails' if failed == 1 else 'fail'}"
+        elif expected:
+            text = f"no {unit} of {len(items)} fails unexpectedly"
+        else:
+            text = all_pass(len(items), unit)
+        if self.unmeasured:
+            text += f", {plural(len(self.unmeasured), 'test')} failed before anything was measured"
+        return text
+
+    def ending(self) -> str:
+        """Explain the exit status in a sentence; empty where the measured items explain it."""
+        status, items = self.exit_status, self.measured
+        if status == 0 or (status == 1 and (self.unmeasured or any(map(self.fails, items)))):
+            return ""
+        if status == 1 and not items:
+            return "Tests failed, and none that measures anything was run to its end."
+        return _ENDINGS.get(status, f"The command ended with exit status {status}.")
+
+
+def counted_as(items: Sequence[ItemReport]) -> str:
+    """Return the noun that items are counted by: `golden set`, or `test` where several tests check one golden set."""
+    return "golden set" if len({item.golden_set for item in items}) == len(items) else "test"
+
+
+def all_pass(count: int, unit: str) -> str:
+    """Return `1 golden set passes` or `3 golden sets pass`."""
+    return plural(count, f"{unit} passes", f"{unit}s pass")
+
+
+def titles(items: Sequence[ItemReport]) -> dict[str, str]:
+    """Map node ids to headings: the golden set, and the test's name where several tests check that golden set."""
+    shared = Counter(item.golden_set for item in items)
+    names = Counter(_test_name(item) for item in items)
+    found = {}
+    for item in items:
+        name = _test_name(item) if names[_test_name(item)] == 1 else item.nodeid
+        alone = shared[item.golden_set] == 1
+        found[item.nodeid] = item.golden_set if alone else f"{item.golden_set}, {name}"
+    return found
+
+
+def _test_name(item: ItemReport) -> str:
+    return item.nodeid.partition("::")[2]

@@ -1,0 +1,160 @@
+"""Texts that the terminal and all report files share: verdicts, scores, slices, the self-test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.reports.item_report import OWN_BASELINE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from pytest_irmetrics.reports.item_report import Degradation, ItemReport, ScoreRow
+    from pytest_irmetrics.reports.session_report import SessionReport
+
+
+def verdict(item: ItemReport, session: SessionReport) -> str:
+    """Return the verdict on a golden set: `FAILS 2 of 7 gates`."""
+    outcome = session.outcomes.get(item.nodeid)
+    failed = sum(gate.state == "failed" for gate in item.gates)
+    judged = sum(gate.state != "not checked" for gate in item.gates)
+    if item.outcome == "passed":
+        text = f"passes {plural(judged, 'gate')}" if judged else "passes; nothing was gated"
+        if outcome == "failed":
+            text += ", and the test fails for another reason"
+    else:
+        text = (
+            "FAILS: not every query was retrieved"
+            if item.outcome == "error"
+            else f"FAILS {failed} of {plural(judged, 'gate')}"
+        )
+        if outcome == "xfailed":
+            text += ", as its xfail mark expects"
+        elif outcome == "passed":
+            text += ", and the test passes all the same"
+    return text if item.selftest is None else f"baseline {text}"
+
+
+def subject(item: ItemReport) -> str:
+    """Return what was measured: `40 queries, 10 results each, compared with the baseline`."""
+    parts = [plural(item.query_count, "query", "queries")]
+    if item.depth is not None:
+        parts.append(f"{plural(item.depth, 'result')} each")
+    if item.against is not None:
+        parts.append(f"compared with {item.against}")
+    return ", ".join(parts)
+
+
+def compared_with(item: ItemReport) -> str:
+    """Return the heading of what today is compared with: ``baseline``, or ``other`` for another retriever or run."""
+    return "baseline" if item.against in (None, OWN_BASELINE) else "other"
+
+
+def is_compared(item: ItemReport) -> bool:
+    """Whether any row has a baseline's mean."""
+    return any(row.baseline is not None for row in item.rows)
+
+
+def row_name(row: ScoreRow) -> str:
+    """Return the metric, and the tag of a slice: `mrr [billing]`."""
+    return row.metric if row.tag is None else f"{row.metric} [{row.tag}]"
+
+
+def now_text(row: ScoreRow) -> str:
+    """Return today's mean, with as many digits as tell it from the baseline's and from its limits."""
+    return score_text(row.now, row.baseline, *row.bounds)
+
+
+def baseline_text(row: ScoreRow) -> str:
+    """Return the baseline's mean, with as many digits as tell it from today's."""
+    return score_text(row.baseline, row.now)
+
+
+def delta_text(row: ScoreRow) -> str:
+    """Return the difference of the means, with as many digits as tell it from how far the mean may fall."""
+    return signed_text(row.delta, row.allowed)
+
+
+def interval_text(row: ScoreRow) -> str:
+    """Return the 95 % interval of a slice's delta; empty where there is none."""
+    return "" if row.interval is None else " to ".join(signed_text(end, digits=3) for end in row.interval)
+
+
+def gated_score(row: ScoreRow) -> str:
+    """Return a metric with its mean, and with the difference from the baseline if there is one."""
+    moved = f" ({delta_text(row)})" if row.delta is not None and abs(row.delta) > TOLERANCE else ""
+    return f"{row_name(row)} {score_text(row.now, *row.bounds)}{moved}"
+
+
+def gated_rows(item: ItemReport) -> list[ScoreRow]:
+    """Return the rows that are gated; all rows where none is."""
+    return [row for row in item.rows if row.gate] or item.rows
+
+
+def full_means(item: ItemReport) -> list[str]:
+    """Say the mean over all queries in full depth, for each metric where the compared mean is another."""
+    return [
+        f"{row_name(row)} {_scope_of_full_mean(row)}: {score_text(row.full, row.now, *row.bounds)}"
+        for row in item.rows
+        if row.baseline is not None and row.full is not None and abs(row.full - (row.now or 0.0)) > TOLERANCE
+    ]
+
+
+def _scope_of_full_mean(row: ScoreRow) -> str:
+    """Say what the full mean is over that the compared one is not."""
+    deeper = f"over today's results as deep as they are, not cut at {row.cut}"
+    if row.cut is not None and not row.unpaired:
+        return deeper
+    over_all = "over all of today's queries, also those without a counterpart"
+    return over_all if row.cut is None else f"{over_all}, and {deeper}"
+
+
+def slice_trend(row: ScoreRow) -> Literal["fell", "rose", "too few", ""]:
+    """Return `fell` or `rose` where the 95 % interval of a slice excludes 0, `too few` for fewer than 5 queries."""
+    if row.n < 5:
+        return "too few"
+    if row.interval is not None and row.interval[1] < -TOLERANCE:
+        return "fell"
+    return "rose" if row.interval is not None and row.interval[0] > TOLERANCE else ""
+
+
+def costliest_slices(item: ItemReport, most: int) -> list[ScoreRow]:
+    """Return at most so many slices, those that lower the overall mean most, in the report's order."""
+    by_cost = sorted(item.slices, key=lambda row: (row.delta or 0.0) * row.n)
+    kept = {row.tag for row in by_cost[:most]}
+    return [row for row in item.slices if row.tag in kept]
+
+
+def judgment_text(
+    doc_id: str,
+    judgments: Mapping[str, float],
+    forbidden: Collection[str],
+    grade: Literal["grade ", ""] = "grade ",
+) -> str:
+    """Return what a golden set says of a document: `forbidden`, `grade 3` (or `3`), or `unjudged`."""
+    if doc_id in forbidden:
+        return "forbidden"
+    return f"{grade}{judgments[doc_id]:g}" if doc_id in judgments else "unjudged"
+
+
+def caught_text(degradation: Degradation) -> str:
+    """Return which gates catch a degradation: `caught by mrr min`, or `MISSED`."""
+    return f"caught by {', '.join(degradation.caught_by)}" if degradation.caught_by else "MISSED"
+
+
+def deltas_text(degradation: Degradation) -> str:
+    """Return how far a degradation moves each mean that it moves."""
+    moved = [
+        f"{name} {signed_text(delta)}" for name, delta in degradation.deltas.items() if abs(delta) > TOLERANCE
+    ]
+    return ", ".join(moved) or "no metric moves"
+
+
+def selftest_conclusion(tried: Sequence[Degradation]) -> str:
+    """Say in one sentence how many degradations were caught, and name the others."""
+    missed = [degradation.name for degradation in tried if not degradation.caught_by]
+    if not missed:
+        return f"caught all {len(tried)}"
+    return f"caught {len(tried) - len(missed)} of {len(tried)}; missed: {', '.join(missed)}"

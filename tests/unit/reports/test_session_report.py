@@ -1,0 +1,62 @@
+"""What is said of a whole session: the headline, the exit status, the order of golden sets."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_irmetrics.reports import SessionReport
+from tests.unit.reports.samples import NODE, broken, failing, passing
+
+
+@pytest.mark.parametrize(
+    ("session", "said"),
+    [
+        (SessionReport([]), "nothing was measured"),
+        (SessionReport([passing()]), "1 golden set passes"),
+        (SessionReport([passing("a"), passing("b", golden_set="b")]), "2 golden sets pass"),
+        (SessionReport([passing("a"), passing("b")]), "2 tests pass"),
+        (SessionReport([failing(), passing()], 1), "1 of 2 golden sets fails"),
+        (
+            SessionReport([failing("a", golden_set="a"), failing("b"), passing()], 1),
+            "2 of 3 golden sets fail",
+        ),
+        (SessionReport([failing()], 0, {NODE: "xfailed"}), "no golden set of 1 fails unexpectedly"),
+        (
+            SessionReport([failing("a", golden_set="a"), failing()], 1, {NODE: "xfailed"}),
+            "1 of 2 golden sets fails",
+        ),
+        (SessionReport([passing(NODE)], 1, {NODE: "failed"}), "1 of 1 golden set fails"),
+        (broken([failing()]), "1 of 1 golden set fails, 1 test failed before anything was measured"),
+        (
+            SessionReport([], 1, {}, {"a": "", "b": ""}),
+            "nothing was measured, 2 tests failed before anything was measured",
+        ),
+    ],
+)
+def test_the_headline_counts_what_fails(session, said):
+    assert session.headline() == said
+
+
+@pytest.mark.parametrize(
+    ("session", "said"),
+    [
+        (SessionReport([passing()], 0), ""),
+        (SessionReport([failing()], 1), ""),
+        (broken([]), ""),
+        (SessionReport([passing()], 1), "failed all the same"),
+        (SessionReport([], 1), "none that measures anything"),
+        (SessionReport([passing()], 2), "interrupted"),
+        (SessionReport([passing()], 3), "internal error"),
+        (SessionReport([], 5), "No test was run"),
+        (SessionReport([passing()], 77), "exit status 77"),
+    ],
+)
+def test_a_failed_session_always_says_why(session, said):
+    ending = session.ending()
+    assert said in ending
+    assert bool(said) == bool(ending)
+
+
+def test_what_fails_comes_first():
+    items = [passing("a"), failing("c"), passing("b"), failing("d")]
+    assert [item.nodeid for item in SessionReport(items, 1).measured_failures_first] == ["c", "d", "a", "b"]

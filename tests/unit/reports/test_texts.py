@@ -1,0 +1,61 @@
+"""Texts that all reports share: verdicts, means, slices."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_irmetrics.base.screen import Screen
+from pytest_irmetrics.reports import SessionReport, texts
+from pytest_irmetrics.reports.terminal import slices_table
+from tests.unit.reports.samples import failing, gate, passing, row
+
+
+@pytest.mark.parametrize(
+    ("item", "outcome", "said"),
+    [
+        (passing(), None, "passes 1 gate"),
+        (passing(gates=[]), None, "passes; nothing was gated"),
+        (passing(gates=[gate("not checked")]), None, "passes; nothing was gated"),
+        (passing(), "failed", "passes 1 gate, and the test fails for another reason"),
+        (failing(), "failed", "FAILS 1 of 2 gates"),
+        (failing(), "xfailed", "FAILS 1 of 2 gates, as its xfail mark expects"),
+        (failing(), "passed", "FAILS 1 of 2 gates, and the test passes all the same"),
+        (failing(outcome="error"), None, "FAILS: not every query was retrieved"),
+    ],
+)
+def test_verdicts_are_words(item, outcome, said):
+    session = SessionReport([item], 1, {} if outcome is None else {item.nodeid: outcome})
+    assert texts.verdict(item, session) == said
+
+
+def test_the_full_mean_stands_beside_the_compared_one_only_where_it_differs():
+    item = failing(rows=[row(full=0.75), row("map")])
+    assert texts.full_means(item) == [
+        "mrr over all of today's queries, also those without a counterpart: 0.7500"
+    ]
+    deeper, both = row(full=0.75, cut=10), row(full=0.75, cut=10, unpaired=2)
+    assert texts.full_means(failing(rows=[deeper, both])) == [
+        "mrr over today's results as deep as they are, not cut at 10: 0.7500",
+        (
+            "mrr over all of today's queries, also those without a counterpart, and over today's results as deep as "
+            "they are, not cut at 10: 0.7500"
+        ),
+    ]
+
+
+def test_of_many_slices_those_that_cost_most_are_shown():
+    slices = [row(tag=f"tag {number}", now=1.0, n=number) for number in range(40)]
+    slices[5] = row(tag="broken", now=0.0, n=2)
+    item = failing(slices=slices)
+    assert [row.tag for row in texts.costliest_slices(item, 2)] == ["tag 0", "broken"]
+    assert texts.costliest_slices(item, 40) == slices
+    short = [line.text for line in slices_table(item, Screen(), everything=False)]
+    assert len(short) == 1 + 30 + 1
+    assert any(line.startswith("broken ") for line in short)
+    assert short[-1] == "10 tags more cost the mean less (-v shows all)"
+    assert len(list(slices_table(item, Screen()))) == 1 + 40
+
+
+def test_what_was_measured_is_said_as_far_as_it_is_known():
+    assert texts.subject(failing()) == "1 query, 10 results each, compared with the baseline"
+    assert texts.subject(passing(depth=None, query_count=1200)) == "1,200 queries"
