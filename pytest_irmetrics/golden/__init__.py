@@ -1,4 +1,7 @@
-"""A file → GoldenSet: what was judged, and what is asked of a retriever; every error with its place."""
+"""Golden sets: queries with judgments and thresholds, read from files in several formats and written to them.
+
+Every error in a file is reported with its line and column.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What shows only once every query of a set is known."""
+"""Check what can only be checked once all queries of a golden set have been read."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.queries import QueryReader
     from pytest_irmetrics.thresholds import Threshold
 
-__all__ = ["check_gates", "check_level", "check_slices", "check_texts"]
+__all__ = ["check_level", "check_slices", "check_texts", "check_thresholds"]
 
 
-def check_texts(read: QueryReader, problems: NodeProblems) -> None:
-    """Report the queries without a text, where others have one."""
-    if read.textless and any(query.text is not None for query in read.queries.values()):
-        for node in read.textless:
+def check_texts(reader: QueryReader, problems: NodeProblems) -> None:
+    """Report queries without a text, unless no query has one."""
+    if reader.textless and any(query.text is not None for query in reader.queries.values()):
+        for node in reader.textless:
             problems.at(node, "This query has no `query`, and others do. Write the text to search for.")
 
 
 def check_level(golden: GoldenSet, problems: NodeProblems) -> None:
-    """Report the queries in which no document reaches the relevance level."""
+    """Report queries whose relevant documents are all graded below the relevance level."""
     level = golden.relevance_level
     for query in golden.queries.values():
         best = max(query.judgments.values(), default=0)
@@ -39,7 +39,7 @@ def check_level(golden: GoldenSet, problems: NodeProblems) -> None:
 
 
 def check_slices(slices: Mapping[str, Node], golden: GoldenSet, problems: NodeProblems) -> None:
-    """Report slices by a tag that no query carries; each comes with the node of its tag."""
+    """Report slices by a tag that no query carries; `slices` maps each tag to its node."""
     if not slices:
         return
     tags = {tag for query in golden.queries.values() for tag in query.tags}
@@ -50,22 +50,28 @@ def check_slices(slices: Mapping[str, Node], golden: GoldenSet, problems: NodePr
             problems.at(key, f"No query carries the tag {quote(tag)}. {advice}")
 
 
-def check_gates(limited: Sequence[tuple[Node, Threshold]], golden: GoldenSet, problems: NodeProblems) -> None:
-    """Report thresholds on metrics that are computed for none of their queries; each comes with its metric's key."""
-    if not limited or not golden.queries:
+def check_thresholds(
+    thresholds: Sequence[tuple[Node, Threshold]], golden: GoldenSet, problems: NodeProblems
+) -> None:
+    """Report thresholds on metrics that are computed for none of their queries.
+
+    Each threshold comes with the node of its metric. `no_answer` is computed for `no_answer` queries alone, the
+    latency for all, and any other metric for the queries that have an answer.
+    """
+    if not thresholds or not golden.queries:
         return
-    # Tags, by whether a query has no answer; None stands for the whole set.
-    with_metric: dict[bool, set[str | None]] = {False: set(), True: set()}
+    # By whether queries are `no_answer` ones: the tags they carry, and None for the whole set.
+    tags_of: dict[bool, set[str | None]] = {False: set(), True: set()}
     for query in golden.queries.values():
-        with_metric[query.no_answer].add(None)
-        with_metric[query.no_answer].update(query.tags)
-    for key, threshold in limited:
+        tags_of[query.no_answer].add(None)
+        tags_of[query.no_answer].update(query.tags)
+    for key, threshold in thresholds:
         metric, tag = threshold.metric, threshold.tag
-        wanted = metric.kind == "no_answer"
-        if metric.kind == "latency" or tag in with_metric[wanted] or tag not in with_metric[not wanted]:
+        for_no_answer = metric.kind == "no_answer"
+        if metric.kind == "latency" or tag in tags_of[for_no_answer] or tag not in tags_of[not for_no_answer]:
             continue
         whose = "" if tag is None else f" with the tag {quote(tag)}"
-        if wanted:
+        if for_no_answer:
             message = f"No query{whose} is a `no_answer` one, so this gates nothing. Remove it, or add one."
         else:
             message = f"Every query{whose} is a `no_answer` one, so {metric} gates nothing. Use `no_answer`."

@@ -1,4 +1,4 @@
-"""What is wrong with a golden set: one problem with its place, and all those of a file in one go."""
+"""Errors of golden sets: problems with their places, collected over a whole file and raised as one GoldenSetError."""
 
 from __future__ import annotations
 
@@ -8,24 +8,21 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.errors import IRMetricsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    Report = Callable[[int, int, str], None]
-    """Takes a line and a column, both from 1, and what is wrong there."""
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["MAX_PROBLEMS", "GoldenSetError", "Problem", "Problems", "Stop", "place", "raise_any"]
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
-MAX_PROBLEMS = 1000  # nobody reads more, and a hostile file could have millions
+MAX_PROBLEMS = 1000  # a hostile file could have millions
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a golden set, where, and what to do about it."""
+    """One error in a golden set: its place, what is wrong, and what to do about it."""
 
     file: str
-    """As the user named it; of a set that came from Python, its name."""
+    """The path as the user gave it; of a set that was made in Python, its name."""
     line: int | None
     """Counted from 1; None where there is no file."""
     column: int | None
@@ -38,7 +35,7 @@ class Problem:
 
 
 class GoldenSetError(IRMetricsError, ValueError):
-    """A golden set that cannot be read; `problems` holds all that was found, in the order of the file."""
+    """A golden set that cannot be read; `problems` holds every error that was found, in the order of the file."""
 
     problems: tuple[Problem, ...]
 
@@ -51,19 +48,19 @@ class GoldenSetError(IRMetricsError, ValueError):
         return "\n".join(map(str, self.problems))
 
 
-class Stop(Exception):  # noqa: N818 - what ends the reading has been reported before
-    """Nothing more can be read from this file."""
+class Stop(Exception):  # noqa: N818 - not an error itself
+    """Raised to stop reading a file whose problem has been reported: the rest of it cannot be read."""
 
 
 class Problems:
-    """What has been found in a file so far; `shown` is how messages call it."""
+    """Collects the problems of one file; `shown` is its path in messages."""
 
     def __init__(self, shown: str) -> None:
         self.shown = shown
         self._found: list[Problem] = []
 
     def report(self, line: int, column: int, message: str) -> None:
-        """Add one. Raises Stop where there are more than anybody reads."""
+        """Add a problem; line and column are counted from 1. Raises Stop at MAX_PROBLEMS."""
         self._found.append(Problem(self.shown, line, column, message))
         if len(self._found) >= MAX_PROBLEMS:
             message = f"These are {MAX_PROBLEMS} problems, and the rest is not read. Solve these first."
@@ -74,12 +71,12 @@ class Problems:
         return len(self._found)
 
     def __iter__(self) -> Iterator[Problem]:
-        """In the order of the file."""
+        """Yield the problems in the order of the file."""
         return iter(sorted(self._found, key=_by_place))
 
 
 def place(file: str, line: int | None, column: int | None) -> str:
-    """Write a place as editors and CI logs read it: ``file:line:column``, without what is None."""
+    """Return a place as editors and CI logs read it, ``file:line:column``, without the parts that are None."""
     return ":".join([file, *(str(number) for number in (line, column) if number is not None)])
 
 

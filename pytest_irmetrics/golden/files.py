@@ -1,4 +1,4 @@
-"""A path → the bytes of a text file, or plain words why not."""
+"""Read the bytes of a text file, or say in plain words why that is impossible; find lines and columns in it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ __all__ = [
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
-MAX_BYTES = 100_000_000  # nine times a file of 100,000 queries
+MAX_BYTES = 100_000_000
+"""Nine times the size of a YAML file of 100,000 queries."""
 
 UTF8_BOM = b"\xef\xbb\xbf"
 _BREAK = re.compile(rb"\r\n?|\n")
@@ -31,10 +32,10 @@ _CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?![^ \r\n])", re.MULTILINE)
 
 
 def read_text_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
-    """Read a whole text file and make sure that it is UTF-8; a BOM at its start is taken off.
+    """Read a text file and check that it is UTF-8; return it without its byte order mark.
 
-    `limit` is in bytes, MAX_BYTES unless given. Raises GoldenSetError for what is missing, no regular file (a pipe would be waited for), too large, in another
-    encoding, or left in the middle of a merge.
+    `limit` is in bytes, MAX_BYTES unless given. Raises GoldenSetError for a file that is missing, no regular file
+    (reading a pipe would wait), too large, in another encoding, or has markers of a merge conflict.
     """
     limit = MAX_BYTES if limit is None else limit
     try:
@@ -70,7 +71,7 @@ def read_text_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
 
 
 def read_plain_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
-    """Read a text file as `read_text_bytes` does, for a format that has no words of its own for a NUL in it."""
+    """Read a text file as `read_text_bytes` does, and refuse NUL characters, which YAML's reader reports itself."""
     data = read_text_bytes(path, shown, limit)
     if b"\x00" in data:
         line, column = next(places(data, [data.index(b"\x00")]))

@@ -1,4 +1,7 @@
-"""Where a golden set's file judges a document, looked up when it is asked for: reading stays fast."""
+"""Find the line of a file on which a query judges a document.
+
+The file is read again when a place is wanted: keeping the place of each judgment would make loading slower.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,16 @@ __all__ = ["find_line", "judgment_lines"]
 
 
 def judgment_lines(path: Path) -> list[str]:
-    """Return the lines of the file that holds a golden set's judgments; none if it can no longer be read."""
+    """Return the lines of a golden set's file, of a BEIR folder those of its split; none if it can no longer be read."""
     if SUFFIXES.get(path.suffix.lower()) is None or path.is_dir():
         path = split_of(path) or path
     return files.lines_of(path)
 
 
 def find_line(path: Path, lines: Sequence[str], query: Query, doc_id: str, last: int) -> int | None:
-    """Find the line on which a query judges or forbids a document; None where it cannot be told.
+    """Find the line, from 1, on which a query judges or forbids a document; None if it is not found.
 
-    `last` is the line on which the next query begins, perhaps the one on which this ends.
+    `last` is the line on which the next query begins: in YAML's flow style this one may end on it.
     """
     if query.line is None or not lines:
         return None
@@ -38,8 +41,10 @@ def find_line(path: Path, lines: Sequence[str], query: Query, doc_id: str, last:
     if form == "jsonl":
         return query.line if query.line <= len(lines) and doc_id in lines[query.line - 1] else None
     if form == "quepid":
-        own = range(query.line, last + 1)
-        return next((line for line in own if line <= len(lines) and f'"{doc_id}"' in lines[line - 1]), None)
+        numbers = range(query.line, last + 1)
+        return next(
+            (line for line in numbers if line <= len(lines) and f'"{doc_id}"' in lines[line - 1]), None
+        )
     for number, line in enumerate(lines[query.line - 1 :], query.line):
         if doc_id in line:
             cells = line.split() if form == "trec" else _cells(line)
@@ -49,7 +54,7 @@ def find_line(path: Path, lines: Sequence[str], query: Query, doc_id: str, last:
 
 
 def _line_in_yaml(doc_id: str, query: Query, lines: Sequence[str]) -> int | None:
-    """Find the line that judges or forbids a document in a query, of which `lines` begin with the first; or None."""
+    """Find the line on which a query, whose first line is the first of `lines`, judges or forbids a document."""
     import yaml  # noqa: PLC0415 - not needed for other formats
 
     from pytest_irmetrics.golden.nodes import (  # noqa: PLC0415 - as above
@@ -64,7 +69,7 @@ def _line_in_yaml(doc_id: str, query: Query, lines: Sequence[str]) -> int | None
     if not lines or query.line is None or query.column is None:
         return None
     before = query.column - 1
-    first = " " * before + lines[0][before:]  # so that the columns of what follows still fit
+    first = " " * before + lines[0][before:]  # keeps the indentation that the next lines are compared with
     try:
         nodes = NodeReader("\n".join([first, *lines[1:]]).encode(), NodeProblems(""))
         event = nodes.begin()
@@ -82,7 +87,7 @@ def _line_in_yaml(doc_id: str, query: Query, lines: Sequence[str]) -> int | None
 
 
 def _cells(line: str) -> list[str]:
-    """Split a row at whatever stands between most of its cells."""
+    """Split a row of a table at the most frequent of its possible delimiters."""
     delimiter = max("\t,;", key=line.count)
     try:
         return [cell.lstrip(" ") for cell in next(csv.reader([line], delimiter=delimiter), [])]

@@ -1,4 +1,4 @@
-"""What a node is, where it stands, and how a complaint names it."""
+"""Nodes that YAML and JSON are read as: their kinds, their places, and how messages name them."""
 
 from __future__ import annotations
 
@@ -32,20 +32,22 @@ __all__ = [
     "shown_node",
 ]
 
-# A scalar is its event. A list or mapping is a Python list: of the event that begins it, then of its items or, by
-# turns, its keys and values. Objects of our own would take as long to make as the C parser takes for an event.
 Node = Any
+"""A scalar is PyYAML's event. A list or mapping is a Python list: the event that begins it, then its items, or its keys
+and values by turns. Objects of our own would take as long to make as the C parser takes for an event."""
 
 CONSTANTS = {"true": True, "false": False, "null": None}
+"""Values of unquoted words in parameters, as in JSON."""
 
 MAX_DEPTH = 30
+"""Levels of lists and mappings within each other; a file with more is refused."""
 
 
 class NodeProblems(Problems):
-    """What has been found in a file whose places are those of nodes."""
+    """Problems of a file that is read as nodes."""
 
     def at(self, node: Node, message: str) -> None:
-        """Add what is wrong with a node. Raises Stop where there are more than anybody reads."""
+        """Add a problem at the place of a node. Raises Stop at MAX_PROBLEMS."""
         line, column = place_of(node)
         self.report(line, column, message)
 
@@ -67,14 +69,14 @@ def is_sequence(node: Node) -> bool:
 
 
 def kind_of(node: Node) -> str:
-    """Name what a node is, where one of another kind is wanted."""
+    """Name the kind of a node for a message: text, empty, a list or a mapping."""
     if node.__class__ is not list:
         return "text" if node.value or node.style else "empty"
     return "a list" if node[0].__class__ is SequenceStartEvent else "a mapping"
 
 
 def shown_node(node: Node) -> str:
-    """Show a node, where another value or kind is wanted."""
+    """Show the value of a scalar, or the kind of another node, for a message."""
     if node.__class__ is list or not (node.value or node.style):
         return kind_of(node)
     return f"the text {quote(node.value)}" if node.style else quote(node.value)

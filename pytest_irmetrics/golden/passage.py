@@ -1,4 +1,4 @@
-"""A judged passage: a text of a document, found in whichever chunk holds it."""
+"""Passage: a judged piece of a document's text, which any returned chunk may contain."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["Passage", "fold"]
 
 _INVISIBLE = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
 _LONGEST = 60
-"""Characters of a passage in its key; a longer one is cut, and told apart by a hash."""
+"""Characters of a passage in its key; a longer text is cut, and a hash of it added."""
 
 
 def fold(text: str) -> str:
-    """Fold what extraction and layout change of a text, and leave its words as they are.
+    """Normalise white space and Unicode forms, which text extraction and layout change; keep the words.
 
     Soft hyphens and zero-width characters go, Unicode forms become one (NFKC: ligatures, full-width letters), and a
     run of white space becomes one space, none at the ends. Case is kept.
@@ -30,22 +30,22 @@ def fold(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text of a document, judged wherever it is found: the document may be cut into chunks in any way."""
+    """A judged text of a document. A chunk that contains it counts as it, however the document was split into chunks."""
 
     doc: str
     """The document's id."""
     text: str
-    """As it was written."""
+    """As it was written in the golden set."""
     grade: Grade = 1
 
     @property
     def folded(self) -> str:
-        """The text that a chunk holds, or does not."""
+        """The normalised text, to look for in the normalised text of a chunk."""
         return fold(self.text)
 
     @property
     def key(self) -> str:
-        """What the passage is called among a query's judgments and in rankings: document and text, cut to be read."""
+        """The name of the passage among a query's judgments and in rankings: ``document: text``, cut if it is long."""
         text = self.folded
         if len(text) > _LONGEST:
             digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()

@@ -1,4 +1,4 @@
-"""What `thresholds` and `slices` say: metrics, and the limits on them."""
+"""Read the thresholds of a golden set, its slices and its queries from nodes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["ThresholdReader"]
 
 
 class ThresholdReader:
-    """Reads thresholds, of a set or of a query; `custom_metrics` are the names of one's own that they may use."""
+    """Reads thresholds; `custom_metrics` are the names of the user's own metrics that they may use."""
 
     def __init__(self, problems: NodeProblems, custom_metrics: Collection[str]) -> None:
         self._problems = problems
@@ -42,7 +42,7 @@ class ThresholdReader:
         self._metrics: dict[str, Metric] = {}
 
     def read_own(self, node: Node, *, no_answer: bool) -> tuple[Threshold, ...]:
-        """Read the thresholds of a query."""
+        """Read the thresholds of one query, which has no answer if `no_answer` says so."""
         thresholds = self.read(node, "thresholds", for_query=True)
         for key, threshold in thresholds:
             if no_answer and threshold.metric.kind != "no_answer":
@@ -58,7 +58,10 @@ class ThresholdReader:
     def read(
         self, node: Node, where: str, *, tag: str | None = None, for_query: bool = False
     ) -> list[tuple[Node, Threshold]]:
-        """Read a mapping of metrics to limits; each threshold comes with its metric's key."""
+        """Read a mapping of metrics to limits under the key `where`; each threshold comes with the node of its metric.
+
+        `tag` is that of the slice that they apply to, None for the whole set.
+        """
         if not is_mapping(node):
             self._problems.at(
                 node,

@@ -1,4 +1,4 @@
-"""The values of keys: texts, names, booleans, numbers and parameters."""
+"""Read the keys of a golden set, a query or a passage, and values of each type, from YAML or JSON nodes."""
 
 from __future__ import annotations
 
@@ -46,11 +46,112 @@ __all__ = [
     "unknown_key",
 ]
 
+SET_KEYS = frozenset(("version", "name", "relevance_level", "thresholds", "slices", "queries"))
+QUERY_KEYS = frozenset(
+    (
+        "id",
+        "query",
+        "relevant",
+        "forbidden",
+        "tags",
+        "weight",
+        "params",
+        "thresholds",
+        "no_answer",
+        "xfail",
+        "note",
+    )
+)
+PASSAGE_KEYS = frozenset(("doc", "text", "grade"))
+_SYNONYMS = {
+    "text": "query",
+    "question": "query",
+    "documents": "relevant",
+    "docs": "relevant",
+    "expected": "relevant",
+    "judgments": "relevant",
+    "qrels": "relevant",
+    "label": "tags",
+    "labels": "tags",
+    "comment": "note",
+}
+
 PASSAGE_EXAMPLE = "{doc: handbook, text: thirty days after purchase, grade: 2}"
 
 
+# Keys -----------------------------------------------------------------------------------------------------------------
+
+
+def is_key(name: str, known: frozenset[str]) -> bool:
+    """Say whether a key is known, or begins with ``x-``, which marks the user's own."""
+    return name in known or name.startswith("x-")
+
+
+def all_known(names: Iterable[str | None], known: frozenset[str] = QUERY_KEYS) -> bool:
+    """Say whether each key is known: only then is a missing key not one that was misspelt. None is a key that is no text."""
+    return all(name is not None and is_key(name, known) for name in names)
+
+
+def unknown_key(name: str, known: frozenset[str], what: str) -> str:
+    """Return the message about an unknown key of `what`, with the key that may be meant."""
+    close = get_close_matches(name.lower(), known, n=1) if len(name) <= 40 else []
+    synonym = _SYNONYMS.get(name.lower())
+    if close:
+        advice = f"Did you mean `{close[0]}`?"
+    elif synonym in known:
+        advice = f"Did you mean `{synonym}`?"
+    else:
+        advice = f"Its keys are {', '.join(sorted(known))}; one for people begins with x-."
+    return f"{quote(name)} is no key of {what}. {advice}"
+
+
+def fields_of(node: Node, known: frozenset[str], what: str, problems: NodeProblems) -> dict[str | None, Node]:
+    """Return the values of a mapping by key, and report what is wrong with its keys, as `check_keys` does."""
+    keys = node[1::2]
+    check_keys(keys, known, what, problems)
+    return {
+        key.value: value for key, value in zip(keys, node[2::2], strict=True) if key.__class__ is ScalarEvent
+    }
+
+
+def check_keys(keys: Iterable[Node], known: frozenset[str], what: str, problems: NodeProblems) -> None:
+    """Report the keys of a mapping that are not `known`, are repeated, or are no text."""
+    first: dict[str, Node] = {}
+    for key in keys:
+        if _is_new(key, first, problems) and not is_key(key.value, known):
+            problems.at(key, unknown_key(key.value, known, what))
+
+
+def pairs_of(node: Node, problems: NodeProblems) -> Iterator[tuple[Node, Node]]:
+    """Yield the keys and values of a mapping; a key that is repeated or no text is reported instead."""
+    first: dict[str, Node] = {}
+    for key, value in zip(node[1::2], node[2::2], strict=True):
+        if _is_new(key, first, problems):
+            yield key, value
+
+
+def _is_new(key: Node, first: dict[str, Node], problems: NodeProblems) -> bool:
+    """Add a key to those before it, `first`; report it and return False if it is no text or among them."""
+    if key.__class__ is not ScalarEvent:
+        problems.at(key, f"A key is text, and this is {kind_of(key)}. Write `key: value`.")
+    elif key.value == "<<" and not key.style:
+        problems.at(key, "Merge keys (`<<`) are not read. Write the keys out, or quote a text that is `<<`.")
+    elif key.value in first:
+        line, _ = place_of(first[key.value])
+        problems.at(key, f"{quote(key.value)} is here twice, first on line {line}. Keep one.")
+    elif not key.value:
+        problems.at(key, "A key is missing before the `:`. Write it.")
+    else:
+        first[key.value] = key
+        return True
+    return False
+
+
+# Values ---------------------------------------------------------------------------------------------------------------
+
+
 def read_text(node: Node, key: str, problems: NodeProblems) -> str | None:
-    """Read a text that is not empty; None for what is none, which is reported."""
+    """Read a text that is not blank; anything else is reported, and None returned."""
     if node.__class__ is ScalarEvent:
         text: str = node.value
         if text.strip():
@@ -62,7 +163,7 @@ def read_text(node: Node, key: str, problems: NodeProblems) -> str | None:
 
 
 def read_names(node: Node, key: str, what: str, problems: NodeProblems) -> tuple[str, ...]:
-    """Read a list of ids or tags, or one of them; what is wrong with one of them is reported."""
+    """Read a list of ids or tags, or a single one; each that is not valid is reported and left out."""
     if node.__class__ is ScalarEvent:
         if not node.value:
             problems.at(node, f"`{key}` is empty. Name a {what}, or remove the key.")
@@ -103,7 +204,7 @@ def _not_a_name(node: Node, key: str, what: str) -> str:
 
 
 def read_boolean(node: Node, key: str, problems: NodeProblems) -> bool:
-    """Read `true` or `false`."""
+    """Read `true` or `false`; anything else is reported, and False returned."""
     if node.__class__ is ScalarEvent and not node.style and node.value in ("true", "false"):
         return bool(node.value == "true")
     problems.at(node, f"`{key}` is {shown_node(node)}. Write true or false, without quotes.")
@@ -111,7 +212,7 @@ def read_boolean(node: Node, key: str, problems: NodeProblems) -> bool:
 
 
 def read_weight(node: Node, problems: NodeProblems) -> float:
-    """Read the weight of a query."""
+    """Read the weight of a query: above 0, up to 1e9; anything else is reported, and 1 returned."""
     number = read_number(node.value) if node.__class__ is ScalarEvent and not node.style else None
     if number is not None and 0 < number <= MAX_WEIGHT:
         return float(number)
@@ -120,7 +221,7 @@ def read_weight(node: Node, problems: NodeProblems) -> float:
 
 
 def read_level(node: Node, problems: NodeProblems) -> Grade:
-    """Read the lowest grade that counts as relevant."""
+    """Read a relevance level: above 0, up to 1000; anything else is reported, and 1 returned."""
     number = read_number(node.value) if node.__class__ is ScalarEvent and not node.style else None
     if number is not None and 0 < number <= MAX_GRADE:
         return number
@@ -130,7 +231,7 @@ def read_level(node: Node, problems: NodeProblems) -> Grade:
 
 
 def read_reason(node: Node, problems: NodeProblems) -> str | None:
-    """Read why a query is known to be bad."""
+    """Read the reason why a query is known to fail."""
     reason = read_text(node, "xfail", problems)
     if (
         reason is not None
@@ -142,7 +243,7 @@ def read_reason(node: Node, problems: NodeProblems) -> str | None:
 
 
 def read_params(node: Node, problems: NodeProblems) -> dict[str, object]:
-    """Read what goes to the retriever as keyword arguments."""
+    """Read the keyword arguments for the retriever, as JSON values."""
     if is_mapping(node):
         return {key.value: _param(value, problems) for key, value in pairs_of(node, problems)}
     problems.at(node, f"`params` is {shown_node(node)}. Write a mapping, such as {{lang: en}}.")
@@ -150,7 +251,7 @@ def read_params(node: Node, problems: NodeProblems) -> dict[str, object]:
 
 
 def _param(node: Node, problems: NodeProblems) -> object:
-    """Return a JSON value; recurses no deeper than nodes are read."""
+    """Return the JSON value of a node; the recursion goes no deeper than nodes, which is MAX_DEPTH."""
     if node.__class__ is list:
         if node[0].__class__ is SequenceStartEvent:
             return [_param(item, problems) for item in islice(node, 1, None)]
@@ -171,99 +272,3 @@ def _param(node: Node, problems: NodeProblems) -> object:
             f"The number {cut(text)} is too large. Write a smaller one, or quote it to make it text.",
         )
     return number
-
-
-SET_KEYS = frozenset(("version", "name", "relevance_level", "thresholds", "slices", "queries"))
-QUERY_KEYS = frozenset(
-    (
-        "id",
-        "query",
-        "relevant",
-        "forbidden",
-        "tags",
-        "weight",
-        "params",
-        "thresholds",
-        "no_answer",
-        "xfail",
-        "note",
-    )
-)
-PASSAGE_KEYS = frozenset(("doc", "text", "grade"))
-_OTHER_NAMES = {
-    "text": "query",
-    "question": "query",
-    "documents": "relevant",
-    "docs": "relevant",
-    "expected": "relevant",
-    "judgments": "relevant",
-    "qrels": "relevant",
-    "label": "tags",
-    "labels": "tags",
-    "comment": "note",
-}
-
-
-def is_key(name: str, known: frozenset[str]) -> bool:
-    """Say whether a key is one of those that are known, or one for people."""
-    return name in known or name.startswith("x-")
-
-
-def all_known(names: Iterable[str | None], known: frozenset[str] = QUERY_KEYS) -> bool:
-    """Say whether no key is misspelt, so that what seems to be missing is not there under another name."""
-    return all(name is not None and is_key(name, known) for name in names)
-
-
-def unknown_key(name: str, known: frozenset[str], what: str) -> str:
-    """Say that a key is none of `what`, and which may be meant."""
-    close = get_close_matches(name.lower(), known, n=1) if len(name) <= 40 else []
-    other = _OTHER_NAMES.get(name.lower())
-    if close:
-        advice = f"Did you mean `{close[0]}`?"
-    elif other in known:
-        advice = f"Did you mean `{other}`?"
-    else:
-        advice = f"Its keys are {', '.join(sorted(known))}; one for people begins with x-."
-    return f"{quote(name)} is no key of {what}. {advice}"
-
-
-def fields_of(node: Node, known: frozenset[str], what: str, problems: NodeProblems) -> dict[str | None, Node]:
-    """Return the values of a mapping by key, and report the keys that are not `known`."""
-    keys = node[1::2]
-    check_keys(keys, known, what, problems)
-    return {
-        key.value: value for key, value in zip(keys, node[2::2], strict=True) if key.__class__ is ScalarEvent
-    }
-
-
-def check_keys(keys: Iterable[Node], known: frozenset[str], what: str, problems: NodeProblems) -> None:
-    """Report the keys of a mapping that are not `known`, are there twice, or are no text."""
-    first: dict[str, Node] = {}
-    for key in keys:
-        if _is_new(key, first, problems) and not is_key(key.value, known):
-            problems.at(key, unknown_key(key.value, known, what))
-
-
-def pairs_of(node: Node, problems: NodeProblems) -> Iterator[tuple[Node, Node]]:
-    """Yield the keys and values of a mapping, each key once and all of them text; what is not, is reported."""
-    first: dict[str, Node] = {}
-    for key, value in zip(node[1::2], node[2::2], strict=True):
-        if _is_new(key, first, problems):
-            yield key, value
-
-
-def _is_new(key: Node, first: dict[str, Node], problems: NodeProblems) -> bool:
-    """Report a key that is no text, or among those before; else add it to them."""
-    if key.__class__ is not ScalarEvent:
-        problems.at(key, f"A key is text, and this is {kind_of(key)}. Write `key: value`.")
-    elif key.value == "<<" and not key.style:
-        problems.at(key, "Merge keys (`<<`) are not read. Write the keys out, or quote a text that is `<<`.")
-    elif key.value in first:
-        line, _ = place_of(first[key.value])
-        problems.at(key, f"{quote(key.value)} is here twice, first on line {line}. Keep one.")
-    elif not key.value:
-        problems.at(key, "A key is missing before the `:`. Write it.")
-    else:
-        first[key.value] = key
-        return True
-    return False

@@ -1,4 +1,4 @@
-"""A YAML file → GoldenSet: its keys at the top, and query after query as they come."""
+"""Read a YAML golden set: queries one by one as they are parsed, then the keys at the top of the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import yaml
 
 from pytest_irmetrics.base.gc_pause import pause_gc
-from pytest_irmetrics.golden.cross_checks import check_gates, check_level, check_slices, check_texts
+from pytest_irmetrics.golden.cross_checks import check_level, check_slices, check_texts, check_thresholds
 from pytest_irmetrics.golden.errors import Stop, raise_any
 from pytest_irmetrics.golden.files import read_text_bytes
 from pytest_irmetrics.golden.golden_set import GoldenSet
@@ -49,41 +49,43 @@ __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 
 def read_yaml(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
-    """Read a golden set; messages call the file `shown`. Raises GoldenSetError."""
+    """Read a YAML golden set; `shown` is the path in messages. Raises GoldenSetError."""
     return parse_yaml(read_text_bytes(path, shown), path, shown, custom_metrics)
 
 
 def parse_yaml(data: bytes, path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
-    """Read a golden set from a file's content, without a BOM. Raises GoldenSetError."""
+    """Read a golden set from the content of a YAML file, without a byte order mark. Raises GoldenSetError."""
     with pause_gc():
         return _SetReader(path, shown, custom_metrics).read(data)
 
 
 class _SetReader:
-    """Reads one file, and collects what is wrong with it."""
+    """Reads one file and collects its problems."""
 
     def __init__(self, path: Path, shown: str, custom_metrics: Collection[str]) -> None:
         self._path = path
         self._problems = NodeProblems(shown)
-        self._thresholds = ThresholdReader(self._problems, custom_metrics)
-        self._queries = QueryReader(self._problems, self._thresholds)
-        self._some = False  # whether the list of queries holds any, good or bad
-        self._top: list[Node] = []  # the file's keys and values so far, after the event that begins them
-        # Of the set and its slices, each with its metric's key.
-        self._limited: list[tuple[Node, Threshold]] = []
+        self._threshold_reader = ThresholdReader(self._problems, custom_metrics)
+        self._query_reader = QueryReader(self._problems, self._threshold_reader)
+        self._has_queries = False  # also if none of them can be read
+        self._top: list[Node] = []
+        """The node of the whole document, as far as it has been read; the list of queries stays empty in it."""
+        self._set_thresholds: list[tuple[Node, Threshold]] = []
+        """Those of the set and its slices, each with the node of its metric."""
         self._slices: dict[str, Node] = {}
+        """Tag → its node."""
 
     def read(self, data: bytes) -> GoldenSet:
-        """Return what the file holds. Raises GoldenSetError."""
+        """Return the golden set. Raises GoldenSetError with all problems that were found."""
         golden = None
         with suppress(Stop):
             golden = self._read(data)
         raise_any(self._problems)
-        return cast("GoldenSet", golden)  # whatever stops the reading is reported
+        return cast("GoldenSet", golden)  # a Stop has been reported
 
     def _read(self, data: bytes) -> GoldenSet:
         nodes = NodeReader(data, self._problems)
-        complete = False
+        complete = False  # what stands before a syntax error is checked, too
         try:
             self._read_document(nodes)
             complete = True
@@ -91,7 +93,7 @@ class _SetReader:
             nodes.explain(error)
         if not self._top:
             raise Stop
-        if len(self._top) % 2 == 0:  # broken off between a key and its value
+        if len(self._top) % 2 == 0:  # a syntax error between a key and its value
             self._top.pop()
         fields = fields_of(self._top, SET_KEYS, "a golden set", self._problems)
         golden = self._read_set(fields)
@@ -99,10 +101,10 @@ class _SetReader:
             self._check_whole(fields.get("queries"), golden)
         return golden
 
-    # The document, as it comes ---------------------------------------------------------------------------------
+    # The document, as it is parsed ---------------------------------------------------------------------------------
 
     def _read_document(self, nodes: NodeReader) -> None:
-        """Read all nodes: queries at once, what else stands at the top into `_top`."""
+        """Read the whole document: each query into a Query at once, all other keys and values into `_top`."""
         self._begin(nodes.begin())
         top = self._top
         while (event := nodes.next()).__class__ is not MappingEndEvent:
@@ -118,7 +120,7 @@ class _SetReader:
         nodes.end()
 
     def _begin(self, root: Node | None) -> None:
-        """Make sure that what the document begins with is a mapping, and keep it."""
+        """Report a document that is no mapping, else start `_top` with the event of the mapping. Raises Stop."""
         if root is None or (root.__class__ is ScalarEvent and not root.value):
             self._problems.report(
                 1, 1, "The file is empty. Write `queries:` and, below it, a list of queries."
@@ -136,17 +138,17 @@ class _SetReader:
 
     def _read_queries(self, nodes: NodeReader) -> None:
         """Read the list of queries to its end."""
-        following, compose_mapping, read = nodes.next, nodes.compose_mapping, self._queries.read
+        following, compose_mapping, read = nodes.next, nodes.compose_mapping, self._query_reader.read
         while (event := following()).__class__ is not SequenceEndEvent:
-            self._some = True
+            self._has_queries = True
             if event.__class__ is not MappingStartEvent:
-                self._queries.read_node(nodes.compose(event))
+                self._query_reader.read_node(nodes.compose(event))
                 continue
             fields, keys = compose_mapping(event)
             read(event, keys, fields)
 
     def _refuse_properties(self, event: Node, what: str) -> None:
-        """Report the anchor or tag of what is read as it comes, so that no alias could stand for it."""
+        """Report an anchor or a tag on what is not kept as a node, so that no alias can refer to it."""
         if event.anchor is not None or event.tag is not None:
             self._problems.at(event, f"The {what} takes no anchor and no tag. Remove it.")
 
@@ -164,26 +166,26 @@ class _SetReader:
             read_level(fields["relevance_level"], self._problems) if "relevance_level" in fields else 1
         )
         if "thresholds" in fields:
-            self._limited += self._thresholds.read(fields["thresholds"], "thresholds")
+            self._set_thresholds += self._threshold_reader.read(fields["thresholds"], "thresholds")
         if "slices" in fields:
             self._read_slices(fields["slices"])
         queries = fields.get("queries")
         if queries is not None:
             if is_sequence(queries):
-                for node in islice(queries, 1, None):  # none, unless the list came from an alias
-                    self._some = True
-                    self._queries.read_node(node)
+                for node in islice(queries, 1, None):  # empty, unless the list was an alias
+                    self._has_queries = True
+                    self._query_reader.read_node(node)
             else:
                 self._problems.at(
                     queries, f"`queries` is {shown_node(queries)}. Write a list, each query after a `- `."
                 )
         return GoldenSet(
-            self._queries.queries.values(),
+            self._query_reader.queries.values(),
             path=self._path,
             shown=self._problems.shown,
             name=self._path.stem if name is None else name,
             relevance_level=level,
-            thresholds=[threshold for _, threshold in self._limited],
+            thresholds=[threshold for _, threshold in self._set_thresholds],
         )
 
     def _read_slices(self, node: Node) -> None:
@@ -195,17 +197,17 @@ class _SetReader:
             return
         for key, value in pairs_of(node, self._problems):
             self._slices[key.value] = key
-            self._limited += self._thresholds.read(value, key.value, tag=key.value)
+            self._set_thresholds += self._threshold_reader.read(value, key.value, tag=key.value)
 
     def _check_whole(self, queries: Node | None, golden: GoldenSet) -> None:
-        """Report what shows only once every query is known; `queries` is their list."""
+        """Report what can only be checked once all queries are read; `queries` is the node of their list."""
         if queries is None:
             message = "There are no `queries`. Write the key and, below it, a list of queries."
             self._problems.report(1, 1, message)
-        elif not self._some and is_sequence(queries):
+        elif not self._has_queries and is_sequence(queries):
             self._problems.at(queries, "There is no query. Write `- query: …` with `relevant: …`.")
-        check_texts(self._queries, self._problems)
-        if golden.relevance_level > self._queries.lowest_best:
+        check_texts(self._query_reader, self._problems)
+        if golden.relevance_level > self._query_reader.lowest_best:
             check_level(golden, self._problems)
         check_slices(self._slices, golden, self._problems)
-        check_gates(self._limited, golden, self._problems)
+        check_thresholds(self._set_thresholds, golden, self._problems)

@@ -1,7 +1,8 @@
-"""YAML → light nodes with their places, and plain words for all that YAML can do and a golden set has no use for.
+"""Read YAML as nodes with their places, and explain syntax errors and unsupported YAML in plain words.
 
-The parser's events are read one by one: scalars stay the text that was written, each with its mark; depth is counted
-before anything recurses; an alias stands for the very node that it names, within a bound on what all of them add up to.
+The events of PyYAML's parser are read one by one: scalars stay text as it was written (PyYAML's own loader would turn
+`no` into False and 0123 into 83), each with its place. Hostile files are bounded: depth is counted before anything recurses,
+and an alias is the very node that it refers to, with a limit on what all aliases of a file add up to.
 """
 
 from __future__ import annotations
@@ -31,17 +32,18 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.golden.nodes import Node, NodeProblems
 
-__all__ = ["PARSER", "NodeReader", "explained"]
+__all__ = ["PARSER", "NodeReader"]
 
-MAX_ALIASED = 1_000_000  # characters and nodes that all the aliases of a file may stand for
+MAX_ALIASED = 1_000_000
+"""Characters and nodes that all aliases of a file together may stand for."""
 _LONGEST = 60  # characters of a name in a message
 
 PARSER: Any = getattr(
     yaml, "CBaseLoader", yaml.BaseLoader
 )  # the second where PyYAML was built without libyaml
 
-# Where an anchor or a tag may begin: never after a letter or digit. Most files have none, and are read without a look
-# at each event's properties.
+# Where an anchor or a tag may begin: never after a letter or digit. Most files have none, and then no event needs to be
+# checked for them, which takes time.
 _PROPERTIES = [(sign, re.compile(rb"%b(?<![0-9A-Za-z\x80-\xff]%b)" % (sign, sign))) for sign in (b"&", b"!")]
 _BREAKS = {
     b"\xc2\x85": "U+0085 (next line)",
@@ -50,25 +52,30 @@ _BREAKS = {
     b"\xef\xbb\xbf": "U+FEFF (byte order mark)",
 }
 _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\r")) + b"\x7f"
-_STRANGE = re.compile(
+_INVISIBLE = re.compile(
     rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]"
 )
-_STRANGE_BEYOND_ASCII = re.compile(rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]")
+_INVISIBLE_BEYOND_ASCII = re.compile(rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TAG_DIRECTIVE = re.compile(rb"^%TAG", re.MULTILINE)
 
 
 class NodeReader:
-    """Reads the nodes of one document, in the order of the file.
+    """Reads one YAML document as nodes, in the order of the file, so that a large list need not be kept as nodes.
 
-    Call `begin`, then `compose` for each event that begins a node, then `end`; `next` gives the events in between.
-    What is wrong goes to `problems`. Stop and yaml.YAMLError, which `explain` words, leave nothing more to read.
+        reader = NodeReader(b"a: [1, 2]", problems)
+        event = reader.begin()              # the start of the mapping
+        node = reader.compose(event)        # the rest of it; or reader.next() for the event of its first key
+        reader.end()
+
+    Problems go to `problems`. Reading ends with Stop for a problem after which nothing more can be read, or with
+    yaml.YAMLError for a syntax error, which `explain` reports.
     """
 
     def __init__(self, data: bytes, problems: NodeProblems) -> None:
         self._problems = problems
-        self._data = self._without_strange_signs(data)
-        self._cautious = any(
+        self._data = self._without_invisible_characters(data)
+        self._has_properties = any(
             sign in self._data and pattern.search(self._data) for sign, pattern in _PROPERTIES
         )
         self._anchors: dict[str, Node] = {}
@@ -78,8 +85,8 @@ class NodeReader:
         self.next: Callable[[], Any] = lambda: None
 
     def begin(self) -> Any:
-        """Return the first event of the document's root; None if there is nothing but comments."""
-        if b"%TAG" in self._data:  # libyaml compares each such line with all before it
+        """Return the first event of the document's root; None for a file without any content."""
+        if b"%TAG" in self._data:  # a hostile file could have many: libyaml takes quadratic time over them
             for line, column in places(
                 self._data, (found.start() for found in _TAG_DIRECTIVE.finditer(self._data))
             ):
@@ -88,17 +95,17 @@ class NodeReader:
                 )
                 raise Stop
         parser = PARSER(self._data)
-        self.next = parser.get_event if hasattr(parser, "raw_parse") else _careful(parser)
+        self.next = parser.get_event if hasattr(parser, "raw_parse") else _checked_events(parser)
         self.next()
         if self.next().__class__ is StreamEndEvent:
             return None
         return self.next()
 
     def compose(self, event: Any) -> Node:
-        """Read the rest of the node that this event begins."""
-        cautious = self._cautious
+        """Return the node that begins with this event."""
+        has_properties = self._has_properties
         if event.__class__ is ScalarEvent:
-            if cautious:
+            if has_properties:
                 self._check_properties(event, event)
             return event
         if event.__class__ is not MappingStartEvent and event.__class__ is not SequenceStartEvent:
@@ -112,7 +119,7 @@ class NodeReader:
             kind = event.__class__
             if kind is ScalarEvent:
                 append(event)
-                if cautious and (event.anchor is not None or event.tag is not None):
+                if has_properties and (event.anchor is not None or event.tag is not None):
                     self._check_properties(event, event)
             elif kind is SequenceStartEvent or kind is MappingStartEvent:
                 outer.append(node)
@@ -122,7 +129,7 @@ class NodeReader:
                 append(node)
                 append = node.append
             elif kind is SequenceEndEvent or kind is MappingEndEvent:
-                if cautious and (node[0].anchor is not None or node[0].tag is not None):
+                if has_properties and (node[0].anchor is not None or node[0].tag is not None):
                     self._check_properties(node[0], node)
                 if not outer:
                     return node
@@ -132,12 +139,12 @@ class NodeReader:
                 append(self._resolve(event, len(outer) + 1))
 
     def compose_mapping(self, event: Any) -> tuple[dict[str | None, Node], list[Node]]:
-        """Read the rest of the mapping that this event begins: its values by key, and the nodes of its keys.
+        """Return the values by key of the mapping that begins with this event, and the nodes of its keys.
 
-        As `compose` does, only faster. Of a key that is there twice the last value is returned; a key that is no
-        scalar counts as None.
+        A sixth of the time of loading is saved against `compose`. A repeated key has its last value; a key that is no
+        scalar is None.
         """
-        if self._cautious:
+        if self._has_properties:
             node = self.compose(event)
             keys = node[1::2]
             names = [key.value if key.__class__ is ScalarEvent else None for key in keys]
@@ -156,7 +163,7 @@ class NodeReader:
         return fields, keys
 
     def end(self) -> None:
-        """Read to the end of the file, which must be the end of the document, and report unused anchors."""
+        """Read to the end of the file; report a second document and unused anchors."""
         self.next()
         event = self.next()
         if event.__class__ is DocumentStartEvent:
@@ -169,23 +176,25 @@ class NodeReader:
             )
 
     def explain(self, error: yaml.YAMLError) -> None:
-        """Report in plain words what the parser stumbled over."""
+        """Report a syntax error in plain words."""
         if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-            line, column, message = explained(error, self._sign_at)
+            line, column, message = _explain(error, self._sign_at)
         else:
             position = error.position if isinstance(error, ReaderError) else 0
             line, column = next(places(self._data, [position]))
             message = "YAML does not allow this character. Remove it."
         self._problems.report(line, column, message)
 
-    def _without_strange_signs(self, data: bytes) -> bytes:
-        """Report each sign that YAML refuses, or takes for a line's end where no editor does; put blanks there."""
+    def _without_invisible_characters(self, data: bytes) -> bytes:
+        """Report characters that YAML refuses, or reads as a line break where editors do not; replace them by blanks."""
         if data.isascii():
             if len(data.translate(None, _CONTROLS)) == len(data):
                 return data
-        elif _STRANGE_BEYOND_ASCII.search(data) is None and len(data.translate(None, _CONTROLS)) == len(data):
+        elif _INVISIBLE_BEYOND_ASCII.search(data) is None and len(data.translate(None, _CONTROLS)) == len(
+            data
+        ):
             return data
-        found, again = _STRANGE.finditer(data), _STRANGE.finditer(data)
+        found, again = _INVISIBLE.finditer(data), _INVISIBLE.finditer(data)
         for match, (line, column) in zip(
             found, places(data, (match.start() for match in again)), strict=True
         ):
@@ -196,14 +205,14 @@ class NodeReader:
             )
             advice = f'Remove it, or write "\\u{code:04x}" within double quotes.'
             self._problems.report(line, column, f"Here is the invisible sign {name}. {advice}")
-        return _STRANGE.sub(b" ", data)
+        return _INVISIBLE.sub(b" ", data)
 
     def _sign_at(self, line: int, column: int) -> str:
         lines = re.split(r"\r\n?|\n", self._data.decode("utf-8"))
         return lines[line - 1][column - 1 : column] if line <= len(lines) else ""
 
     def _check_properties(self, event: Any, node: Node) -> None:
-        """Register the anchor of a node that is complete, and refuse its tag."""
+        """Register the anchor of a node that has been read, and report its tag."""
         if event.tag is not None:
             tag = event.tag.replace("tag:yaml.org,2002:", "!!", 1)
             self._problems.at(
@@ -224,7 +233,7 @@ class NodeReader:
         self._sizes[id(node)] = self._measure(node)
 
     def _measure(self, node: Node) -> tuple[int, int]:
-        """Return how many characters and nodes this is, aliases written out, and how deep; no deeper than MAX_DEPTH."""
+        """Return the number of characters and nodes in a node, with aliases written out, and its depth."""
         if node.__class__ is not list:
             return 1 + len(node.value), 0
         size, depth = 1, 0
@@ -235,7 +244,7 @@ class NodeReader:
         return size, depth + 1
 
     def _resolve(self, event: Any, depth: int) -> Node:
-        """Return the node that an alias names; for one that names none, the text as it was written."""
+        """Return the node that an alias refers to; the alias as text, and a report, if it refers to none."""
         name = event.anchor
         node = self._anchors.get(name)
         if node is None:
@@ -262,8 +271,8 @@ class NodeReader:
         raise Stop
 
 
-def _careful(parser: Any) -> Callable[[], Any]:
-    """Make the parser that is written in Python refuse what the one in C refuses: escapes that are no character."""
+def _checked_events(parser: Any) -> Callable[[], Any]:
+    """Make PyYAML's Python parser refuse what libyaml refuses: escapes that are no character."""
 
     def following() -> Any:
         mark: Any = parser.get_mark()
@@ -281,9 +290,9 @@ def _careful(parser: Any) -> Callable[[], Any]:
 
 _LONGEST = 60
 
-# Part of what libyaml or PyYAML says, whether of the problem or of its context; whether the place to show is the
-# context's; and what to say instead. {line} is the context's line.
-_WORDS: Sequence[tuple[str, bool, str]] = (
+# Part of a message of libyaml or PyYAML, about the problem or its context; whether to show the place of the context;
+# and our message. {line} is the line of the context. The first match counts.
+_MESSAGES: Sequence[tuple[str, bool, str]] = (
     ("tab character", False, "A tab cannot indent. Use spaces."),
     ("mapping values are not allowed", False, "A `: ` makes no sense here. Put a text that contains it in quotes, or check the indentation."),
     ("could not find expected ':'", True, "This is neither `key: value` nor part of the text above. Check the indentation."),
@@ -312,8 +321,8 @@ _WORDS: Sequence[tuple[str, bool, str]] = (
 )  # fmt: skip
 
 
-def explained(error: yaml.MarkedYAMLError, sign_at: Callable[[int, int], str]) -> tuple[int, int, str]:
-    """Return the line and column to show, both from 1, and what is wrong there; `sign_at` gives the sign at a place."""
+def _explain(error: yaml.MarkedYAMLError, sign_at: Callable[[int, int], str]) -> tuple[int, int, str]:
+    """Return the line and column of a syntax error, both from 1, and a message; `sign_at` returns the character at a place."""
     mark: Any = error.problem_mark
     context_mark: Any = error.context_mark or mark
     line, column = mark.line + 1, mark.column + 1
@@ -327,9 +336,9 @@ def explained(error: yaml.MarkedYAMLError, sign_at: Callable[[int, int], str]) -
             column,
             f"No text can begin with {quote(sign)} unless it is in quotes. Put it in quotes.",
         )
-    for part, at_context, words in _WORDS:
+    for part, at_context, template in _MESSAGES:
         if part in said:
-            message = words.format(line=context_mark.line + 1)
+            message = template.format(line=context_mark.line + 1)
             return (
                 (context_mark.line + 1, context_mark.column + 1, message)
                 if at_context
