@@ -14,7 +14,7 @@ from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.metrics import MetricError, parse_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from pytest_irmetrics.metrics import Metric
 
@@ -167,7 +167,7 @@ def read_limit(metric: Metric, word: str, value: object) -> Limit | None:
     if text == _OFF:
         return None
     if text is not None and text.endswith("%"):
-        return _percentage(metric, word, text)
+        return _read_percentage(metric, word, text)
     number = _number(value if text is None else text)
     if number is None:
         shown = quote(value) if isinstance(value, str) else _short_repr(value)
@@ -175,30 +175,8 @@ def read_limit(metric: Metric, word: str, value: object) -> Limit | None:
         raise ThresholdError(
             f"`{word}` of {metric} is {shown}, which is not a number. Write for example {example}, or off."
         )
-    limit = Limit(number)
-    if word == "max_lost":
-        if number < 0 or number != int(number):
-            raise ThresholdError(
-                f"`max_lost` of {metric} is {limit}, which counts no queries. Write a whole number, 0 or more."
-            )
-        return Limit(int(number))
-    if word == "significance":
-        if not 0 < number < 1:
-            raise ThresholdError(
-                f"`significance` of {metric} is {limit}. Write a level between 0 and 1, such as 0.05."
-            )
-        return limit
-    if word == "max_drop":
-        return _absolute_drop(metric, limit)
-    if not metric.lower <= number <= metric.upper:
-        between = f"from {Limit(metric.lower)} to {Limit(metric.upper)}"
-        hint = f" For {limit} per cent, write {Limit(number / 100)}." if 1 < number <= 100 else ""
-        raise ThresholdError(
-            f"`{word}` of {metric} is {limit}, which it can never be. Write a number {between}.{hint}"
-            if math.isfinite(metric.upper)
-            else f"`{word}` of {metric} is {limit}. Write a number, {Limit(metric.lower)} or more."
-        )
-    return limit
+    check = _CHECKS.get(word, _check_score)
+    return check(metric, word, Limit(number))
 
 
 def build(
@@ -309,7 +287,7 @@ def _short_repr(value: object) -> str:
         return f"a value of type {type(value).__name__}"
 
 
-def _percentage(metric: Metric, word: str, text: str) -> Limit:
+def _read_percentage(metric: Metric, word: str, text: str) -> Limit:
     if word != "max_drop":
         raise ThresholdError(
             f"`{word}` of {metric} is {quote(text)}, but only `max_drop` takes per cent. Write a number."
@@ -322,17 +300,57 @@ def _percentage(metric: Metric, word: str, text: str) -> Limit:
     return Limit(number, percent=True)
 
 
-def _absolute_drop(metric: Metric, limit: Limit) -> Limit:
+def _check_score(metric: Metric, word: str, limit: Limit) -> Limit:
+    """Require a score that the metric can have."""
+    if metric.lower <= limit.value <= metric.upper:
+        return limit
+    if not math.isfinite(metric.upper):
+        raise ThresholdError(
+            f"`{word}` of {metric} is {limit}. Write a number, {Limit(metric.lower)} or more."
+        )
+    hint = f" For {limit} per cent, write {Limit(limit.value / 100)}." if 1 < limit.value <= 100 else ""
+    raise ThresholdError(
+        f"`{word}` of {metric} is {limit}, which it can never be. "
+        f"Write a number from {Limit(metric.lower)} to {Limit(metric.upper)}.{hint}"
+    )
+
+
+def _check_drop(metric: Metric, word: str, limit: Limit) -> Limit:
+    """Require a drop from 0 to the width of the metric's range."""
     if limit.value < 0:
         raise ThresholdError(
-            f"`max_drop` of {metric} is {limit}. Write how far it may fall: 0 or more, or per cent of the baseline."
+            f"`{word}` of {metric} is {limit}. Write how far it may fall: 0 or more, or per cent of the baseline."
         )
     if limit.value > metric.upper - metric.lower:
         hint = f" or {limit}%" if limit.value <= 100 else ""
         raise ThresholdError(
-            f"`max_drop` of {metric} is {limit}, further than it can fall. Write for example 0.01{hint}."
+            f"`{word}` of {metric} is {limit}, further than it can fall. Write for example 0.01{hint}."
         )
     return limit
+
+
+def _check_count(metric: Metric, word: str, limit: Limit) -> Limit:
+    """Require a whole number of queries."""
+    if limit.value < 0 or limit.value != int(limit.value):
+        raise ThresholdError(
+            f"`{word}` of {metric} is {limit}, which counts no queries. Write a whole number, 0 or more."
+        )
+    return Limit(int(limit.value))
+
+
+def _check_level(metric: Metric, word: str, limit: Limit) -> Limit:
+    """Require a significance level."""
+    if not 0 < limit.value < 1:
+        raise ThresholdError(f"`{word}` of {metric} is {limit}. Write a level between 0 and 1, such as 0.05.")
+    return limit
+
+
+_CHECKS: Mapping[str, Callable[[Metric, str, Limit], Limit]] = {
+    "max_drop": _check_drop,
+    "max_lost": _check_count,
+    "significance": _check_level,
+}
+"""Word → what its limit must be; the other words hold a score."""
 
 
 def _strip_quotes(text: str) -> str:

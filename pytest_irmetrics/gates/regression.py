@@ -19,7 +19,7 @@ from pytest_irmetrics.gates.verdict import Verdict, at_least, verdict_on
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.comparison import Comparison, LabelPart
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates.verdict import State
     from pytest_irmetrics.golden import Query
@@ -30,7 +30,7 @@ _MIN_PAIRED = 0.5
 
 
 class RegressionJudge:
-    """Judges the gates that compare a run with the baseline, or with what stands in for it.
+    """The gates of one test that compare its run with the baseline, or with a run that stands in for it.
 
     ``against`` is what messages call the other run. ``update_command`` is the command that accepts today's run as the
     new baseline, empty where no baseline is compared with. Where ``storing``, a new baseline is being stored: what would
@@ -52,14 +52,14 @@ class RegressionJudge:
         self._comparison = comparison
         self._against = against
         self._update_command = update_command
-        self._failed: State = "not checked" if storing else "failed"
-        """The state of a gate that fails."""
+        self._storing = storing
+        self._failure: State = "not checked" if storing else "failed"
 
     def judge_pairing(self) -> Iterator[Verdict]:
         """Fail where less than half of the baseline's weight is still asked in the same words."""
         comparison = self._comparison
         share = comparison.paired_share()
-        if share < _MIN_PAIRED and self._failed == "failed":
+        if share < _MIN_PAIRED and not self._storing:
             yield Verdict(
                 "failed",
                 wording.too_few_paired(comparison, share, self._against),
@@ -73,12 +73,12 @@ class RegressionJudge:
         depth = self._depth_below_cutoff(gate)
         if depth is not None:
             text, details = wording.too_shallow(gate, depth, self._against, self._update_command)
-            return verdict_on(gate, self._failed, text, details=details)
+            return verdict_on(gate, self._failure, text, details=details)
         share = self._paired_share(gate)
         if share < _MIN_PAIRED:
             text = wording.too_few_paired_in_slice(gate, share, self._against)
-            details = (wording.pair_again(self._update_command),) if self._failed == "failed" else ()
-            return verdict_on(gate, self._failed, text, details=details)
+            details = (wording.pair_again(self._update_command),) if not self._storing else ()
+            return verdict_on(gate, self._failure, text, details=details)
         fall = self._falls.get(gate)
         return self._over_nothing(gate) if fall is None else self._verdict(fall)
 
@@ -88,7 +88,7 @@ class RegressionJudge:
         return depth if cutoff is not None and depth is not None and cutoff > depth else None
 
     def _paired_share(self, gate: Gate) -> float:
-        # Of the whole set `judge_pairing` speaks.
+        # The whole set has a verdict of its own, from `judge_pairing`.
         return 1.0 if gate.tag is None else self._comparison.paired_share(gate.tag)
 
     @cached_property
@@ -110,13 +110,11 @@ class RegressionJudge:
         """Choose the fall under today's labels or the one under the stored labels; None where no query pairs."""
         narrowing = self._gates.of(gate.metric, gate.tag).get("significance")
         level = narrowing.limit.value if narrowing is not None else None
-        today, labelled_then = (
-            Fall.measure(gate, self._comparison, level),
-            self._comparison.under_stored_labels,
-        )
-        if labelled_then is not None and labelled_then.change(gate.metric, gate.tag).n:
-            then = Fall.measure(gate, labelled_then, level)
-            # Of two failures that significance may let pass, the surer one.
+        today = Fall.measure(gate, self._comparison, level)
+        under_stored = self._comparison.under_stored_labels
+        if under_stored is not None and under_stored.change(gate.metric, gate.tag).n:
+            then = Fall.measure(gate, under_stored, level)
+            # `significance` may let a failure pass: of two, the one that is less likely by chance decides.
             if then.failed and (not today.failed or (then.p_value or 0.0) < (today.p_value or 0.0)):
                 return then
         if today.change.n or (gate.word == "max_lost" and today.change.before):
@@ -134,7 +132,7 @@ class RegressionJudge:
         as_stored = fall.comparison is not self._comparison
         labels = self._comparison.changed_labels(gate.tag) if as_stored else ()
         queries = change.worse if is_drop and fall.failed else () if is_drop else change.lost
-        if fall.failed and self._failed == "not checked":
+        if fall.failed and self._storing:
             text = wording.fall(fall, self._against, labels)
             return verdict_on(gate, "not checked", text, queries=queries, limit=fall.allowed)
         p = self._adjusted.get(gate) if fall.failed else None
@@ -158,46 +156,41 @@ class RegressionJudge:
         change = self._comparison.change(gate.metric, gate.tag)
         if change.before:
             text = wording.left_out(gate, self._against)
-            return verdict_on(gate, self._failed, text, queries=change.left_out, over_no_query=True)
+            return verdict_on(gate, self._failure, text, queries=change.left_out, over_no_query=True)
         try:
             self._evaluation.mean(gate.metric, gate.tag)
         except NoQueryError as error:
             if gate.by_default:  # nobody asked for a gate on this metric of this set
                 return verdict_on(gate, "not checked", wording.nothing_to_compare(gate, error))
-            return verdict_on(gate, self._failed, wording.no_query(error), over_no_query=True)
+            return verdict_on(gate, self._failure, wording.no_query(error), over_no_query=True)
         reason = f"{self._against} has none of its queries."
         return verdict_on(gate, "not checked", wording.nothing_to_compare(gate, reason))
 
     def judge_query(self, gate: Gate, query: Query) -> Verdict:
-        """Judge a query's own ``max_drop``."""
+        """Judge a query's own ``max_drop``, under today's labels and under the stored ones."""
         depth = self._depth_below_cutoff(gate)
         if depth is not None:
             text, details = wording.too_shallow(gate, depth, self._against, self._update_command, query.id)
-            return query_verdict(gate, query, self._failed, text, details=details)
-        comparison = self._comparison
-        sides, labels = [comparison], comparison.changed_labels()
-        if comparison.under_stored_labels is not None and labels:
-            sides.append(comparison.under_stored_labels)
+            return query_verdict(gate, query, self._failure, text, details=details)
+        labels, under_stored = self._comparison.changed_labels(), self._comparison.under_stored_labels
+        sides: list[tuple[Comparison, Sequence[LabelPart]]] = [(self._comparison, ())]
+        if under_stored is not None and labels:
+            sides.append((under_stored, labels))
         drop, allowed = None, 0.0
-        for side in sides:
+        for side, changed in sides:
             change = side.change(gate.metric)
             if query.id not in change.differences:
                 continue
-            before = change.before[query.id]
+            before, after = change.before[query.id], change.after[query.id]
             drop, allowed = -change.differences[query.id], gate.limit.absolute(before)
-            if at_least(allowed, drop):
-                continue
-            text = wording.query_drop(gate, query.id, before, change.after[query.id], drop, allowed)
-            if side is comparison:
-                return query_verdict(gate, query, self._failed, text)
-            return query_verdict(
-                gate,
-                query,
-                self._failed,
-                wording.under_stored(labels, self._against) + text,
-                details=(wording.accept_or_take_back(labels),),
-                as_stored=True,
-            )
+            if not at_least(allowed, drop):
+                text = wording.query_drop(
+                    gate, query.id, before, after, drop, allowed, changed, self._against
+                )
+                details = (wording.accept_or_take_back(changed),) if changed else ()
+                return query_verdict(
+                    gate, query, self._failure, text, details=details, as_stored=bool(changed)
+                )
         if drop is None:
             text = wording.query_not_paired(gate, query.id, self._against)
             return query_verdict(gate, query, "not checked", text)

@@ -1,4 +1,4 @@
-"""The sentences of verdicts. They are made here, after everything is decided; nothing reads them back."""
+"""Word verdicts: every sentence of one is made here, after it is decided, and nothing reads sentences back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.gates.fall import Fall
     from pytest_irmetrics.thresholds import Gate
 
-QUERY = ("query", "queries")
+_QUERY = ("query", "queries")
 
 
 def subject(gate: Gate, query_id: str | None = None) -> str:
@@ -31,7 +31,7 @@ def subject(gate: Gate, query_id: str | None = None) -> str:
 
 def not_retrieved(failed: int, asked: int, stopped: str) -> str:
     """Say how many queries failed; ``stopped`` is why the retrieval ended early, or empty."""
-    text = f"{failed} of {plural(asked, *QUERY)} could not be retrieved, so no mean was computed."
+    text = f"{failed} of {plural(asked, *_QUERY)} could not be retrieved, so no mean was computed."
     return f"{text} {stopped}" if stopped else text
 
 
@@ -65,7 +65,7 @@ def no_answer(answered: int) -> str:
     if not answered:
         return "Every `no_answer` query came back empty."
     return (
-        f"{plural(answered, *QUERY)} marked `no_answer` got an answer; "
+        f"{plural(answered, *_QUERY)} marked `no_answer` got an answer; "
         "set a threshold on the metric no_answer to allow some."
     )
 
@@ -101,9 +101,9 @@ def min_each(gate: Gate, judged: int, below: Sequence[float]) -> str:
     if not judged:
         return f"A gate over no query: nothing is left for min_each on {subject(gate)}."
     if not below:
-        return f"{subject(gate)} is at least {score_text(limit)} for each of {plural(judged, *QUERY)}."
+        return f"{subject(gate)} is at least {score_text(limit)} for each of {plural(judged, *_QUERY)}."
     return (
-        f"{subject(gate)} is below {score_text(limit, below[0])} for {len(below)} of {plural(judged, *QUERY)}; "
+        f"{subject(gate)} is below {score_text(limit, below[0])} for {len(below)} of {plural(judged, *_QUERY)}; "
         f"the lowest is {score_text(below[0], limit)}, and each must reach it."
     )
 
@@ -180,12 +180,10 @@ def fall(
     ``labels`` are those that changed, where the fall is one under the stored labels; ``p`` is the p-value by which the
     gate is narrowed, adjusted for ``narrowed`` gates.
     """
+    lead = _under_stored(labels, against) if labels else ""
     text = _drop(fall, against) if fall.gate.word == "max_drop" else _loss(fall, against)
-    if labels:
-        text = under_stored(labels, against) + text
-    if p is not None and fall.level is not None:
-        text = f"{text} {_significance(p, fall.level, narrowed)}"
-    return text
+    tail = f" {_significance(p, fall.level, narrowed)}" if p is not None and fall.level is not None else ""
+    return f"{lead}{text}{tail}"
 
 
 def _drop(fall: Fall, against: str) -> str:
@@ -205,7 +203,7 @@ def _drop(fall: Fall, against: str) -> str:
 def _loss(fall: Fall, against: str) -> str:
     lost, scored = len(fall.change.lost), len(fall.change.before)
     return (
-        f"{plural(lost, *QUERY)} of {scored} lost every point of {subject(fall.gate)} against {against}; "
+        f"{plural(lost, *_QUERY)} of {scored} lost every point of {subject(fall.gate)} against {against}; "
         f"at most {fall.gate.limit} may be."
     )
 
@@ -244,7 +242,7 @@ def _drop_details(fall: Fall) -> Iterator[str]:
         yield _shares_of_drop(then, change.now, change.delta, fall.comparison.changed_labels())
     worse, better = len(change.worse), len(change.better)
     same = change.n - worse - better
-    yield f"{plural(change.n, *QUERY)}: {worse:,} worse, {better:,} better, {same:,} same."
+    yield f"{plural(change.n, *_QUERY)}: {worse:,} worse, {better:,} better, {same:,} same."
     if noise is not None:
         yield _noise(noise, fall.allowed)
     if fall.failed:
@@ -288,7 +286,7 @@ def _generality(change: MetricChange, *, exact: bool) -> Iterator[str]:
 # Falls under the labels that were stored with the baseline -------------------------------------------------
 
 
-def under_stored(labels: Sequence[LabelPart], against: str) -> str:
+def _under_stored(labels: Sequence[LabelPart], against: str) -> str:
     """Begin a sentence about a fall that shows only under the stored labels, of which ``labels`` changed since."""
     were = "was" if tuple(labels) == ("relevance level",) else "were"
     return f"Under the {joined(labels)} that {were} stored with {against}, "
@@ -353,10 +351,20 @@ def query_not_paired(gate: Gate, query_id: str, against: str) -> str:
     return f"{subject(gate, query_id)}: max_drop is not checked, because {against} does not have this query."
 
 
-def query_drop(gate: Gate, query_id: str, before: float, after: float, drop: float, allowed: float) -> str:
-    """Say how far a query's score fell, beyond its own ``max_drop``."""
+def query_drop(
+    gate: Gate,
+    query_id: str,
+    before: float,
+    after: float,
+    drop: float,
+    allowed: float,
+    labels: Sequence[LabelPart],
+    against: str,
+) -> str:
+    """Say how far a query's score fell, beyond its own ``max_drop``; ``labels`` changed, where only the stored ones show it."""
+    lead = _under_stored(labels, against) if labels else ""
     return (
-        f"{subject(gate, query_id)} fell by {score_text(drop, allowed)} to {score_text(after, before)}; "
+        f"{lead}{subject(gate, query_id)} fell by {score_text(drop, allowed)} to {score_text(after, before)}; "
         f"at most {score_text(allowed, drop)} is allowed."
     )
 
