@@ -35,7 +35,7 @@ def is_running() -> bool:
     return True
 
 
-# What schedule.EventLoopDriver asks for.
+# The functions of schedule.EventLoopDriver
 
 
 async def run_schedule(schedule: Schedule, work: Work) -> Retrieved:
@@ -109,7 +109,7 @@ async def checkpoint() -> None:
     await asyncio.sleep(0)
 
 
-# Tasks.
+# Tasks
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,16 +64,14 @@ def retrieve(
     queries = _require_unique(queries)
     if isinstance(retriever, Run):
         return _replay(queries, retriever, options)
-    readable = _read_retriever(retriever, options)
-    if options.is_sequential and not readable.is_async:
-        return _retrieve_one_by_one(queries, readable, options)
-    if readable.is_async or _driver_of_running_loop() is None:
+    target = _read_retriever(retriever, options)
+    if options.is_sequential and not target.is_async:
+        return _retrieve_one_by_one(queries, target, options)
+    if target.is_async or _driver_of_running_loop() is None:
         from pytest_irmetrics.retrieval import asyncio_driver  # noqa: PLC0415
 
-        return _run_on_session_loop(
-            partial(_retrieve_concurrently, queries, readable, options, asyncio_driver)
-        )
-    return _retrieve_in_other_thread(queries, readable, options)
+        return _run_on_session_loop(partial(_retrieve_concurrently, queries, target, options, asyncio_driver))
+    return _retrieve_in_other_thread(queries, target, options)
 
 
 async def aretrieve(
@@ -87,18 +85,19 @@ async def aretrieve(
     queries = _require_unique(queries)
     if isinstance(retriever, Run):
         return _replay(queries, retriever, options)
-    readable = _read_retriever(retriever, options, prefer_async=options.executor is None)
+    target = _read_retriever(retriever, options, prefer_async=options.executor is None)
     driver = _driver_of_running_loop()
     if options.is_sequential:
-        return await _retrieve_one_by_one_async(queries, readable, options, driver)
+        return await _retrieve_one_by_one_async(queries, target, options, driver)
     if driver is None:
         raise RetrievalError(
             "ir_timeout, ir_concurrency and ir_executor need asyncio or trio in an async test. Leave them out here."
         )
-    return await _retrieve_concurrently(queries, readable, options, driver)
+    return await _retrieve_concurrently(queries, target, options, driver)
 
 
 def _require_unique(queries: Iterable[QueryLike]) -> list[QueryLike]:
+    """Return the queries. Raises RetrievalError where two have one id."""
     unique = list(queries)
     seen: set[str] = set()
     for query in unique:
@@ -109,12 +108,13 @@ def _require_unique(queries: Iterable[QueryLike]) -> list[QueryLike]:
 
 
 def _read_retriever(retriever: Any, options: RetrievalOptions, *, prefer_async: bool = False) -> Retriever:
-    readable = Retriever.of(retriever, prefer_async=prefer_async)
-    if options.executor is not None and readable.is_async:
+    """Return how to call a retriever. Raises RetrievalError for what is none, or cannot be called as the options say."""
+    target = Retriever.of(retriever, prefer_async=prefer_async)
+    if options.executor is not None and target.is_async:
         raise RetrievalError(
             "An async retriever cannot run in ir_executor. Leave the fixture out: ir_concurrency is enough."
         )
-    return readable
+    return target
 
 
 def _replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) -> Retrieved:
@@ -138,7 +138,7 @@ def _driver_of_running_loop() -> EventLoopDriver | None:
     return None
 
 
-# One call after the other.
+# One call after the other
 
 
 def _retrieve_one_by_one(
@@ -186,7 +186,7 @@ async def _await_isolated(
     return reply if isinstance(reply, Reply) else pending.call.failed(reply.problem)
 
 
-# Several calls in flight.
+# Several calls in flight
 
 
 async def _retrieve_concurrently(
@@ -223,7 +223,7 @@ async def _retrieve_concurrently(
 def _retrieve_in_other_thread(
     queries: Sequence[QueryLike], retriever: Retriever, options: RetrievalOptions
 ) -> Retrieved:
-    """Do so from sync code where an event loop is running, as in a notebook: only another thread can have its own."""
+    """Have several calls in flight where an event loop is running, as in a notebook: only another thread can have its own."""
     import asyncio  # noqa: PLC0415
     from concurrent.futures import wait  # noqa: PLC0415
 
@@ -247,7 +247,7 @@ async def _refuse_to_await(pending: PendingAnswer, _: RetrievalOptions) -> Reply
     raise RetrievalError(_LOOP_IS_RUNNING)
 
 
-# The event loop of sync callers.
+# The event loop of sync callers
 
 _session_loop: SessionLoop | None = None
 

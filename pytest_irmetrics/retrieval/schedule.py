@@ -32,9 +32,11 @@ T = TypeVar("T")
 MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked."""
 
-_CHUNK_SECONDS = 0.2  # long beside what it takes to send a chunk, short beside what is lost with a worker
-_CHUNK_CALLS = 1000
-_CHUNKS = 256  # as many as wait at an executor; it knows best how many of them to run at once
+_CHUNK_SECONDS = 0.2
+"""How long the calls of a chunk take: long beside what it takes to send them, short beside what is lost with a worker."""
+_MAX_CHUNK_CALLS = 1000
+_MAX_CHUNKS = 256
+"""How many chunks may wait at an executor; it decides how many of them to work on at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +48,20 @@ class Retrieved:
     errors: Mapping[str, str]
     """Query id → what went wrong, in the order given."""
     stopped: str
-    """Why the other queries have neither; empty where all were asked."""
+    """Why some queries have neither an answer nor an error; empty where all were asked."""
     latencies: Mapping[str, tuple[float, ...]]
-    """Query id → milliseconds, one for each time; of a batch, each query's share. Empty for a stored run."""
+    """Query id → milliseconds, one number for each repeat; of a batch, each query's share. Empty for a stored run."""
     depth_advice: str | None = None
     """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""
     missing: tuple[str, ...] = ()
-    """Of a stored run that does not say what it was asked, the queries that it has no answer to."""
+    """Queries that a stored run has no answer to, where it does not say what it was asked."""
     by_stored_passages: Mapping[str, Answer] = field(default_factory=dict)
-    """Query id → the same answer ranked by the passages that were judged when the stored run was made, where those are
-    others; not where they could not be looked for."""
+    """Query id → the same answer ranked by the passages that were judged when the stored run was made, for queries that
+    judge others now and whose answer could be searched for them."""
 
 
 class ReplyCollector:
-    """Collects replies, decides when to stop, builds the result."""
+    """Collect replies, decide when to stop, build the result."""
 
     __slots__ = (
         "_milliseconds",
@@ -77,7 +79,7 @@ class ReplyCollector:
         self._queries = queries
         self._options = options
         self._stored = None if options.stored is None else options.stored.answers
-        # One mapping by query id for each time of asking.
+        # A mapping by query id for each repeat.
         self._rankings: list[dict[str, tuple[str, ...]]] = [{} for _ in range(options.repeat)]
         self._when_stored: list[dict[str, tuple[str, ...]]] = [{} for _ in range(options.repeat)]
         self._milliseconds: list[dict[str, float]] = [{} for _ in range(options.repeat)]
@@ -122,7 +124,7 @@ class ReplyCollector:
 
     @pause_gc()
     def result(self, depth_advice: str | None) -> Retrieved:
-        """Return what all replies together say; `depth_advice` as in Retrieved."""
+        """Return the result of all replies; `depth_advice` as in Retrieved."""
         each_time: AbstractSet[str] = self._rankings[0].keys()
         for by_query in self._rankings[1:]:
             each_time = each_time & by_query.keys()
@@ -210,13 +212,13 @@ def answer_to(
     return Answer(rankings, query.text, query.params, passages=found)
 
 
-# What is asked next.
+# Which calls to make
 
 
 def iterate_calls(
     queries: Sequence[QueryLike], retriever: Retriever, options: RetrievalOptions, collector: ReplyCollector
 ) -> Iterator[Call]:
-    """Yield the calls to make, each query's first before any query's second; skip what has failed already."""
+    """Yield the calls to make, each query once before any query twice; skip queries that have failed."""
     groups: Sequence[Sequence[QueryLike]] | None = None
     if retriever.batch_size is not None:
         groups = _batches(queries, retriever.batch_size)
@@ -299,7 +301,7 @@ class _ChunkSize:
     def calls(self) -> int:
         if self.seconds_per_call is None:
             return 1
-        return max(1, int(min(_CHUNK_SECONDS / max(self.seconds_per_call, 1e-9), _CHUNK_CALLS)))
+        return max(1, int(min(_CHUNK_SECONDS / max(self.seconds_per_call, 1e-9), _MAX_CHUNK_CALLS)))
 
 
 def schedule_calls(queries: Sequence[QueryLike], retriever: Retriever, options: RetrievalOptions) -> Schedule:
@@ -328,7 +330,7 @@ def schedule_calls(queries: Sequence[QueryLike], retriever: Retriever, options: 
     chunk_size = None if options.executor is None else _ChunkSize()
     max_in_flight = options.concurrency
     if options.executor is not None and options.concurrency == 1:
-        max_in_flight = _CHUNKS
+        max_in_flight = _MAX_CHUNKS
     initial_queries = in_flight = 0
     exhausted = False
     while True:

@@ -34,7 +34,7 @@ def is_running() -> bool:
     return True
 
 
-# What schedule.EventLoopDriver asks for.
+# The functions of schedule.EventLoopDriver
 
 
 async def run_schedule(schedule: Schedule, work: Work) -> Retrieved:

@@ -57,7 +57,7 @@ class Row(Sequence):
         return self.values[place]
 
 
-class TestShapes:
+class TestAnswers:
     @pytest.mark.parametrize(
         ("answer", "expected"),
         [
@@ -120,7 +120,7 @@ class TestShapes:
             ([" a ", "0123", "\ud800"], [" a ", "0123", "\ud800"]),
         ],
     )
-    def test_are_read(self, answer, expected):
+    def test_accepted_answers_are_read_as_ids(self, answer, expected):
         assert ids(answer) == expected
 
     @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ class TestShapes:
             ([Mock()], "Its id would be"),
         ],
     )
-    def test_that_cannot_be_read_are_told(self, answer, words):
+    def test_other_answers_are_explained(self, answer, words):
         said = ids(answer)
         assert isinstance(said, str), said
         assert words in said
@@ -231,7 +231,7 @@ class TestShapes:
         assert said.isprintable()
         assert len(said) < 800
 
-    def test_a_distance_is_told_from_a_score(self):
+    def test_ascending_numbers_are_taken_for_distances(self):
         assert "Where the number is a distance, return ids alone." in ids([("a", 0.1), ("b", 0.2)])
 
     def test_scores_inside_documents_and_responses_are_not_read(self):
@@ -241,7 +241,7 @@ class TestShapes:
         body["hits"]["hits"][1]["_score"] = 99
         assert ids(body) == ["a", "b"]
 
-    def test_rows_of_sqlite(self):
+    def test_rows_of_sqlite_are_read(self):
         connection = sqlite3.connect(":memory:")
         connection.execute("create table docs (id text, name text, score real)")
         connection.execute("insert into docs values ('b', 'B', 0.9), ('a', 'A', 0.1)")
@@ -261,7 +261,7 @@ class TestShapes:
         assert "That looks like (score, id)" in ids(select("score, name"))
         connection.close()
 
-    def test_a_frame_of_another_library(self):
+    def test_any_data_frame_with_a_column_id_is_read(self):
         class Frame:
             columns = ("id", "score")
 
@@ -301,7 +301,7 @@ class TestShapes:
         ]
         assert [ids(answer, depth=3) for answer in answers] == [["d0", "d1", "d2"]] * 4
 
-    def test_what_lies_below_k_is_not_looked_at(self):
+    def test_items_below_k_are_not_read(self):
         assert ids(["a", "b", None], depth=2) == ["a", "b"]
 
     def test_duplicates_are_an_error_that_names_the_setting(self):
@@ -311,12 +311,12 @@ class TestShapes:
         assert "came back at rank 1" in ids([1, "1"])
         assert "came back at rank 1" in ids({1: 2.0, "1": 1.0})
 
-    def test_places_of_minus_one_are_no_duplicates_to_collapse(self):
+    def test_indices_of_minus_one_are_refused_and_not_collapsed(self):
         said = ids(numpy.array([3, -1, -1]))
         assert "leave it out" in said
         assert "collapse" not in said
 
-    def test_duplicates_collapse_to_the_first_and_count_before(self):
+    def test_duplicates_collapse_to_the_first_after_the_cut_at_k(self):
         assert ids(["a", "a", "b", "a", "c"], duplicates="collapse", depth=4) == ["a", "b"]
 
     def test_doc_id_turns_an_item_into_its_id(self):
@@ -331,7 +331,7 @@ class TestShapes:
         assert ids(hits("a"), doc_id=lambda hit: hit["_id"].upper()) == ["A"]
         assert ids({"a": 1, "b": 2}, doc_id=str.upper) == ["B", "A"]
 
-    def test_a_doc_id_that_gives_no_id_or_raises_is_told(self):
+    def test_a_doc_id_that_returns_no_id_or_raises_is_explained(self):
         assert "ir_doc_id gave None for result 1, str 'a'." in ids(["a"], doc_id=lambda _item: None)
         assert "Its id is empty" in ids(["a"], doc_id=lambda _item: "")
         assert "ir_doc_id gave <coroutine object" in ids(["a"], doc_id=later)
@@ -340,7 +340,7 @@ class TestShapes:
             [{}], doc_id=lambda item: item["x"]
         )
 
-    def test_hostile_values_break_nothing(self):
+    def test_values_whose_attributes_raise_are_explained(self):
         class Meta(type):
             @property
             def __name__(cls):
@@ -405,7 +405,7 @@ class TestShapes:
         )
     )
     @settings(max_examples=400, deadline=None)
-    def test_any_value_is_read_or_told(self, answer):
+    def test_any_value_is_read_or_explained(self, answer):
         said = ids(answer)
         if isinstance(said, list):
             assert all(isinstance(doc, str) and doc for doc in said)
@@ -413,7 +413,7 @@ class TestShapes:
         else:
             assert said.isprintable()
 
-    def test_numpy_is_not_imported(self):
+    def test_importing_retrieval_leaves_other_libraries_unloaded(self):
         code = (
             "import sys, pytest_irmetrics.retrieval\n"
             "assert not {'numpy', 'pandas', 'pytest', 'yaml', 'trio', 'anyio'} & set(sys.modules)"
@@ -426,7 +426,7 @@ class TestShapes:
         st.sampled_from([*"abcd", "", "a" * 99, Text("a"), 1, UUID(int=1), ("a", 1.0), None]), max_size=6
     )
 )
-def test_plain_ids_read_the_short_way_as_by_one_by_one(items):
+def test_plain_ids_are_read_as_they_are_among_other_items(items):
     def outcome(items):
         try:
             return read_ranking(items)

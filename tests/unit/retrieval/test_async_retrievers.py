@@ -56,17 +56,17 @@ ASYNC_KINDS = {
 }
 
 
-class TestAsync:
+class TestAsyncRetrievers:
     @pytest.mark.parametrize("options", ALL_OPTIONS)
     @pytest.mark.parametrize("kind", ASYNC_KINDS)
-    def test_retrievers_of_every_kind_from_sync_code(self, kind, options):
+    def test_every_kind_works_from_sync_code(self, kind, options):
         retrieved = retrieve(QUERIES, ASYNC_KINDS[kind], RetrievalOptions(**options))
         assert dict(retrieved.errors) == {}
         assert retrieved.run["q7"] == ("text 7", "10")
 
     @pytest.mark.parametrize("options", ALL_OPTIONS)
     @pytest.mark.parametrize("kind", [*ASYNC_KINDS, "sync"])
-    def test_retrievers_of_every_kind_from_async_code(self, kind, options):
+    def test_every_kind_works_from_async_code(self, kind, options):
         retriever = {**ASYNC_KINDS, "sync": _sync}[kind]
         retrieved = asyncio.run(aretrieve(QUERIES, retriever, RetrievalOptions(**options)))
         assert dict(retrieved.errors) == {}
@@ -80,7 +80,7 @@ class TestAsync:
         assert retrieved.run["q0"] == ("text 0 0", "text 0 1")
         assert engine.closed
 
-    def test_an_asynchronous_iterator_that_ends(self):
+    def test_an_asynchronous_iterator_may_end_before_k(self):
         class Cursor:
             left = 2
 
@@ -96,7 +96,7 @@ class TestAsync:
         assert retrieve(ONE, lambda _query: Cursor()).run["q0"] == ("1", "0")
         assert retrieve(ONE, lambda _query: later(Cursor())).run["q0"] == ("1", "0")
 
-    def test_what_is_awaited_and_has_to_be_awaited_again_is_told(self):
+    def test_an_awaitable_that_returns_an_awaitable_is_explained(self):
         async def search(_query):
             return later(["a"])
 
@@ -109,7 +109,7 @@ class TestAsync:
 
         assert "came back: Awaitable <" in problem(lambda _query: Awaitable())
 
-    def test_exceptions_and_bad_answers_are_told_as_of_sync_ones(self):
+    def test_exceptions_and_bad_answers_are_explained_as_those_of_sync_retrievers(self):
         async def search(_query):
             await asyncio.sleep(0)
             raise ValueError("no index")
@@ -165,7 +165,7 @@ class TestAsync:
         assert seen[1] == "cancelled"
         assert seen[0].cancelled()
 
-    def test_a_loop_that_runs_already_is_an_error_with_the_cure(self):
+    def test_a_running_loop_is_an_error_that_names_acheck(self):
         async def search(_query):
             return []
 
@@ -175,7 +175,7 @@ class TestAsync:
         with pytest.raises(RetrievalError, match=r"Use `await irmetrics\.acheck\(\)`"):
             asyncio.run(test())
 
-    def test_a_notebook_may_ask_in_another_thread_as_it_is_told(self):
+    def test_a_notebook_may_retrieve_in_another_thread(self):
         async def search(query):
             await asyncio.sleep(0)
             return [query]
@@ -189,13 +189,13 @@ class TestAsync:
         assert asyncio.run(cell()).run["q0"] == ("text 0",)
         close_session_loop()
 
-    def test_a_sync_retriever_needs_no_loop_and_minds_none(self):
+    def test_a_sync_retriever_works_with_and_without_a_running_loop(self):
         async def test():
             return retrieve(ONE, _sync)
 
         assert asyncio.run(test()).run["q0"] == ("text 0", "10")
 
-    def test_any_event_loop_will_do_where_nothing_goes_on_at_once(self):
+    def test_one_by_one_works_on_trio(self):
         trio = pytest.importorskip("trio")
 
         async def search(query):
@@ -205,7 +205,7 @@ class TestAsync:
         assert trio.run(aretrieve, QUERIES, search).run["q0"] == ("text 0",)
         assert trio.run(aretrieve, QUERIES, _sync).run["q0"] == ("text 0", "10")
 
-    def test_as_many_as_wanted_are_in_flight_and_no_more(self):
+    def test_concurrency_limits_the_calls_in_flight(self):
         flying, most = 0, 0
 
         async def search(_query):
@@ -220,7 +220,7 @@ class TestAsync:
         retrieve(queries, search, RetrievalOptions(concurrency=4))
         assert most == 4
 
-    def test_the_loop_goes_on_while_a_sync_retriever_works_elsewhere(self):
+    def test_the_loop_runs_on_while_a_sync_retriever_works_in_a_thread(self):
         async def test():
             told = threading.Event()
 

@@ -35,7 +35,7 @@ class TestBatches:
         assert retrieved.run["q3"] == ("t3",)
         assert all(len(times) == 1 for times in retrieved.latencies.values())
 
-    def test_sizes(self):
+    def test_a_call_has_at_most_so_many_queries(self):
         sizes = []
 
         def search(texts, k):
@@ -88,7 +88,7 @@ class TestBatches:
             (Response(hits("a")), "came back: "),
         ],
     )
-    def test_what_is_not_one_result_a_query_is_told(self, answer, words):
+    def test_an_answer_without_one_result_for_each_query_is_explained(self, answer, words):
         retrieved = retrieve(QUERIES, batched(lambda texts: answer))
         assert len(retrieved.errors) == 8
         assert words in retrieved.errors["q7"]
@@ -111,7 +111,7 @@ class TestBatches:
         retrieve(QUERIES[:3], batched(search), RetrievalOptions(repeat=2))
         assert calls == [["text 0", "text 1", "text 2"], ["text 0", "text 2"]]
 
-    def test_async_batches(self):
+    def test_a_batched_function_may_be_async(self):
         async def search(texts, k):
             await asyncio.sleep(0)
             return [[text, str(k)] for text in texts]
@@ -142,7 +142,7 @@ class TestBatches:
             run = retrieve(QUERIES, batched(function)).run
             assert [run[query.id] for query in QUERIES] == [(query.text,) for query in QUERIES]
 
-    def test_a_batch_without_texts_is_told(self):
+    def test_a_batch_without_texts_is_explained(self):
         retrieved = retrieve([Query("a"), Query("b", None)], batched(lambda texts: [[] for _ in texts]))
         assert list(retrieved.errors) == ["a", "b"]
 
@@ -155,5 +155,5 @@ class TestBatches:
         with pytest.raises(TypeError, match="batched needs a function"):
             batched([["a"]])
 
-    def test_can_be_called_as_what_it_is_made_of(self):
+    def test_a_batched_retriever_can_be_called_like_its_function(self):
         assert batched(lambda texts, k, x: (texts, k, x))(["a"], 3, x=1) == (["a"], 3, 1)

@@ -100,7 +100,7 @@ class TestCalls:
             self.call(unreadable, {"lang": "no"})
             assert unreadable.seen == (("text", 10), {"lang": "no"})
 
-    def test_callables_of_every_kind(self):
+    def test_every_kind_of_callable_is_called(self):
         class Engine:
             def __init__(self):
                 self.seen = []
@@ -127,7 +127,7 @@ class TestCalls:
         assert retrieve(ONE, engine.of_class).run["q0"] == ("text 0", "10")
         assert retrieve(ONE, Engine.static).run["q0"] == ("text 0", "10")
 
-    def test_partials(self):
+    def test_partials_are_called_with_what_they_leave_open(self):
         seen = []
 
         def search(index, query, k):
@@ -139,7 +139,7 @@ class TestCalls:
         self.call(functools.partial(search, "docs", k=3))
         assert seen == [("docs", "text", 10)] * 3
 
-    def test_mocks(self):
+    def test_mocks_are_called_with_query_and_k(self):
         mock = Mock(return_value=["a"])
         self.call(mock)
         mock.assert_called_once_with("text", 10)
@@ -168,7 +168,7 @@ class TestCalls:
             assert together.errors.get(query.id) == alone.errors.get(query.id)
         assert list(together.errors) == ["q7"]
 
-    def test_params_are_the_retrievers_to_change(self):
+    def test_a_retriever_may_change_its_params(self):
         query = Query("q", "text", {"filters": ["a"]})
 
         def search(_query, k, filters):
@@ -196,7 +196,7 @@ class TestCalls:
             (lambda **kw: [], {}, "(**kw) cannot be called"),
         ],
     )
-    def test_what_cannot_be_called_so_is_told_without_calling(self, retriever, params, words):
+    def test_a_signature_that_does_not_fit_is_explained_without_a_call(self, retriever, params, words):
         said = problem(retriever, Query("q", "text", params))
         assert words in said
         assert "params as keyword arguments" in said
@@ -210,7 +210,7 @@ class TestCalls:
         with pytest.raises(RetrievalError, match="a class"):
             retrieve(ONE, Document)
 
-    def test_a_query_without_text_is_told(self):
+    def test_a_query_without_text_is_explained(self):
         assert "there is no text to ask with" in problem(lambda _query: [], Query("q", None))
 
     def test_two_queries_of_one_id_are_refused(self):
@@ -236,7 +236,7 @@ class TestCalls:
             {"doc_id": "x"},
         ],
     )
-    def test_options_that_mean_nothing_are_refused(self, options):
+    def test_options_out_of_range_are_refused(self, options):
         with pytest.raises(ValueError, match="Give "):
             RetrievalOptions(**options)
 
@@ -251,5 +251,5 @@ def _sync(query, k):
     return [query, str(k)]
 
 
-def test_simple_namespaces_will_do_as_queries():
+def test_any_object_with_id_text_and_params_is_a_query():
     assert retrieve([SimpleNamespace(id="q", text="t", params={})], _sync).run["q"] == ("t", "10")

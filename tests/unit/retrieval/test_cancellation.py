@@ -96,7 +96,7 @@ def test_a_retriever_that_is_cancelled_by_itself_is_an_error_of_its_query(kind, 
     "options", [{}, {"timeout": 60}, {"concurrency": 3}, {"concurrency": 3, "timeout": 60}]
 )
 @pytest.mark.parametrize("as_async", [True, False])
-def test_so_it_is_on_trio(as_async, options):
+def test_a_retriever_that_is_cancelled_by_itself_is_an_error_of_its_query_on_trio(as_async, options):
     async def search(query):
         if query == "text 1":
             with trio.CancelScope() as scope:

@@ -85,14 +85,14 @@ class TestShapes:
         items = [{"chunk": 3, "file": "docs/handbook.md", "text": HELD}]
         assert asked(items, doc_id=lambda item: item["file"][5:-3]) == (THIRTY.key,)
 
-    def test_a_row_of_a_database(self):
+    def test_a_row_of_a_database_is_read(self):
         connection = sqlite3.connect(":memory:")
         connection.row_factory = sqlite3.Row
         row = connection.execute("SELECT 'c7' AS id, 'handbook' AS doc_id, ? AS text", [HELD]).fetchone()
         connection.close()
         assert asked([row]) == (THIRTY.key,)
 
-    def test_an_elasticsearch_response(self):
+    def test_an_elasticsearch_response_is_read(self):
         hits = [
             {"_id": f"c{n}", "_source": {"source": "handbook", "text": text}}
             for n, text in enumerate([HELD, "x"])
@@ -102,11 +102,11 @@ class TestShapes:
     def test_a_field_that_names_no_judged_document_says_nothing(self):
         assert asked([{"id": "c7", "source": "the web", "text": HELD}]) == ("c7",)
 
-    def test_scores_of_pairs_are_looked_at(self):
+    def test_scores_of_pairs_are_checked(self):
         pairs = [(LangChainDocument(HELD, {"source": "handbook"}, f"c{n}"), n) for n in range(2)]
         assert "above that of the result before it" in problem(pairs)
 
-    def test_folded_on_both_sides(self):
+    def test_chunk_and_passage_are_both_folded(self):
         passage = Passage("handbook", "\ufb01rst  thirty\ndays")
         assert asked([{"id": "handbook", "text": "the first thir\u00adty days"}], passage) == (passage.key,)
 
@@ -122,7 +122,7 @@ class TestProblems:
     @pytest.mark.parametrize(
         "item", ["handbook", ("handbook", 0.5), {"id": "handbook"}, {"id": "handbook", "text": None}]
     )
-    def test_without_a_text(self, item):
+    def test_a_chunk_without_text_is_explained(self, item):
         said = problem(["faq", item])
         assert said.startswith("result 2 is ")
         assert (
@@ -141,11 +141,11 @@ class TestProblems:
             (["faq", "faq"], "faq"),
         ],
     )
-    def test_a_chunk_twice(self, items, name):
+    def test_a_chunk_that_comes_twice_is_an_error(self, items, name):
         assert f"{name!r} came back at rank 1 and again at rank 2. Return each chunk once" in problem(items)
         assert len(asked(items, duplicates="collapse")) == 1
 
-    def test_an_item_without_an_id(self):
+    def test_an_item_without_an_id_is_explained(self):
         assert "No id can be read from it." in problem([LangChainDocument(HELD, {"source": "elsewhere"})])
 
     def test_an_items_id_may_be_missing_beside_ir_doc_id(self):
@@ -162,7 +162,7 @@ def chunks_of_handbook(text, k):
     return [{"id": f"c{n}", "doc_id": "handbook", "text": text} for n, text in enumerate(texts[text])][:k]
 
 
-class TestAsking:
+class TestRetrieval:
     def test_what_was_found_is_kept(self):
         retrieved = retrieve([query(THIRTY, EU)], chunks_of_handbook)
         answer = retrieved.run.answers["returns"]
@@ -181,12 +181,12 @@ class TestAsking:
         retrieved = retrieve(queries, chunks_of_handbook)
         assert retrieved.run["nothing"] == ("c0",)
 
-    def test_in_batches(self):
+    def test_batches_are_read_as_chunks(self):
         queries = [query(THIRTY), query(EU, text="nothing")]
         many = batched(lambda texts, k: [chunks_of_handbook(text, k) for text in texts])
         assert retrieve(queries, many).run == retrieve(queries, chunks_of_handbook).run
 
-    def test_in_other_processes(self):
+    def test_other_processes_read_chunks(self):
         queries = [query(THIRTY), query(EU, text="nothing")]
         with ProcessPoolExecutor(1) as executor:
             there = retrieve(queries, chunks_of_handbook, RetrievalOptions(executor=executor))
@@ -194,7 +194,7 @@ class TestAsking:
         assert not there.errors
 
 
-class TestOtherPassagesThan:
+class TestPassagesOfAStoredRun:
     """What was judged when the stored run was made is looked for as well, whoever asks."""
 
     THEN = Run.of(
@@ -217,7 +217,7 @@ class TestOtherPassagesThan:
         return retrieve(self.QUERIES, retriever, RetrievalOptions(stored=self.THEN, **options))
 
     @pytest.mark.parametrize("options", [{}, {"concurrency": 2}, {"timeout": 60}])
-    def test_both_readings(self, options):
+    def test_an_answer_is_ranked_by_the_passages_of_now_and_of_then(self, options):
         retrieved = self.asked(chunks_of_handbook, **options)
         assert retrieved.run["returns"] == ("handbook (chunk c0)", EU.key, "handbook (chunk c2)")
         assert list(retrieved.by_stored_passages) == ["returns"]
@@ -225,7 +225,7 @@ class TestOtherPassagesThan:
         assert formerly.rankings == ((THIRTY.key, EU.key, "handbook (chunk c2)"),)
         assert set(formerly.passages) == {THIRTY.key, EU.key}
 
-    def test_in_batches_coroutines_and_other_processes(self):
+    def test_batches_coroutines_and_other_processes_give_the_same(self):
         async def coroutine(text, k):
             return chunks_of_handbook(text, k)
 
@@ -241,10 +241,10 @@ class TestOtherPassagesThan:
             (plain.run, plain.by_stored_passages)
         ] * 3
 
-    def test_each_time_that_it_was_asked(self):
+    def test_every_repeat_is_ranked_twice(self):
         assert len(self.asked(chunks_of_handbook, repeat=3).by_stored_passages["returns"].rankings) == 3
 
-    def test_what_has_no_text_cannot_be_looked_through(self):
+    def test_an_answer_without_texts_is_ranked_once(self):
         queries = [query(faq=1)]
         retrieved = retrieve(queries, lambda _query: ["handbook"], RetrievalOptions(stored=self.THEN))
         assert retrieved.run["returns"] == ("handbook",)
@@ -282,7 +282,7 @@ class TestStored:
         assert stored.dumps() == run.dumps() == path.read_text(encoding="utf-8")
         assert retrieve([query(THIRTY, EU)], stored).run == run
 
-    def test_replayed_under_a_shortened_text(self):
+    def test_a_stored_run_is_replayed_under_a_shortened_passage(self):
         run = retrieve([query(THIRTY, EU)], chunks_of_handbook).run
         days = Passage("handbook", "thirty")
         again = retrieve([query(days)], run).run.answers["returns"]
@@ -290,7 +290,7 @@ class TestStored:
         assert again.passages == {days.key: ("handbook", "thirty")}
         assert dict(evaluate_run(GoldenSet([query(days)]), run, ["mrr"]).scores["mrr"]) == {"returns": 1.0}
 
-    def test_cut_at_a_lesser_depth(self):
+    def test_a_stored_ranking_is_cut_at_a_lesser_depth(self):
         run = retrieve([query(THIRTY, EU)], chunks_of_handbook).run
         assert retrieve([query(THIRTY, EU)], run, RetrievalOptions(depth=1)).run["returns"] == (THIRTY.key,)
         assert evaluate_run(self.GOLDEN, run, ["recall"], depth=1)["recall"] == 0.5

@@ -33,13 +33,13 @@ class TestErrors:
             (AssertionError("x" * 1000), "x… ("),
         ],
     )
-    def test_an_exception_is_told_with_its_place(self, error, words):
+    def test_an_exception_is_explained_with_its_place(self, error, words):
         said = problem(failing(error))
         assert words in said
         assert said.isprintable()
         assert len(said) < 500
 
-    def test_real_recursion_is_told(self):
+    def test_real_recursion_is_explained(self):
         def search(query):
             return search(query)
 
@@ -54,7 +54,7 @@ class TestErrors:
         line = search.__code__.co_firstlineno + 1
         assert f"(tests/unit/retrieval/test_errors.py:{line})" in problem(search)
 
-    def test_a_place_in_nobodys_code_is_told_all_the_same(self):
+    def test_a_place_in_library_code_is_named_where_there_is_no_other(self):
         import json
 
         said = problem(json.loads, Query("q", "{"))
@@ -64,14 +64,14 @@ class TestErrors:
         assert "raised TypeError: int() " in said
         assert ".py" not in said
 
-    def test_a_place_is_told_also_where_the_working_folder_is_gone(self, tmp_path, monkeypatch):
+    def test_a_place_is_named_also_where_the_working_folder_is_gone(self, tmp_path, monkeypatch):
         gone = tmp_path / "gone"
         gone.mkdir()
         monkeypatch.chdir(gone)
         gone.rmdir()
         assert f"({failing.__code__.co_filename}:" in problem(failing(ValueError()))
 
-    def test_a_client_of_another_loop_is_told_in_words_that_are_the_same_for_each_query(self):
+    def test_a_client_of_another_loop_is_explained_in_the_same_words_for_each_query(self):
         clients = {}
 
         async def connect():
@@ -104,7 +104,7 @@ class TestErrors:
         assert "raised RuntimeError: Event loop is closed" in problem(closed)
         assert "Its client belongs to another event loop." in problem(closed)
 
-    def test_a_loop_of_the_retrievers_own_where_one_runs_is_told_to_be_left_out(self):
+    def test_a_retriever_that_starts_a_loop_of_its_own_is_told_to_be_async_itself(self):
         def search(query):
             started = later([query])
             try:
@@ -128,21 +128,21 @@ class TestErrors:
         if sys.version_info < (3, 14):
             assert problem(in_thread, timeout=60).endswith("awaits it, and check() too.")
 
-    def test_an_exception_that_breaks_when_shown_is_told(self):
+    def test_an_exception_whose_text_raises_is_explained(self):
         class BrokenError(Exception):
             def __str__(self):
                 raise RuntimeError
 
         assert "BrokenError (tests" in problem(failing(BrokenError()))
 
-    def test_a_generator_that_raises_midway_is_an_error_not_a_short_result(self):
+    def test_a_generator_that_raises_midway_is_an_error(self):
         def search(_query):
             yield "a"
             raise ValueError("lost the connection")
 
         assert "raised ValueError: lost the connection" in problem(search)
 
-    def test_outcomes_that_are_exceptions_pass_through_as_well(self):
+    def test_pytest_exit_and_unittest_skips_pass_through(self):
         for outcome in (pytest.exit.Exception, unittest.SkipTest):
             for options in ALL_OPTIONS:
                 with pytest.raises(outcome, match="as it is"):

@@ -64,7 +64,7 @@ class Engine:
         """What happens to a query; a test puts its own here."""
 
 
-def test_answers_are_those_of_one_by_one(library):
+def test_concurrent_answers_are_those_of_one_by_one(library):
     async def search(query, k):
         await library.sleep(0.002 * (int(query[-1]) * 7 % 5))
         if query.endswith("3"):
@@ -79,7 +79,7 @@ def test_answers_are_those_of_one_by_one(library):
         assert list(together.errors) == ["q3"]
 
 
-def test_as_many_as_wanted_are_in_flight_and_no_more(library):
+def test_concurrency_limits_the_calls_in_flight(library):
     engine = Engine(library, 0.002)
     queries = [Query(f"q{number}") for number in range(30)]
     library.run(aretrieve, queries, engine.search, RetrievalOptions(concurrency=4))
@@ -107,7 +107,7 @@ def test_a_late_query_is_cancelled_and_named(library, concurrency):
 
 @pytest.mark.parametrize("concurrency", [1, 3])
 @pytest.mark.parametrize("looks_sync", [False, True])
-def test_a_late_query_that_keeps_its_loop_from_looking_up_is_named(library, concurrency, looks_sync):
+def test_a_late_query_that_blocks_its_loop_is_named(library, concurrency, looks_sync):
     async def search(query):
         time.sleep(0.3 if query == "text 1" else 0)  # noqa: ASYNC251 - that is the case
         return [query]
@@ -149,7 +149,7 @@ def test_asynchronous_generators_are_drawn_to_k_and_closed(library, options):
 
 @pytest.mark.parametrize("outcome", [pytest.skip.Exception, KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("timeout", [None, 60])
-def test_what_is_no_error_passes_through_as_it_is_and_ends_the_others(library, outcome, timeout):
+def test_outcomes_and_interrupts_pass_through_and_end_the_other_calls(library, outcome, timeout):
     engine = Engine(library)
     held = []
 
@@ -170,7 +170,7 @@ def test_what_is_no_error_passes_through_as_it_is_and_ends_the_others(library, o
 
 
 @pytest.mark.parametrize("timeout", [None, 60])
-def test_the_first_error_ends_it_where_that_is_wanted(library, timeout):
+def test_stop_on_error_ends_the_set_with_the_first_error(library, timeout):
     engine = Engine(library)
 
     async def on(query):
@@ -214,7 +214,7 @@ def test_cancelling_from_outside_waits_until_the_retrievers_have_cleaned_up(libr
 
 
 @pytest.mark.parametrize("options", [{"timeout": 60}, {"concurrency": 3}, {"concurrency": 3, "timeout": 60}])
-def test_sync_retrievers_work_in_threads_while_the_loop_goes_on(library, options):
+def test_sync_retrievers_work_in_threads_while_the_loop_runs_on(library, options):
     tenant = contextvars.ContextVar("tenant")
     here = threading.current_thread()
 
@@ -249,7 +249,7 @@ def test_sync_retrievers_work_in_threads_while_the_loop_goes_on(library, options
     assert len(retrieved.run) == 8
 
 
-def test_sync_retrievers_one_after_the_other_let_the_loop_look_up(library):
+def test_sync_retrievers_one_by_one_let_other_tasks_run(library):
     async def asked():
         called, others = [], threading.Event()
 
@@ -293,7 +293,7 @@ def test_a_sync_retriever_that_hangs_is_named(library):
     assert dict(retrieved.errors) == {"q1": "no answer came within 0.2 s (ir_timeout)."}
 
 
-def test_what_looks_sync_and_has_to_be_awaited_is_in_flight_together(library):
+def test_answers_of_a_lambda_that_returns_coroutines_are_awaited_together(library):
     engine = Engine(library, 0.005)
     retrieved = library.run(
         aretrieve,
@@ -305,7 +305,7 @@ def test_what_looks_sync_and_has_to_be_awaited_is_in_flight_together(library):
     assert engine.most == 3
 
 
-def test_what_looks_sync_and_hangs_when_awaited_is_named(library):
+def test_a_coroutine_of_a_lambda_that_hangs_is_named(library):
     async def search(query):
         await library.sleep(0 if query == "text 0" else 3600)
         return []
@@ -339,7 +339,7 @@ def test_cancelling_from_outside_gives_threads_up(library):
     assert len(coroutines) == 2  # and nobody warned that they were never awaited
 
 
-def test_an_executor_does_what_it_does_for_sync_tests(library):
+def test_an_executor_works_from_async_code(library):
     with ThreadPoolExecutor(2) as executor:
         options = RetrievalOptions(executor=executor, timeout=60, repeat=2)
         retrieved = library.run(aretrieve, QUERIES, lambda query: [query], options)
@@ -347,10 +347,10 @@ def test_an_executor_does_what_it_does_for_sync_tests(library):
     assert retrieved.run.answers["q7"].rankings == (("text 7",), ("text 7",))
 
 
-def test_a_conversation_that_breaks_leaves_nothing_that_was_not_begun(library):
+def test_a_schedule_that_raises_leaves_no_task(library):
     module = {Asyncio: on_asyncio, Trio: on_trio}[library]
 
-    def talk():
+    def schedule():
         yield ("a chunk",)
         raise LookupError("broken")
 
@@ -358,10 +358,10 @@ def test_a_conversation_that_breaks_leaves_nothing_that_was_not_begun(library):
         await library.sleep(3600)
 
     with pytest.raises(LookupError, match="broken"):
-        library.run(module.run_schedule, talk(), work)
+        library.run(module.run_schedule, schedule(), work)
 
 
-def test_check_in_a_running_loop_names_acheck(library):
+def test_sync_code_with_an_async_retriever_in_a_running_loop_is_told_of_acheck(library):
     async def search(_query):
         return []
 
@@ -374,7 +374,7 @@ def test_check_in_a_running_loop_names_acheck(library):
                 library.run(lambda: test(retriever, **options))  # noqa: B023 - called at once
 
 
-def test_check_of_a_sync_retriever_in_a_running_loop_may_ask_several_at_once(library):
+def test_sync_code_in_a_running_loop_may_use_threads(library):
     together = threading.Barrier(3, timeout=30)
 
     def search(query):
@@ -387,7 +387,7 @@ def test_check_of_a_sync_retriever_in_a_running_loop_may_ask_several_at_once(lib
     assert len(library.run(test).run) == 3
 
 
-def test_errors_of_task_groups_are_told_by_what_is_in_them(library):
+def test_errors_of_task_groups_are_explained_by_the_first_in_them(library):
     if library is Asyncio and sys.version_info < (3, 11):
         pytest.skip("asyncio has task groups from Python 3.11 on")
 
@@ -409,7 +409,7 @@ def test_errors_of_task_groups_are_told_by_what_is_in_them(library):
     assert said.endswith("), the first of 2 at once." if library is Asyncio else ").")
 
 
-def test_any_other_loop_will_do_where_nothing_goes_on_at_once():
+def test_one_by_one_works_on_any_event_loop():
     async def search(query):
         return [query]
 

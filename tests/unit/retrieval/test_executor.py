@@ -107,9 +107,9 @@ def _in_process(query, k):
     return [query, str(k)]
 
 
-class TestExecutors:
+class TestThreadPools:
     @pytest.mark.parametrize("repeat", [1, 2])
-    def test_threads(self, repeat):
+    def test_a_thread_pool_answers_sync_and_async_callers(self, repeat):
         with ThreadPoolExecutor(2) as executor:
             options = RetrievalOptions(executor=executor, concurrency=3, repeat=repeat, timeout=60)
             retrieved = retrieve(QUERIES, _in_process, options)
@@ -122,14 +122,14 @@ class TestExecutors:
                 "10",
             )
 
-    def test_an_executor_that_is_shut_down_is_told(self):
+    def test_an_executor_that_is_shut_down_is_explained(self):
         executor = ThreadPoolExecutor(1)
         executor.shutdown()
         assert "ir_executor raised RuntimeError" in problem(_in_process, executor=executor)
         retrieved = asyncio.run(aretrieve(ONE, _in_process, RetrievalOptions(executor=executor)))
         assert "ir_executor raised RuntimeError" in retrieved.errors["q0"]
 
-    def test_what_looked_sync_and_comes_late_is_given_up_without_a_warning(self):
+    def test_a_late_coroutine_is_dropped_without_a_warning(self):
         release = threading.Event()
 
         class Awaitable:
@@ -149,7 +149,7 @@ class TestExecutors:
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # Python 3.12 on, of other tests' threads
 class TestProcesses:
-    def test_answer_as_this_one_does(self, processes):
+    def test_processes_answer_as_this_one_does(self, processes):
         retrieved = asked(processes, repeat=2, timeout=60)
         here = retrieve(FORTY_QUERIES, search, RetrievalOptions(repeat=2))
         assert list(retrieved.run) == list(here.run)
@@ -158,12 +158,12 @@ class TestProcesses:
             assert [ranking[:2] for ranking in theirs] == [ranking[:2] for ranking in ours]
             assert theirs[0][2] != str(os.getpid())
 
-    def test_take_batches(self, processes):
+    def test_processes_answer_batches(self, processes):
         retrieved = asked(processes, batched(search_all, size=7))
         assert retrieved.run["q39"] == ("text 39", "10")
         assert len(retrieved.run) == 40
 
-    def test_name_the_query_that_failed(self, processes):
+    def test_the_query_that_failed_is_named(self, processes):
         retrieved = asked(processes, fail_at_three)
         assert list(retrieved.errors) == ["q3"]
         assert retrieved.errors["q3"].startswith(
@@ -171,13 +171,13 @@ class TestProcesses:
         )
         assert len(retrieved.run) == 39
 
-    def test_name_the_query_that_is_late_and_go_on(self, processes):
+    def test_the_query_that_is_late_is_named_and_its_worker_goes_on(self, processes):
         for _ in range(3):  # as often as would leave no worker, if a late query kept one
             retrieved = asked(processes, hang_at_three, timeout=0.5)
             assert dict(retrieved.errors) == {"q3": "no answer came within 0.5 s (ir_timeout)."}
             assert len(retrieved.run) == 39
 
-    def test_cannot_be_given_a_lambda_and_say_so(self, processes):
+    def test_a_lambda_cannot_be_sent_to_a_process(self, processes):
         for retrieved in (
             asked(processes, lambda query: [query]),
             asyncio.run(
@@ -191,14 +191,14 @@ class TestProcesses:
             assert "Let it be a function of a module" in said
         assert len(asked(processes).run) == 40
 
-    def test_cannot_give_back_a_coroutine_and_say_so(self, processes):
+    def test_a_coroutine_cannot_be_sent_back_from_a_process(self, processes):
         said = asked(processes, answer_later).errors["q0"]
         assert "or its answer back" in said
         assert "coroutine" in said
 
     @pytest.mark.parametrize("options", [{}, {"timeout": 60}])
     @pytest.mark.parametrize("outcome", [pytest.skip, pytest.fail])
-    def test_cannot_skip_or_fail_the_test_and_say_so(self, processes, outcome, options):
+    def test_a_process_cannot_skip_or_fail_the_test(self, processes, outcome, options):
         retrieved = asked(processes, outcome, **options)
         assert len(retrieved.errors) == 5
         assert retrieved.errors["q0"] == (
@@ -209,7 +209,7 @@ class TestProcesses:
     @pytest.mark.skipif(
         "fork" not in multiprocessing.get_all_start_methods(), reason="processes cannot fork here"
     )
-    def test_cannot_skip_where_errors_are_sent_with_what_led_to_them(self):
+    def test_a_process_cannot_skip_where_errors_are_pickled_with_their_context(self):
         # As tblib has it, which Dask installs.
         code = (
             "import copyreg, multiprocessing, pickle, pytest\n"
@@ -225,7 +225,7 @@ class TestProcesses:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert "pytest.skip or pytest.fail was called in a process" in done.stdout
 
-    def test_that_die_are_told_with_the_queries_they_had(self):
+    def test_workers_that_die_fail_the_queries_they_had(self):
         if not hasattr(signal, "SIGKILL"):
             pytest.skip("there is no SIGKILL here")
         with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
@@ -239,7 +239,7 @@ class TestProcesses:
             assert retrieved.run["q0"] == ("text 0",)
             assert "or an earlier test did" in asked(executor).errors["q0"]
 
-    def test_that_die_before_they_answer_are_told_with_what_can_be_the_cause(self):
+    def test_workers_that_die_before_any_answer_are_explained(self):
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
             assert asked(executor, die).errors["q0"] == (
                 "the workers of ir_executor died before they answered anything: their initializer raised, they cannot "
@@ -249,7 +249,7 @@ class TestProcesses:
 
 
 @pytest.mark.parametrize("timeout", [None, 60])
-def test_threads_whose_initializer_fails_are_told(timeout):
+def test_threads_whose_initializer_raises_are_explained(timeout):
     with ThreadPoolExecutor(1, initializer=break_down) as executor:
         said = asked(executor, timeout=timeout).errors["q0"]
     assert "their initializer raised" in said
@@ -284,9 +284,7 @@ def promise(value):
         (lambda _work: promise([None]), "a list of 1, and what came back is list [None]."),
     ],
 )
-def test_an_executor_that_does_not_do_its_work_is_told_and_nothing_is_lost_in_silence(
-    submitted, words, timeout
-):
+def test_an_executor_that_loses_replies_is_explained(submitted, words, timeout):
     retrieved = asked(Broken(submitted), timeout=timeout)
     assert not retrieved.run
     said = retrieved.errors["q0"]
@@ -346,7 +344,7 @@ class TestTimeLimits:
         assert retrieved.stopped
         assert retrieved.errors["q0"] == "no answer came within 0.1 s (ir_timeout)."
 
-    def test_an_executor_may_queue_for_as_long_as_something_comes_back(self, monkeypatch):
+    def test_an_executor_may_queue_as_long_as_anything_comes_back(self, monkeypatch):
         monkeypatch.setattr("pytest_irmetrics.retrieval.executor._START_SECONDS", 0.4)
 
         def slow(query):
@@ -363,14 +361,14 @@ class TestOutcomes:
         "outcome", [pytest.skip.Exception, pytest.exit.Exception, unittest.SkipTest, KeyboardInterrupt]
     )
     @pytest.mark.parametrize("timeout", [None, 60])
-    def test_pass_through(self, outcome, timeout):
+    def test_outcomes_pass_through(self, outcome, timeout):
         def act(_query):
             raise outcome("as it is")
 
         with ThreadPoolExecutor(1) as executor, pytest.raises(outcome, match="as it is"):
             asked(executor, act, timeout=timeout)
 
-    def test_what_waits_when_it_ends_is_not_asked(self):
+    def test_queued_calls_are_not_made_after_the_end(self):
         asked_for = []
 
         def act(query):
@@ -386,7 +384,7 @@ class TestOutcomes:
         assert len(asked_for) < 20
 
 
-def test_what_has_come_back_and_is_not_awaited_any_more_is_given_up_without_a_warning():
+def test_an_answer_that_nobody_awaits_any_more_is_dropped_without_a_warning():
     class Cancelled:
         """An event loop on which the work is cancelled between the thread's answer and its being awaited."""
 
@@ -397,9 +395,11 @@ def test_what_has_come_back_and_is_not_awaited_any_more_is_given_up_without_a_wa
 
     with DaemonThreads() as threads:
         work = ExecutorRunner(answer_later_itself, RetrievalOptions(), threads, Cancelled)
-        [ask] = next(schedule_calls(FORTY_QUERIES[:1], Retriever.of(answer_later_itself), RetrievalOptions()))
+        [call] = next(
+            schedule_calls(FORTY_QUERIES[:1], Retriever.of(answer_later_itself), RetrievalOptions())
+        )
         with pytest.raises(asyncio.CancelledError):
-            asyncio.run(work((ask,)))
+            asyncio.run(work((call,)))
     gc.collect()
 
 
@@ -419,7 +419,7 @@ def test_an_async_retriever_is_refused():
         asyncio.run(aretrieve(FORTY_QUERIES, search, RetrievalOptions(executor=Counting())))
 
 
-def test_what_goes_to_a_process_is_small():
+def test_a_job_for_a_process_is_small():
     sizes = []
 
     class Weighing(Counting):

@@ -131,12 +131,12 @@ class TestLangChain:
             (Wrapper(func=dict.fromkeys), ["nothing"]),
         ],
     )
-    def test_is_given_the_depth_where_it_would_take_it(self, retriever, given):
+    def test_the_depth_is_handed_over_where_it_is_taken(self, retriever, given):
         assert found(retriever) == given
         if not hasattr(retriever, "func"):
             assert afound(retriever) == ["async", *given]
 
-    def test_is_given_the_params(self):
+    def test_params_are_handed_over(self):
         assert found(Runnable(), lang="no") == ["lang=no"]
         assert found(WithDepth(), lang="no") == ["lang=no", "k=7"]
         assert found(WithDepth(), k=3) == ["k=3"]
@@ -147,11 +147,11 @@ class TestLangChain:
     @pytest.mark.parametrize(
         "retriever", [Retriever(), Wrapper(first=Retriever()), Wrapper(bound=Retriever())]
     )
-    def test_params_that_it_would_drop_are_an_error(self, retriever):
+    def test_params_that_would_be_dropped_are_an_error(self, retriever):
         for problem in (found(retriever, lang="no"), afound(retriever, lang="no")):
             assert "invoke(input) cannot be called: got an unexpected keyword argument 'lang'" in problem
 
-    def test_its_own_async_function_is_what_an_async_test_asks(self):
+    def test_an_async_test_calls_the_retrievers_own_async_function(self):
         class Both(Retriever):
             async def _aget_relevant_documents(self, query, *, run_manager):
                 raise NotImplementedError
@@ -159,7 +159,7 @@ class TestLangChain:
         assert found(Both()) == ["nothing"]
         assert afound(Both()) == ["async", "nothing"]
 
-    def test_without_one_its_sync_function_is_called_here_and_in_no_thread(self):
+    def test_an_async_test_calls_the_sync_function_where_there_is_no_other(self):
         class Sync(WithDepth):
             _aget_relevant_documents = filled_in
 
@@ -167,7 +167,7 @@ class TestLangChain:
         assert afound(Wrapper(func=lambda query: None)) == ["nothing"]
         assert afound(Wrapper(first=Sync())) == ["async", "nothing"]
 
-    def test_what_is_async_alone_serves_sync_tests(self):
+    def test_a_sync_test_calls_the_async_function_where_there_is_no_other(self):
         class Coroutine:
             async def ainvoke(self, input, config=None, **kwargs):
                 return told(**kwargs)
@@ -178,14 +178,14 @@ class TestLangChain:
         assert found(Coroutine()) == ["nothing"]
         assert found(Wrapper(afunc=function)) == ["async", "k=7"]
 
-    def test_what_its_sync_function_does_not_take_is_dropped_from_the_async_one_too(self):
+    def test_params_that_the_sync_function_does_not_take_are_an_error_for_the_async_one_too(self):
         class Both(Retriever):
             async def _aget_relevant_documents(self, query, *, run_manager, k=4):
                 raise NotImplementedError
 
         assert afound(Both()) == ["async", "nothing"]
 
-    def test_ones_own_class_with_an_invoke_has_its_own_signature(self):
+    def test_another_class_with_an_invoke_has_its_own_signature(self):
         class Own:
             def invoke(self, text, depth, /, lang):
                 return told(text=text, depth=depth, lang=lang)
@@ -203,11 +203,11 @@ class TestLlamaIndex:
         async def aretrieve(self, str_or_query_bundle):
             return ["async"]
 
-    def test_is_asked_by_the_method_that_fits_the_test(self):
+    def test_sync_and_async_tests_call_the_method_that_fits(self):
         assert found(self.Retriever()) == ["text"]
         assert afound(self.Retriever()) == ["async"]
 
-    def test_takes_no_params(self):
+    def test_params_are_an_error(self):
         problem = found(self.Retriever(), lang="no")
         assert (
             "retrieve(str_or_query_bundle) cannot be called: got an unexpected keyword argument 'lang'"
@@ -228,15 +228,15 @@ class TestHaystack:
         async def run_async(self, query, top_k=None):
             return {"documents": ["async", f"top_k={top_k}"]}
 
-    def test_is_given_query_depth_and_params_by_name(self):
+    def test_query_depth_and_params_go_by_name(self):
         assert found(self.Component()) == afound(self.Component()) == ["query=text", "top_k=7"]
         assert found(self.Component(), filters="f") == ["query=text", "top_k=7", "filters=f"]
 
-    def test_is_asked_by_the_method_that_fits_the_test(self):
+    def test_sync_and_async_tests_call_the_method_that_fits(self):
         assert found(self.AsyncComponent()) == ["query=text", "top_k=7"]
         assert afound(self.AsyncComponent()) == ["async", "top_k=7"]
 
-    def test_with_inputs_that_it_was_told_of(self):
+    def test_a_supercomponent_takes_the_inputs_of_its_mapping(self):
         class Dynamic:
             def run(self, **kwargs):
                 return {"documents": told(**kwargs)}
@@ -263,12 +263,12 @@ class TestHaystack:
             (lambda: None, "Its run takes nothing, and no `query`."),
         ],
     )
-    def test_that_takes_no_text_says_what_to_give_instead(self, run, words):
+    def test_a_component_that_takes_no_text_is_explained(self, run, words):
         with pytest.raises(RetrievalError) as error:
             found(SimpleNamespace(run=run))
         assert words in str(error.value)
 
-    def test_a_pipeline_says_what_to_give_instead(self):
+    def test_a_pipeline_is_explained(self):
         pipeline = SimpleNamespace(run=lambda data: None, add_component=lambda name, instance: None)
         with pytest.raises(RetrievalError, match=r"Of a pipeline, give .*lambda query, k: pipeline\.run\("):
             found(pipeline)
@@ -298,12 +298,12 @@ class TestAnyOfThem:
             assert asyncio.run(aretrieve(query(), Runnable(), options)).run["q"] == ("nothing",)
 
     @pytest.mark.parametrize("options", [{"concurrency": 3}, {"timeout": 60}, {"repeat": 2}])
-    def test_works_with_every_option(self, options):
+    def test_every_option_works(self, options):
         options = RetrievalOptions(depth=7, **options)
         assert result(retrieve(query(), OfVectorStore(), options)) == ["k=7"]
         assert result(asyncio.run(aretrieve(query(), OfVectorStore(), options))) == ["async", "k=7"]
 
-    def test_what_it_raises_is_the_querys_error(self):
+    def test_an_exception_is_the_querys_error(self):
         class Broken:
             def retrieve(self, text):
                 raise ConnectionError("engine went away")
@@ -314,7 +314,7 @@ class TestAnyOfThem:
 
     @pytest.mark.parametrize("method", ["invoke", "retrieve", "run"])
     @pytest.mark.parametrize("answer", [None, "doc-1", {"doc-1"}, [0.5], {"context": ["doc-1"]}])
-    def test_what_it_gives_that_is_no_result_is_told(self, method, answer):
+    def test_an_answer_that_is_no_result_is_explained(self, method, answer):
         problem = found(SimpleNamespace(**{method: lambda query: answer}))
         assert "Accepted, best first: ids" in problem
 
@@ -329,14 +329,14 @@ class TestAnyOfThem:
             (Retriever, "a class. Give a callable"),
         ],
     )
-    def test_what_is_none_is_told_what_is_accepted(self, retriever, words):
+    def test_an_object_that_is_no_retriever_is_explained(self, retriever, words):
         with pytest.raises(RetrievalError) as error:
             found(retriever)
         assert words in str(error.value)
         for name in ("LangChain", "LlamaIndex", "Haystack", "batched", "a Run"):
             assert name in str(error.value)
 
-    def test_what_an_async_fixture_gives_that_nobody_awaited_is_told(self):
+    def test_an_async_fixture_that_nobody_awaited_is_explained(self):
         async def coroutine():
             return found
 
@@ -381,7 +381,7 @@ class TestAnyOfThem:
             (lambda query: ["a"], None),
         ],
     )
-    def test_says_where_the_depth_is_set_of_what_cannot_be_handed_one(self, retriever, advice):
+    def test_the_advice_says_where_the_depth_is_set(self, retriever, advice):
         assert retrieve(query(), retriever).depth_advice == advice
 
 

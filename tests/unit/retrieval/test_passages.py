@@ -56,7 +56,7 @@ class TestFold:
         assert fold(text) == folded
 
     @given(st.text())
-    def test_twice_is_once(self, text):
+    def test_folding_twice_is_folding_once(self, text):
         assert fold(fold(text)) == fold(text)
 
     @given(st.text(alphabet=st.characters(codec="utf-8")))
@@ -66,10 +66,10 @@ class TestFold:
 
 
 class TestKey:
-    def test_is_document_and_text(self):
+    def test_the_key_is_document_and_text(self):
         assert Passage("handbook", " thirty\n days ", 2).key == "handbook: thirty days"
 
-    def test_of_a_long_text_is_cut_and_still_its_own(self):
+    def test_the_key_of_a_long_text_is_cut_and_still_unique(self):
         start = "You can send a product back to us within thirty days of the day "
         keys = {Passage("handbook", start + end).key for end in ("of purchase", "of delivery")}
         assert len(keys) == 2
@@ -133,7 +133,7 @@ class TestRank:
         assert rank_chunks(chunks, [THIRTY], collapse=True) == ("faq", THIRTY.key)
 
     @CHUNKS_AND_PASSAGES
-    def test_a_ranking_is_read_again_as_it_is(self, chunks, passages, collapse):
+    def test_translating_a_ranking_to_the_same_passages_changes_nothing(self, chunks, passages, collapse):
         ranking = rank_chunks(
             [Chunk(document, None, text) for document, text in chunks], passages, collapse=collapse
         )
@@ -168,7 +168,7 @@ class TestRank:
             assert score is None or family.lower <= score <= family.upper + 1e-12, metric.name
 
 
-class TestReread:
+class TestTranslateRanking:
     """A stored ranking under the judgments of today."""
 
     STORED = {  # noqa: RUF012 - read only
@@ -199,7 +199,7 @@ class TestReread:
             "faq",
         )
 
-    def test_of_another_document_it_is_another_passage(self):
+    def test_the_same_text_of_another_document_is_another_passage(self):
         ranking = ("handbook: thirty days",)
         assert self.translate_ranking(ranking, [Passage("terms", "thirty days")]) == ranking
 

@@ -1,4 +1,4 @@
-"""The schedule decides what to ask next and when to stop; here nobody asks."""
+"""The schedule decides which calls to make and when to stop; here no driver runs it."""
 
 # ruff: noqa: ARG005 - retrievers take what they are given
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from concurrent.futures import Executor, Future
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 
 import pytest
 
@@ -17,7 +17,7 @@ from pytest_irmetrics.retrieval import (
     batched,
     retrieve,
 )
-from pytest_irmetrics.retrieval.call import Reply
+from pytest_irmetrics.retrieval.call import Reply, call_retriever
 from pytest_irmetrics.retrieval.schedule import schedule_calls
 from tests.unit.retrieval.helpers import ONE, QUERIES, Query
 
@@ -26,50 +26,70 @@ def _sync(query, k):
     return [query, str(k)]
 
 
-class TestConversation:
-    """The generator alone, with nobody asking."""
-
+class TestSchedule:
     @staticmethod
-    def replies(*asks):
-        return [[Reply(ask, tuple((query_id,) for query_id in ask.query_ids), 1.0)] for ask in asks]
+    def replies(*calls):
+        return [[Reply(call, tuple((query_id,) for query_id in call.query_ids), 1.0)] for call in calls]
 
     def test_asks_until_enough_is_in_flight_then_waits(self):
-        talk = schedule_calls(QUERIES, Retriever.of(_sync), RetrievalOptions(concurrency=2))
-        (first,) = next(talk)
-        (second,) = talk.send([])
+        schedule = schedule_calls(QUERIES, Retriever.of(_sync), RetrievalOptions(concurrency=2))
+        (first,) = next(schedule)
+        (second,) = schedule.send([])
         assert (first.query_ids, second.query_ids) == (("q0",), ("q1",))
-        assert talk.send([]) is None
-        (third,) = talk.send(self.replies(second))
+        assert schedule.send([]) is None
+        (third,) = schedule.send(self.replies(second))
         assert third.query_ids == ("q2",)
-        assert talk.send([]) is None
+        assert schedule.send([]) is None
 
     def test_replies_may_come_in_any_order_and_all_at_once(self):
-        talk = schedule_calls(QUERIES[:3], Retriever.of(_sync), RetrievalOptions(concurrency=3))
-        asks = [*next(talk), *talk.send([]), *talk.send([])]
-        assert talk.send([]) is None
+        schedule = schedule_calls(QUERIES[:3], Retriever.of(_sync), RetrievalOptions(concurrency=3))
+        calls = [*next(schedule), *schedule.send([]), *schedule.send([])]
+        assert schedule.send([]) is None
         with pytest.raises(StopIteration) as end:
-            talk.send(self.replies(*reversed(asks)))
+            schedule.send(self.replies(*reversed(calls)))
         assert list(end.value.value.run) == ["q0", "q1", "q2"]
 
     def test_no_more_than_five_are_asked_before_one_was_answered(self):
-        talk = schedule_calls(QUERIES, Retriever.of(_sync), RetrievalOptions(concurrency=8))
-        asks = [ask for chunk in [next(talk), *(talk.send([]) for _ in range(4))] for ask in chunk]
-        assert len(asks) == 5
-        assert talk.send([]) is None
-        assert talk.send([[asks[0].failed("down")]]) is None
-        (sixth,) = talk.send(self.replies(asks[1]))
+        schedule = schedule_calls(QUERIES, Retriever.of(_sync), RetrievalOptions(concurrency=8))
+        calls = [call for chunk in [next(schedule), *(schedule.send([]) for _ in range(4))] for call in chunk]
+        assert len(calls) == 5
+        assert schedule.send([]) is None
+        assert schedule.send([[calls[0].failed("down")]]) is None
+        (sixth,) = schedule.send(self.replies(calls[1]))
         assert sixth.query_ids == ("q5",)
 
-    def test_carries_what_to_call_with_as_plain_data(self):
-        talk = schedule_calls(
+    def test_a_call_is_plain_data(self):
+        schedule = schedule_calls(
             [Query("q", "t", {"lang": "no"})], Retriever.of(lambda q, k, lang: []), RetrievalOptions(depth=3)
         )
-        (ask,) = next(talk)
-        assert (ask.args, ask.kwargs, ask.repeat) == (("t", 3), {"lang": "no"}, 0)
+        (call,) = next(schedule)
+        assert (call.args, call.kwargs, call.repeat) == (("t", 3), {"lang": "no"}, 0)
+
+    def test_the_driver_of_the_docstring_gets_the_result(self):
+        options = RetrievalOptions(concurrency=2)
+
+        def make_calls(chunk):
+            return [call_retriever(_sync, call, options) for call in chunk]
+
+        def drive(threads):
+            schedule = schedule_calls(QUERIES, Retriever.of(_sync), options)
+            futures = set()
+            chunk = next(schedule)
+            while True:
+                if chunk is not None:
+                    futures.add(threads.submit(make_calls, chunk))
+                    done = set()
+                else:
+                    done, futures = wait(futures, return_when=FIRST_COMPLETED)
+                chunk = schedule.send([future.result() for future in done])
+
+        with ThreadPoolExecutor(2) as threads, pytest.raises(StopIteration) as end:
+            drive(threads)
+        assert end.value.value.run == retrieve(QUERIES, _sync).run
 
 
 class TestRepeats:
-    def test_each_query_is_asked_as_often_as_wanted(self):
+    def test_each_query_is_asked_as_often_as_repeat_says(self):
         asked = []
 
         def search(query):
@@ -82,7 +102,7 @@ class TestRepeats:
         assert len(retrieved.latencies["q1"]) == 3
 
     @pytest.mark.parametrize("options", [{"concurrency": 4}, {"timeout": 60}])
-    def test_repeats_are_in_order_whoever_asks(self, options):
+    def test_every_driver_keeps_all_repeats(self, options):
         lock, asked = threading.Lock(), {}
 
         def search(query):
@@ -114,7 +134,7 @@ class TestRepeats:
         retrieved = retrieve(ONE, lambda _query: time.sleep(0.02) or [])
         assert 20 <= retrieved.latencies["q0"][0] < 20_000
 
-    def test_what_a_generator_takes_is_counted(self):
+    def test_latencies_include_the_time_of_a_generator(self):
         def search(_query):
             time.sleep(0.02)
             yield "a"
@@ -143,63 +163,63 @@ class Counting(Executor):
         return future
 
 
-class TestChunks:
+class TestChunksOfCalls:
     @staticmethod
     def replies(chunk, milliseconds):
-        return [Reply(ask, tuple(("d",) for _ in ask.query_ids), milliseconds) for ask in chunk]
+        return [Reply(call, tuple(("d",) for _ in call.query_ids), milliseconds) for call in chunk]
 
-    def talk(self, retriever=search, queries=1000, **options):
-        asks = [Query(f"q{number}") for number in range(queries)]
+    def schedule(self, retriever=search, queries=1000, **options):
+        calls = [Query(f"q{number}") for number in range(queries)]
         options = RetrievalOptions(executor=Counting(), **options)
-        return schedule_calls(asks, Retriever.of(retriever), options)
+        return schedule_calls(calls, Retriever.of(retriever), options)
 
     @pytest.mark.parametrize(
         ("milliseconds", "calls"), [(500, 1), (200, 1), (99, 2), (10, 20), (1, 200), (0, 995)]
     )
-    def test_have_as_many_calls_as_take_a_fifth_of_a_second(self, milliseconds, calls):
-        talk = self.talk()
-        first = [next(talk), *(talk.send([]) for _ in range(4))]
+    def test_a_chunk_has_as_many_calls_as_take_a_fifth_of_a_second(self, milliseconds, calls):
+        schedule = self.schedule()
+        first = [next(schedule), *(schedule.send([]) for _ in range(4))]
         assert [len(chunk) for chunk in first] == [1] * 5
-        assert talk.send([]) is None
-        assert len(talk.send([self.replies(first[0], milliseconds)])) == calls
+        assert schedule.send([]) is None
+        assert len(schedule.send([self.replies(first[0], milliseconds)])) == calls
 
-    def test_a_first_call_that_loads_a_model_is_forgotten_by_and_by(self):
-        talk = self.talk()
-        chunk = next(talk)
-        assert [len(talk.send([])) for _ in range(4)] == [1] * 4
-        chunk = talk.send([self.replies(chunk, 6000)])
+    def test_a_slow_first_call_is_outweighed_by_later_ones(self):
+        schedule = self.schedule()
+        chunk = next(schedule)
+        assert [len(schedule.send([])) for _ in range(4)] == [1] * 4
+        chunk = schedule.send([self.replies(chunk, 6000)])
         for _ in range(20):
-            chunk = talk.send([self.replies(chunk, 10)])
+            chunk = schedule.send([self.replies(chunk, 10)])
         assert len(chunk) == 19
 
-    def test_of_batches_count_their_queries(self):
-        talk = self.talk(batched(search_all, size=10))
-        chunk = next(talk)
-        assert len(talk.send([self.replies(chunk, 5)])) == 4
+    def test_a_batch_counts_as_its_queries(self):
+        schedule = self.schedule(batched(search_all, size=10))
+        chunk = next(schedule)
+        assert len(schedule.send([self.replies(chunk, 5)])) == 4
 
-    def test_that_failed_tell_nothing_about_the_pace(self):
-        talk = self.talk()
-        first = [next(talk), *(talk.send([]) for _ in range(4))]
-        assert talk.send([[ask.failed("down") for ask in first[0]]]) is None
-        assert len(talk.send([self.replies(first[1], 100)])) == 2
+    def test_failed_calls_do_not_change_the_size(self):
+        schedule = self.schedule()
+        first = [next(schedule), *(schedule.send([]) for _ in range(4))]
+        assert schedule.send([[call.failed("down") for call in first[0]]]) is None
+        assert len(schedule.send([self.replies(first[1], 100)])) == 2
 
-    def test_wait_at_the_executor_unless_concurrency_says_how_many(self):
+    def test_many_chunks_wait_at_the_executor_unless_concurrency_limits_them(self):
         for options, most in (({}, 256), ({"concurrency": 7}, 7)):
-            talk = self.talk(**options)
-            chunk = talk.send(None)
-            chunk = talk.send([self.replies(chunk, 1000)])
+            schedule = self.schedule(**options)
+            chunk = schedule.send(None)
+            chunk = schedule.send([self.replies(chunk, 1000)])
             count = 0
             while chunk is not None:
                 count += 1
-                chunk = talk.send([])
+                chunk = schedule.send([])
             assert count == most
 
-    def test_are_for_executors_alone(self):
-        talk = schedule_calls(QUERIES, Retriever.of(search), RetrievalOptions(concurrency=4))
-        chunk = next(talk)
-        assert len(talk.send([self.replies(chunk, 0.001)])) == 1
+    def test_without_an_executor_a_chunk_has_one_call(self):
+        schedule = schedule_calls(QUERIES, Retriever.of(search), RetrievalOptions(concurrency=4))
+        chunk = next(schedule)
+        assert len(schedule.send([self.replies(chunk, 0.001)])) == 1
 
-    def test_go_out_and_come_back_in_order(self):
+    def test_answers_come_back_in_the_order_of_the_queries(self):
         executor = Counting()
         queries = [Query(f"q{number}", f"text {number}") for number in range(5000)]
         retrieved = retrieve(queries, search, RetrievalOptions(executor=executor, repeat=2))

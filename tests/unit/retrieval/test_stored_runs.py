@@ -33,7 +33,7 @@ def _in_process(query, k):
     return [query, str(k)]
 
 
-class TestStored:
+class TestStoredRankings:
     """A run over the same queries, such as a baseline: what is the same again is taken from it."""
 
     @pytest.fixture(params=["one by one", "threads", "an executor", "async one by one", "async", "twice"])
@@ -70,20 +70,20 @@ class TestStored:
         assert asked["q0"][1] is asked["q1"][1] is STORED["q0"][0]
 
     @pytest.mark.parametrize("answer", [["first", "second"], ["first", "second", "third", "fourth"][:2], []])
-    def test_a_part_of_it_is_not_the_same(self, run, answer):
+    def test_a_part_of_a_ranking_is_another_ranking(self, run, answer):
         assert list(run(answer)["q0"]) == answer
 
-    def test_what_only_claims_to_be_equal_is_not_the_same(self):
+    def test_an_object_that_equals_anything_is_not_the_same(self):
         options = RetrievalOptions(stored=STORED)
         answer = [ANY, ANY, ANY]
         assert "No id can be read from it" in retrieve(ONE, lambda q: answer, options).errors["q0"]
 
-    def test_duplicates_and_empty_ids_are_found_as_ever(self):
+    def test_duplicates_and_empty_ids_are_still_found(self):
         options = RetrievalOptions(stored=STORED)
         for answer, words in ((["first", "first"], "again at rank 2"), (["first", ""], "Its id is empty")):
             assert words in retrieve(ONE, lambda q, a=answer: a, options).errors["q0"]
 
-    def test_it_is_not_sent_to_processes(self):
+    def test_a_stored_run_is_not_sent_to_processes(self):
         pickled = []
 
         class Executor(ThreadPoolExecutor):
@@ -97,8 +97,8 @@ class TestStored:
         assert len(pickled[0]) == len(pickled[1])
 
 
-class TestRunAsRetriever:
-    def test_answers_from_the_store_and_an_unknown_query_is_an_empty_answer(self):
+class TestReplay:
+    def test_an_unknown_query_has_an_empty_answer(self):
         retrieved = retrieve(
             QUERIES[:2], Run({"q0": ["a", "b", "c"], "q9": ["x"]}), RetrievalOptions(depth=2)
         )
@@ -110,7 +110,7 @@ class TestRunAsRetriever:
         assert not retrieved.errors
         assert retrieved.missing == ("q1",)
 
-    def test_a_run_that_was_recorded_holds_all_that_it_was_asked(self):
+    def test_an_unknown_query_of_a_recorded_run_is_an_error(self):
         run = Run.of({"q0": Answer((("a",),)), "q9": Answer((("b",),))}, depth=10)
         retrieved = retrieve(QUERIES[:2], run)
         assert retrieved.errors == {"q1": "the stored run was not asked this query. Store the run anew."}
@@ -118,7 +118,7 @@ class TestRunAsRetriever:
         assert retrieved.missing == ()
 
     @pytest.mark.parametrize("depth", [None, 10])
-    def test_a_run_of_other_queries_is_told_from_one_with_empty_answers(self, depth):
+    def test_a_run_of_other_queries_is_refused(self, depth):
         run = Run.of({f"x{n}": Answer((("a",),)) for n in range(4)}, depth=depth)
         wrong = r"no query that is asked here: it has 'x0', 'x1', 'x2', …, and asked is 'q0', 'q1'\."
         with pytest.raises(RetrievalError, match=wrong):
@@ -137,17 +137,17 @@ class TestRunAsRetriever:
             retrieve(ONE, run, RetrievalOptions(depth=10))
         assert retrieve(ONE, run, RetrievalOptions(depth=1)).run["q0"] == ("a",)
 
-    def test_gives_all_its_repeats(self):
+    def test_all_repeats_are_answered(self):
         run = Run.of({"q0": Answer((("a",), ("b",)))})
         assert retrieve(ONE, run).run.answers["q0"].rankings == (("a",), ("b",))
 
-    def test_needs_no_texts_and_takes_params(self):
+    def test_queries_need_no_texts(self):
         queries = [Query("q0", None, {"lang": "no"})]
         answer = retrieve(queries, Run({"q0": ["a"]})).run.answers["q0"]
         assert answer == Answer((("a",),), text=None, params={"lang": "no"})
         assert asyncio.run(aretrieve(queries, Run({"q0": ["a"]}))).run["q0"] == ("a",)
 
-    def test_does_not_answer_another_question(self):
+    def test_another_text_or_other_params_are_an_error(self):
         run = Run.of({"q0": Answer((("a",),), text="text 0", params={"lang": "no"})})
         assert "answers another text, 'text 0'" in problem(run, Query("q0", "reworded", {"lang": "no"}))
         assert "answers other params, dict {'lang': 'no'}" in problem(run, Query("q0", "text 0"))

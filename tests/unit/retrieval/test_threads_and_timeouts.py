@@ -46,7 +46,7 @@ class TestTimeouts:
         )
         subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
 
-    def test_what_comes_late_is_not_heard(self):
+    def test_a_late_answer_is_ignored(self):
         release = threading.Event()
         answered = threading.Event()
 
@@ -90,7 +90,7 @@ class TestTimeouts:
         assert dict(retrieved.errors) == {"q1": "no answer came within 0.2 s (ir_timeout)."}
         assert cancelled == ["text 1"]
 
-    def test_a_coroutine_that_swallows_its_cancellation_hangs_nobody(self, monkeypatch):
+    def test_a_coroutine_that_swallows_its_cancellation_is_left_behind(self, monkeypatch):
         monkeypatch.setattr("pytest_irmetrics.retrieval.asyncio_driver.CLEANUP_SECONDS", 0.05)
         stop = []
 
@@ -103,7 +103,7 @@ class TestTimeouts:
         stop.append(True)
         retrieve(ONE, lambda _query: asyncio.sleep(0.1, []))
 
-    def test_what_looked_sync_and_hangs_when_awaited_is_timed(self):
+    def test_a_coroutine_of_a_lambda_is_timed(self):
         async def search():
             await asyncio.sleep(3600)
 
@@ -138,12 +138,12 @@ class TestTimeouts:
 
 
 class TestThreads:
-    def test_without_timeout_and_concurrency_it_is_this_thread(self):
+    def test_without_timeout_and_concurrency_calls_are_made_in_this_thread(self):
         threads = set()
         retrieve(QUERIES, lambda _query: threads.add(threading.current_thread()) or [])
         assert threads == {threading.current_thread()}
 
-    def test_sqlite_works_here_and_elsewhere_says_the_cure(self):
+    def test_sqlite_in_another_thread_is_explained_with_its_cure(self):
         connection = sqlite3.connect(":memory:")
         connection.execute("create table docs (id text)")
         connection.execute("insert into docs values ('a')")
@@ -157,7 +157,7 @@ class TestThreads:
         assert "check_same_thread=False, and hold a threading.Lock() from the query until" in said
         connection.close()
 
-    def test_as_many_as_wanted_work_at_once(self):
+    def test_as_many_threads_work_as_concurrency_says(self):
         together = threading.Barrier(3, timeout=30)
 
         def search(query):
