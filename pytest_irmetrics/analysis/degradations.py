@@ -1,7 +1,7 @@
-"""Ways of making a stored run worse, each realistic and none left to chance.
+"""The degradations of the self-test: realistic ways of making a stored run worse, without randomness.
 
-A choice is a hash of the degradation's name and the query's id, so that every machine, every Python and every order of the
-queries gives the same.
+Where queries or documents are chosen, a hash of the degradation's name and the query's id decides, so that every machine,
+every Python and every order of the queries gives the same rankings.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import json
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_irmetrics.base.wording import plural
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import Query
 
     Rankings = Mapping[str, tuple[Sequence[str], ...]]
-    """Query id → what it answers instead; of the queries that are degraded alone."""
+    """Query id → its degraded rankings, one per repeat; of the queries that are degraded alone."""
 
 SMALLEST_SLICE = 3
 """The fewest queries with a tag that are degraded as a slice."""
@@ -33,19 +33,19 @@ _TRUNCATED = (5, 3)
 _ONE_PLACE_IN = 5
 
 
-class Plan(NamedTuple):
-    """A degradation that is still to be judged."""
+class DegradedRankings(NamedTuple):
+    """A degradation: the rankings that it gives to the queries it touches."""
 
     name: str
     what: str
     rankings: Rankings
-    kind: str = "rankings"
-    """``rankings``, ``broken``, ``no_answer``, or ``slice``."""
+    kind: Literal["rankings", "broken", "no_answer", "slice"] = "rankings"
+    """What advice it gets where it is missed."""
     tag: str | None = None
 
 
-def plans(intact: Evaluation) -> Iterator[Plan]:
-    """Give every degradation that applies to a run, the broadest first."""
+def degradations(intact: Evaluation) -> Iterator[DegradedRankings]:
+    """Yield every degradation that applies to a run, those of all queries first."""
     answerable = [query for query in intact.counted if not query.no_answer]
     corpus = _Corpus(intact)
     level = intact.golden.relevance_level
@@ -57,30 +57,30 @@ def plans(intact: Evaluation) -> Iterator[Plan]:
         }
         return {query_id: now for query_id, now in changed.items() if now != intact.rankings(query_id)}
 
-    yield Plan(
+    yield DegradedRankings(
         "best hit of every query lost",
         "The first relevant document of every ranking is no longer returned.",
         every(lambda query, ranking: _without_best(query, ranking, level)),
     )
     for count, word in ((1, "one"), (3, "three")):
         pushed = plural(count, "unjudged document")
-        yield Plan(
+        yield DegradedRankings(
             f"rankings shifted by {word}",
             f"{pushed} of other queries {'is' if count == 1 else 'are'} pushed in at the top of every ranking.",
             every(partial(_shifted, corpus=corpus, count=count)),
         )
     for kept in _TRUNCATED:
-        yield Plan(
+        yield DegradedRankings(
             f"rankings truncated to {kept}",
             f"Only the first {kept} results of every query come back.",
             every(partial(_truncated, size=kept)),
         )
-    yield Plan(
+    yield DegradedRankings(
         "unjudged documents swapped in",
         "In every ranking one place in five, anywhere, holds an unjudged document of another query instead.",
         every(partial(_swapped_in, corpus=corpus)),
     )
-    yield Plan(
+    yield DegradedRankings(
         "neighbours swapped", "Half of all neighbouring results, anywhere, change places.", every(_swapped)
     )
     yield from _broken(intact, answerable)
@@ -88,7 +88,7 @@ def plans(intact: Evaluation) -> Iterator[Plan]:
     for tag in intact.tags:
         of_slice = [query for query in answerable if tag in query.tags]
         if len(of_slice) >= SMALLEST_SLICE:
-            yield Plan(
+            yield DegradedRankings(
                 f"slice {tag} lost ({len(of_slice)})",
                 f"Each of the {len(of_slice)} queries tagged {tag} comes back empty.",
                 _emptied(intact, of_slice),
@@ -97,15 +97,15 @@ def plans(intact: Evaluation) -> Iterator[Plan]:
             )
 
 
-def _broken(intact: Evaluation, answerable: Sequence[Query]) -> Iterator[Plan]:
-    """Break a share of the queries; of those that work, since the others have nothing to lose."""
+def _broken(intact: Evaluation, answerable: Sequence[Query]) -> Iterator[DegradedRankings]:
+    """Empty the answers of a share of the queries, of those that find a relevant document."""
     level = intact.golden.relevance_level
     working = [
         query
         for query in answerable
         if any(_is_relevant(query, doc, level) for ranking in intact.rankings(query.id) for doc in ranking)
     ]
-    # One order for all shares: whoever catches 3 % is not told otherwise by another choice of 10 %.
+    # One order for all shares, so that a smaller share is a part of a larger one.
     working.sort(key=lambda query: (_number("broken", query.id), query.id))
     total = len(answerable)
     done = set()
@@ -117,17 +117,17 @@ def _broken(intact: Evaluation, answerable: Sequence[Query]) -> Iterator[Plan]:
         few = total * share < 75  # one query is far more than this share
         name = f"broke one query of {total}" if few else f"broke {share} % of queries ({count}/{total})"
         what = f"{plural(count, 'query', 'queries')} that worked, anywhere, {'comes' if count == 1 else 'come'} back empty."
-        yield Plan(name, what, _emptied(intact, working[:count]), "broken")
+        yield DegradedRankings(name, what, _emptied(intact, working[:count]), "broken")
 
 
-def _answered(intact: Evaluation, corpus: _Corpus) -> Iterator[Plan]:
-    """Answer the ``no_answer`` queries that rightly came back empty."""
+def _answered(intact: Evaluation, corpus: _Corpus) -> Iterator[DegradedRankings]:
+    """Give answers to the ``no_answer`` queries that rightly came back empty."""
     empty = [
         query for query in intact.counted if query.no_answer and not any(map(len, intact.rankings(query.id)))
     ]
     if not empty:
         return
-    yield Plan(
+    yield DegradedRankings(
         f"no_answer queries answered ({len(empty)})",
         "Every query marked no_answer gets an unjudged document of another query.",
         {
@@ -177,7 +177,7 @@ def _swapped(query: Query, ranking: Sequence[str]) -> Sequence[str]:
 
 
 class _Corpus:
-    """The documents that the stored run returns anywhere: what a bad release would push in is among them."""
+    """All documents that the stored run returns, from which unjudged ones are pushed into rankings."""
 
     def __init__(self, intact: Evaluation) -> None:
         returned = {
@@ -186,11 +186,12 @@ class _Corpus:
         self._documents = sorted(returned)
 
     def unjudged(self, query: Query, ranking: Sequence[str], count: int) -> list[str]:
-        """Return documents that a query neither returns nor judges nor forbids; made-up ids where there are too few."""
+        """Return documents that a query neither returns nor judges nor forbids, and made-up ids where there are too few."""
         taken = {*query.judgments, *query.forbidden, *ranking}
         return list(islice((doc_id for doc_id in self._walk(query) if doc_id not in taken), count))
 
     def _walk(self, query: Query) -> Iterator[str]:
+        """Yield all documents, from another start for each query, then made-up ids without end."""
         size = len(self._documents)
         start = _number("unjudged", query.id)
         for step in range(size):
@@ -202,5 +203,5 @@ class _Corpus:
 
 
 def _number(*parts: str | int) -> int:
-    """Return a number that depends on its arguments alone, on every machine."""
+    """Return a pseudo-random number in [0, 2**64) that depends on its arguments alone, on every machine."""
     return int.from_bytes(hashlib.sha256(json.dumps(parts).encode("ascii")).digest()[:8], "big")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.today import why
+from pytest_irmetrics.analysis.evaluation_notes import xfail_reason
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
 
@@ -176,7 +176,7 @@ def _on_xfail(comparison: Comparison, against: str, gates: Gates) -> Iterator[st
             before, now = comparison.baseline.score(metric, query_id), comparison.now.score(metric, query_id)
             if before is not None and before - (now or 0.0) > TOLERANCE:
                 yield (
-                    f"The query {query_id} is marked xfail ({why(queries[query_id])}), so no gate sees that its {metric.name} fell from "
+                    f"The query {query_id} is marked xfail ({xfail_reason(queries[query_id])}), so no gate sees that its {metric.name} fell from "
                     f"{score_text(before, now)} to {score_text(now or 0.0, before)} since {against}."
                 )
                 break

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.kind_of_change import kind_of_change
-from pytest_irmetrics.analysis.notes import on_unjudged
+from pytest_irmetrics.analysis.trust import on_unjudged
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.metrics import Scorer, mean

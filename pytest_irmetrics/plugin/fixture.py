@@ -263,8 +263,7 @@ class IRMetrics:
         Fails where the stored run itself fails.
         """
         __tracebackhide__ = True
-        from pytest_irmetrics.analysis.notes import on_selftest  # noqa: PLC0415 - only a self-test pays for it
-        from pytest_irmetrics.analysis.selftest import run_selftest  # noqa: PLC0415 - the same
+        from pytest_irmetrics.analysis.selftest import on_selftest, run_selftest  # noqa: PLC0415 - only a self-test pays for it
 
         if not isinstance(against, STORED_TYPES):
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.analysis import notes
+from pytest_irmetrics.analysis.edits import on_comparison
+from pytest_irmetrics.analysis.evaluation_notes import on_evaluation, on_known_bad
 from pytest_irmetrics.analysis.run_lint import lint_run
+from pytest_irmetrics.analysis.trust import (
+    hidden_slices,
+    on_averages,
+    on_passed_drops,
+    on_run_noise,
+    on_tolerance,
+    on_unjudged,
+)
 
 if TYPE_CHECKING:
     from pytest_irmetrics.analysis.item_result import ItemResult
@@ -19,11 +28,11 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
     wants_hints = item.verbosity >= 1 or bool(item.node.config.getoption("ir_report"))
     result.notes += item.unknown_queries(now.golden)
     if not now.errors:
-        result.notes += notes.on_evaluation(now, gates, corpus)
+        result.notes += on_evaluation(now, gates, corpus)
         stored = comparison.baseline if comparison is not None else None
         result.notes += lint_run(now, gates, corpus, stored)
         if wants_hints:
-            result.hints += notes.on_known_bad(now, gates)
+            result.hints += on_known_bad(now, gates)
         if item.verbosity >= 1:  # it reads each query's words
             from pytest_irmetrics.analysis.run_lint import lint_run_verbose  # noqa: PLC0415 - only with -v
 
@@ -31,9 +40,9 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
     if comparison is not None and against is not None:
         _add_notes_on_comparison(result, comparison, against)
         if wants_hints:
-            result.hints += notes.on_run_noise(comparison, result.verdicts)
+            result.hints += on_run_noise(comparison, result.verdicts)
             if not item.settings.only_queries:  # no mean is judged
-                result.hints += notes.on_tolerance(comparison, gates)
+                result.hints += on_tolerance(comparison, gates)
     if not gates and not result.verdicts and not item.settings.update:
         result.notes.append(
             "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
@@ -42,15 +51,15 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
 
 def _add_notes_on_comparison(result: ItemResult, comparison: Comparison, against: str) -> None:
     gates, leading = result.gates, result.leading_metric
-    result.notes += notes.on_comparison(comparison, against, gates)
+    result.notes += on_comparison(comparison, against, gates)
     if leading is not None and _needs_judgments(result, comparison.change(leading).delta):
-        result.notes += notes.on_unjudged(comparison, leading)
+        result.notes += on_unjudged(comparison, leading)
     if leading is not None and not result.mean_fell:
         gated = [gate.tag for gate in gates.with_word("max_drop") if gate.tag and gate.metric == leading]
-        result.notes += notes.hidden_slices(comparison, leading, gated)
-    result.notes += notes.on_passed_drops(comparison, result.verdicts)
+        result.notes += hidden_slices(comparison, leading, gated)
+    result.notes += on_passed_drops(comparison, result.verdicts)
     if result.failed:
-        result.notes += notes.on_averages(comparison)
+        result.notes += on_averages(comparison)
 
 
 def _needs_judgments(result: ItemResult, delta: float) -> bool:

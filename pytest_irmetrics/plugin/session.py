@@ -161,7 +161,7 @@ class GatingSession:
             or self.config.getoption("ir_query")
         ):
             return []
-        from pytest_irmetrics.analysis import notes  # noqa: PLC0415 - a run that does not look at a baseline need not load it
+        from pytest_irmetrics.analysis.trust import on_tolerance_before_run  # noqa: PLC0415 - a run that does not look at a baseline need not load it
         from pytest_irmetrics.base.escape import escape_terminal, to_stream  # noqa: PLC0415 - the same
 
         told: dict[str, None] = {}
@@ -172,7 +172,7 @@ class GatingSession:
             try:
                 golden = self.golden_set(parameter.path)
                 gates = self.gates(item, golden, parameter, regression=True)
-                note = notes.on_tolerance_before_run(golden, gates, self.settings.custom_metrics)
+                note = on_tolerance_before_run(golden, gates, self.settings.custom_metrics)
             except Exception:  # noqa: BLE001, S112 - a hook of the user's may raise anything, and each test tells it
                 continue
             if note is not None:

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from pytest_irmetrics import thresholds
-from pytest_irmetrics.analysis.degradations import plans
+from pytest_irmetrics.analysis.degradations import degradations
 from pytest_irmetrics.analysis.selftest import run_selftest
 from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, read_metrics
 from pytest_irmetrics.golden import GoldenSet, Query
@@ -54,7 +54,7 @@ def by_name(result):
 
 def degraded(queries, name, run=None):
     evaluation = evaluate_run(GoldenSet(queries), run or stored(queries), METRICS, depth=DEPTH)
-    return next(plan.rankings for plan in plans(evaluation) if plan.name.startswith(name))
+    return next(degraded.rankings for degraded in degradations(evaluation) if degraded.name.startswith(name))
 
 
 MANY = [query(number, tags=("even",) if number % 2 == 0 else ()) for number in range(100)]
@@ -68,7 +68,7 @@ def test_the_best_hit_is_one_that_the_relevance_level_calls_relevant():
     golden = GoldenSet([query(1)], relevance_level=2)
     run = stored([query(1)], {"q1": (("r1", "s1"),)})
     evaluation = evaluate_run(golden, run, METRICS, depth=DEPTH)
-    assert next(iter(plans(evaluation))).rankings == {"q1": (("r1",),)}
+    assert next(iter(degradations(evaluation))).rankings == {"q1": (("r1",),)}
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_latency_is_not_gated_and_xfail_queries_stay_as_they_are():
     result = tried(queries, "latency_p50 max=5", "mrr max_drop=0.01", metrics=(*METRICS, "latency_p50"))
     assert not any(verdict.failed for verdict in result.verdicts)
     assert list(result.gates.metrics) == [Metric("mrr")]
-    assert all("q5" not in plan.rankings for plan in plans(result.intact))
+    assert all("q5" not in degraded.rankings for degraded in degradations(result.intact))
 
 
 def test_queries_that_do_not_pair_are_left_out():
@@ -239,7 +239,7 @@ def test_queries_that_do_not_pair_are_left_out():
     assert result.comparison.new == ("q5",)
     assert result.comparison.reworded == ("q6",)
     assert not any(verdict.failed for verdict in result.verdicts)
-    assert {query_id for plan in plans(result.intact) for query_id in plan.rankings} == {
+    assert {query_id for degraded in degradations(result.intact) for query_id in degraded.rankings} == {
         q.id for q in MANY[:5]
     }
 

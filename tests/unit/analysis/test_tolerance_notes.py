@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_irmetrics.analysis.notes import on_tolerance, on_tolerance_before_run
+from pytest_irmetrics.analysis.trust import on_tolerance, on_tolerance_before_run
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet

@@ -15,7 +15,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from pytest_irmetrics.analysis.notes import on_evaluation
+from pytest_irmetrics.analysis.evaluation_notes import on_evaluation
 from pytest_irmetrics.retrieval import (
     RetrievalError,
     RetrievalOptions,

@@ -12,7 +12,6 @@ from pytest_irmetrics.retrieval.passages import document_of
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-    from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.thresholds import Gates
@@ -30,7 +29,7 @@ def on_evaluation(
         yield f"Left out, because without any judgment: {listed(golden.left_out)}."
     for query in _known_bad(evaluation):
         if would_pass(evaluation, query, gates):
-            yield f"The query {query.id} is marked xfail ({why(query)}) and would pass now: take the mark away."
+            yield f"The query {query.id} is marked xfail ({xfail_reason(query)}) and would pass now: take the mark away."
     longest = _longest(evaluation)
     if evaluation.depth is not None and 0 < longest < evaluation.depth:
         yield (
@@ -62,7 +61,7 @@ def on_known_bad(evaluation: Evaluation, gates: Gates) -> Iterator[str]:
     """Say which queries are in no mean because they are known to be bad, and still are."""
     for query in _known_bad(evaluation):
         if not would_pass(evaluation, query, gates):
-            yield f"The query {query.id} is marked xfail ({why(query)}) and still fails."
+            yield f"The query {query.id} is marked xfail ({xfail_reason(query)}) and still fails."
 
 
 def _known_bad(evaluation: Evaluation) -> list[Query]:
@@ -73,7 +72,7 @@ def _known_bad(evaluation: Evaluation) -> list[Query]:
     ]
 
 
-def why(query: Query) -> str:
+def xfail_reason(query: Query) -> str:
     """Give the reason of an ``xfail``."""
     return query.xfail or "no reason given"
 
@@ -129,15 +128,4 @@ def _unmatched_passages(evaluation: Evaluation) -> Iterator[str]:
             f"{plural(len(missed), 'passage')} in no returned chunk, though chunks of the document came back: {listed([*missed.items()], _PASSAGES, named, '; ')}. "
             "The ranking missed them, or the text is worded otherwise in the corpus, or cut in two where a chunk ends: "
             "a shorter text, or chunks that overlap, mend that."
-        )
-
-
-def on_selftest(comparison: Comparison, against: str) -> Iterator[str]:
-    """Say what the self-test speaks of: a stored run, and of that the queries that still pair."""
-    yield f"The retriever was not asked; the scores are those of {against} as it is stored."
-    apart = (*comparison.new, *comparison.reworded)
-    if apart:
-        yield (
-            f"{plural(len(apart), 'query', 'queries')} left out, because {against} does not have them in these words: "
-            f"{listed(apart)}."
         )
