@@ -84,7 +84,7 @@ def read_rows(
     """Read the rows of a table by query id; what is wrong is reported. Raises Stop where nothing more can be read.
 
     In a table `for_spreadsheets` a space may stand before a cell to keep it from being taken for a formula. `unnamed` are
-    the columns of a table of that width whose header has other names.
+    the columns of a table whose header does not name them.
     """
     table = _TableReader(data.decode(), problems, tabs=tabs, for_spreadsheets=for_spreadsheets)
     return table.read(unnamed)
@@ -111,8 +111,8 @@ class _TableReader:
 
     def read(self, unnamed: Sequence[str]) -> dict[str, QueryRows]:
         records = self._records(loose=False)
-        line, header = next(records, (1, []))
-        if not any(cell.strip() for cell in header):
+        line, header = next(records, (1, None))
+        if header is None or not (unnamed or any(cell.strip() for cell in header)):
             self._problems.report(1, 1, "There is no header. Begin with the line `query,docid,rating`.")
             raise Stop
         # With a blank after each comma in the header, the rows will have one, too.
@@ -194,7 +194,8 @@ class _TableReader:
     def _read_header(self, line: int, header: Sequence[str], unnamed: Sequence[str]) -> None:
         names = [name.strip() for name in header]
         lower = [name.casefold() for name in names]
-        if len(names) == len(unnamed) and any(_ALIASES.get(name, name) not in COLUMNS for name in lower):
+        named = {_ALIASES.get(name, name) for name in lower}
+        if not named.issuperset(unnamed) and not (named and named <= {*COLUMNS}):
             self._columns = list(unnamed)
             return
         quepid = not _QUEPID_COLUMNS.isdisjoint(lower)

@@ -116,6 +116,8 @@ def test_a_judgment_is_not_taken_for_the_header():
         "corpus-id\tquery-id\tscore\nx\tq1\t2\n",
         "score\tQuery-ID\tcorpus-id\n2\tq1\tx\n",
         '"query-id"\t"corpus-id"\t"score"\nq1\tx\t2\n',
+        "query-id corpus-id score\nq1\tx\t2\n",
+        '\nq1\t"x"\t2\n',
     ],
 )
 def test_columns_are_read_by_name_or_else_by_position(text):
