@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,48 @@ def texts(golden: GoldenSet) -> dict[str, str | None]:
 
 def jsonl(*records: object) -> str:
     return "".join(f"{json.dumps(record)}\n" for record in records)
+
+
+FULL = """\
+version: 1
+name: faq
+relevance_level: 2
+x-owner: search team
+thresholds:
+  ndcg@10: 0.70
+  P@5: {min: 0.5, max_drop: 5%, max_lost: 3, x-why: the last release}
+slices:
+  billing:
+    recall@10: 0.90
+queries:
+  - query: how do I reset my password
+    relevant: {doc-12: 2}
+  - id: refund
+    query: refund policy
+    relevant: {doc-9: 3, doc-4: 1, doc-7: 0, doc-5: 2.5}
+    forbidden: [doc-99, doc-7]
+    tags: [billing, money]
+    weight: 2.0
+    params: {lang: "no", max_price: 500}
+    thresholds: {mrr: {min: 1.0, max_drop: off}}
+    note: anything, for people
+    x-ticket: {any: [thing]}
+  - query: asdf qwerty
+    no_answer: true
+  - query: known to be bad
+    relevant: {doc-3: 2}
+    xfail: TICKET-7
+"""
+"""A YAML golden set with every key."""
+
+
+def one_query(text: str) -> str:
+    """A golden set of one query, of lines that follow `query: a`."""
+    return "queries:\n- query: a\n" + textwrap.indent(textwrap.dedent(text).strip(), "  ") + "\n"
+
+
+def start_alike(found: list[str], expected: list[str]) -> None:
+    """Assert that there are as many problems as expected, each with its expected start."""
+    assert len(found) == len(expected), found
+    for problem, start in zip(found, expected, strict=True):
+        assert problem.startswith(start), problem

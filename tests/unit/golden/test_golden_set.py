@@ -1,0 +1,159 @@
+"""GoldenSet and Query as objects: made from judgments, searched, copied, pickled."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from dataclasses import fields, replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Query
+from pytest_irmetrics.golden.passage import Passage
+from tests.unit.golden.golden_files import FULL
+
+
+def error_of(*args, **options) -> list[str]:
+    with pytest.raises(GoldenSetError) as caught:
+        GoldenSet.from_judgments(*args, **options)
+    return str(caught.value).splitlines()
+
+
+def test_reads_as_trec_eval_does():
+    judgments = {"q1": {"d1": 2, "d2": -1}, "q2": {"d1": 0}, "q3": {}}
+    golden = GoldenSet.from_judgments(
+        judgments, texts={"q1": "one", "q4": "four"}, name="faq", relevance_level=2
+    )
+    assert golden.name == "faq"
+    assert golden.path is None
+    assert golden.relevance_level == 2
+    assert golden.queries == {
+        "q1": Query("q1", "one", {"d1": 2, "d2": -1}),
+        "q2": Query("q2", None, {"d1": 0}),
+    }
+    assert golden.left_out == ("q3", "q4")
+    assert golden.tags == frozenset()
+    assert golden.thresholds == ()
+
+
+def test_the_highest_grade_is_1000():
+    golden = GoldenSet.from_judgments({"q": {"d": 1000}}, relevance_level=1000)
+    assert golden.queries["q"].judgments == {"d": 1000}
+
+
+def test_integers_become_text():
+    assert GoldenSet.from_judgments({1: {2: 3}}).queries["1"].judgments == {"2": 3}
+
+
+def test_numpy_and_fractions_become_plain_numbers():
+    numpy = pytest.importorskip("numpy")
+    judgments = {
+        "q": {"a": numpy.int64(2), "b": numpy.float32(0.5), "c": Fraction(1, 4), numpy.int32(7): 1.5}
+    }
+    read = GoldenSet.from_judgments(judgments).queries["q"].judgments
+    assert read == {"a": 2, "b": 0.5, "c": 0.25, "7": 1.5}
+    assert [type(grade) for grade in read.values()] == [int, float, float, float]
+
+
+@pytest.mark.parametrize("grade", [True, None, "1", float("nan"), float("inf"), 1001, [1]])
+def test_refuses_what_is_no_grade(grade):
+    (line,) = error_of({"q": {"d": grade}}, name="mine")
+    assert line.startswith("mine: Query 'q' grades 'd' ")
+    assert line.endswith("Give a number up to 1000.")
+
+
+def test_refuses_what_is_no_id():
+    lines = error_of({"": {"d": 1}, True: {"d": 1}, 1.5: {"d": 1}, "q": {None: 1, 10**5000: 1}})
+    assert [line.split(".")[0] for line in lines[:2]] == [
+        "judgments: The query id '' is no id", "judgments: The query id True is no id",
+    ]  # fmt: skip
+    assert len(lines) == 5
+
+
+def test_refuses_the_same_id_as_text_and_integer():
+    lines = error_of({1: {"d": 1}, "1": {"d": 1}, "q": {2: 1, "2": 1}})
+    assert "The query '1' is here twice" in lines[0]
+    assert "Query 'q' judges '2' twice" in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("judgments", "options", "part"),
+    [
+        ([("q", "d")], {}, "The judgments are no mapping."),
+        ({"q": ["d"]}, {}, "The judgments of query 'q' are of type list. Give {id: grade}."),
+        ({"q": {"d": 1}}, {"texts": ["a"]}, "The texts are no mapping."),
+        ({"q": {"d": 1}}, {"texts": {"q": 3}}, "The text of query 'q' is 3."),
+        ({"q": {"d": 1}}, {"texts": {"q": " "}}, "The text of query 'q' is ' '."),
+        ({"q": {"d": 1}}, {"relevance_level": 0}, "relevance_level is 0."),
+        ({"q": {"d": 1}}, {"relevance_level": True}, "relevance_level is True."),
+        ({"q": {}}, {}, "There is no query with a judgment."),
+        ({}, {}, "There is no query with a judgment."),
+    ],
+)
+def test_refuses_judgments_of_other_shapes(judgments, options, part):
+    (line,) = error_of(judgments, **options)
+    assert line.startswith(f"judgments: {part}")
+
+
+IDS = ("plain", "two\nlines", "a ::b", r"a\nb", "a\nb", "bi\u202edi")
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        *((query_id, query_id) for query_id in IDS),
+        (r"two\nlines", "two\nlines"),
+        (r"a :\:b", "a ::b"),
+        (r"bi\u202edi", "bi\u202edi"),
+        ("two lines", None),
+        (r"no\nsuch", None),
+        ("", None),
+    ],
+)
+def test_find_takes_an_id_and_its_printed_form(written, found):
+    golden = GoldenSet.from_judgments({query_id: {"d": 1} for query_id in IDS})
+    query = golden.find(written)
+    assert (query and query.id) == found
+
+
+def test_find_returns_none_for_a_form_that_two_ids_share():
+    golden = GoldenSet.from_judgments({"a\nb ::c": {"d": 1}, "a\\nb ::c": {"d": 1}})
+    assert golden.find("a\\nb :\\:c") is None
+
+
+def test_yaml_is_imported_for_yaml_files_alone():
+    code = "import sys, pytest_irmetrics.golden as g; g.GoldenSet.from_judgments({1: {2: 3}}); assert 'yaml' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
+
+
+def test_a_query_can_be_copied_and_pickled():
+    passages = (Passage("d", "text"),)
+    values = ("q", "t", {"d": 1}, ("f",), ("t",), 2.0, {"p": 1}, (), True, "why", "note", 3, 4, passages)
+    made = Query(*values)
+    assert tuple(getattr(made, field.name) for field in fields(Query)) == values
+    assert pickle.loads(pickle.dumps(made)) == copy.deepcopy(made) == replace(made) == made
+
+
+def test_a_golden_set_can_be_pickled(load_yaml):
+    golden = load_yaml(FULL)
+    sent = pickle.loads(pickle.dumps(golden))
+    assert (sent.queries, sent.path, sent.thresholds) == (golden.queries, golden.path, golden.thresholds)
+    assert sent.where("refund") == "faq.yaml:14"
+
+
+def test_an_error_can_be_pickled(load_yaml):
+    with pytest.raises(GoldenSetError) as caught:
+        load_yaml("queries: a")
+    sent = pickle.loads(pickle.dumps(caught.value))
+    assert (str(sent), sent.problems) == (str(caught.value), caught.value.problems)
+
+
+def test_queries_do_not_share_their_params(load_yaml):
+    one, other = load_yaml(
+        "queries:\n- {query: a, relevant: b}\n- {query: c, relevant: d}\n"
+    ).queries.values()
+    assert one.params is not other.params
