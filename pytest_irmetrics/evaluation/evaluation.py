@@ -294,7 +294,8 @@ class Evaluation:
         if positions is not None:
             column = [column[position] for position in positions]
             weights = [weights[position] for position in positions]
-        if None in column:
+        # Looking for None takes longer than the sum, and only a parameter, `miss=skip`, has a metric leave queries out.
+        if metric.parameters and None in column:
             weights = [weight for score, weight in zip(column, weights, strict=True) if score is not None]
             column = [score for score in column if score is not None]
         return cast("Sequence[float]", column), weights
