@@ -23,6 +23,7 @@ from pytest_irmetrics.cli.inputs import USUAL_METRICS, load_runs, metrics_beyond
 from pytest_irmetrics.comparison import Comparison, compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.reports.texts import judgment_text
 from pytest_irmetrics.retrieval.passages import passages_when_stored
 from pytest_irmetrics.run import Answer
 
@@ -319,10 +320,7 @@ def _document_rows(comparison: Comparison, query: Query) -> Iterator[list[str]]:
     forbidden = [doc_id for doc_id in query.forbidden if before.get(doc_id) != now.get(doc_id)]
     above = [doc_id for move in moves if move.grade > 0 for doc_id in move.overtaken_by[:_MAX_OVERTAKING]]
     for doc_id in dict.fromkeys([*judged, *forbidden, *above]):
-        if doc_id in query.forbidden:
-            grade = "forbidden"
-        else:
-            grade = f"{query.judgments[doc_id]:g}" if doc_id in query.judgments else "unjudged"
+        grade = judgment_text(doc_id, query.judgments, query.forbidden, grade="")
         yield [str(before.get(doc_id, "-")), str(now.get(doc_id, "-")), grade, doc_id]
 
 

@@ -1,15 +1,9 @@
 """Compare two evaluations of one golden set: which queries pair, how far each metric moved, which documents moved."""
 
-from pytest_irmetrics.comparison.comparison import (
-    NOISE_Z,
-    Comparison,
-    LabelChange,
-    LabelPart,
-    RunNoise,
-    compare,
-)
+from pytest_irmetrics.comparison.comparison import Comparison, LabelChange, LabelPart, compare
 from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.comparison.moves import Move, moves
+from pytest_irmetrics.comparison.run_noise import NOISE_Z, RunNoise
 
 __all__ = [
     "NOISE_Z",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.moves import moves
+from pytest_irmetrics.comparison.run_noise import measure_run_noise
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError, NoQueryError
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer, mean
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_irmetrics.comparison.moves import Move
+    from pytest_irmetrics.comparison.run_noise import RunNoise
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Grade, Metric
     from pytest_irmetrics.run import Answer
@@ -30,9 +32,6 @@ T = TypeVar("T")
 LabelPart = Literal["judgments", "relevance level", "weights", "tags"]
 """A part of the golden set, other than its queries, that scores depend on."""
 
-NOISE_Z = 1.645
-"""Standard deviations of run noise by which a fall must exceed its limit to fail: one-sided, 5 % false alarms."""
-
 
 @dataclass(frozen=True, slots=True)
 class LabelChange:
@@ -42,21 +41,6 @@ class LabelChange:
     doc_id: str
     before: Grade | None
     after: Grade | None
-
-
-@dataclass(frozen=True, slots=True)
-class RunNoise:
-    """How much the change of a mean varies between runs of the same retriever over the same golden set."""
-
-    deviation: float
-    """The standard deviation of the change, on the metric's scale; see `Comparison.run_noise`."""
-    unstable: tuple[str, ...]
-    """Ids of the queries whose scores differ between repeats, those that move the mean most first."""
-
-    @property
-    def margin(self) -> float:
-        """How far a mean may fall beyond its limit and still count as run noise."""
-        return NOISE_Z * self.deviation
 
 
 class Comparison:
@@ -98,7 +82,7 @@ class Comparison:
         """Today's evaluation of the paired queries."""
         self.baseline = baseline.narrowed(only=only, depth=self.depth).sharing_scores_with(self.now)
         """The baseline's evaluation of the paired queries."""
-        self._changes: dict[tuple[str, str | None], MetricChange] = {}
+        self._changes: dict[tuple[Metric, str | None], MetricChange] = {}
 
     def __getitem__(self, metric: str | Metric) -> MetricChange:
         return self.change(metric)
@@ -111,7 +95,7 @@ class Comparison:
         metric = self.now.metric(metric)
         if metric.kind == "latency":
             raise EvaluationError(f"{metric.name} is never in a baseline; gate it with `max`.")
-        key = metric.name, tag
+        key = metric, tag
         if key not in self._changes:
             self._changes[key] = self._measure(metric, tag)
         return self._changes[key]
@@ -147,34 +131,11 @@ class Comparison:
         return Comparison(self.now.narrowed(metrics=metrics), self.baseline.narrowed(metrics=metrics))
 
     def run_noise(self, metric: str | Metric, tag: str | None = None) -> RunNoise | None:
-        """Return how much a change of a mean varies from run to run; None where neither side asked more than once.
-
-        The variance of a weighted mean of independent differences, estimated from the repeats of each query:
-        V = Σ (w / Σw)² · (s²_before / R_before + s²_now / R_now), with s² the sample variance of a query's scores
-        over its R repeats. Where one side asked once, the other side's s² stands for it.
-        """
+        """Return how much a change of a mean varies from run to run; None where neither side asked more than once."""
         if not self.now.repeated and not self.baseline.repeated:
             return None
         change = self.change(metric, tag)
-        before, now = self.baseline.repeats(metric), self.now.repeats(metric)
-        total = math.fsum(change.weights[query_id] for query_id in change.differences)
-        parts: dict[str, float] = {}
-        repeated = False
-        for query_id in change.differences:
-            old, new = before.get(query_id, []), now.get(query_id, [])
-            spreads = [_variance(scores) if len(scores) > 1 else None for scores in (old, new)]
-            repeated = repeated or any(spread is not None for spread in spreads)
-            known = next((spread for spread in spreads if spread is not None), 0.0)
-            parts[query_id] = (change.weights[query_id] / total) ** 2 * math.fsum(
-                (known if spread is None else spread) / max(len(scores), 1)
-                for spread, scores in zip(spreads, (old, new), strict=True)
-            )
-        if not repeated:
-            return None
-        unstable = sorted(
-            (query_id for query_id, part in parts.items() if part > 0), key=lambda i: (-parts[i], i)
-        )
-        return RunNoise(math.sqrt(math.fsum(parts.values())), tuple(unstable))
+        return measure_run_noise(change, self.baseline.repeats(metric), self.now.repeats(metric))
 
     def paired_share(self, tag: str | None = None) -> float:
         """Return the share of the baseline's queries that are paired, by weight, in [0, 1]; 1 where it has no query.
@@ -190,13 +151,13 @@ class Comparison:
         return paired / total if total else 1.0
 
     @cached_property
-    def _edited_queries(self) -> list[str]:
-        """Ids of the paired queries whose labels may differ from the stored ones: what all other checks of labels start from."""
+    def _maybe_edited(self) -> list[tuple[Query, Answer]]:
+        """The paired queries whose labels may differ from the stored ones, with their stored answers; as a rule none."""
         answers, queries = self.baseline.run.answers, self.now.golden.queries
-        pairs = zip(map(answers.__getitem__, self.paired), map(queries.__getitem__, self.paired), strict=True)
+        pairs = zip(map(queries.__getitem__, self.paired), map(answers.__getitem__, self.paired), strict=True)
         return [
-            query.id
-            for answer, query in pairs
+            (query, answer)
+            for query, answer in pairs
             if answer.judgments != query.judgments
             or answer.weight != query.weight
             or answer.tags != query.tags
@@ -206,44 +167,32 @@ class Comparison:
     @cached_property
     def label_changes(self) -> tuple[LabelChange, ...]:
         """The judgments of paired queries that changed since the baseline was stored, by query and document id."""
-        changes = []
-        answers, queries = self.baseline.run.answers, self.now.golden.queries
-        for query_id in self._edited_queries:
-            old = answers[query_id].judgments
-            new = queries[query_id].judgments
-            if old is None or old == new:
-                continue
-            changes += [
-                LabelChange(query_id, doc_id, old.get(doc_id), new.get(doc_id))
-                for doc_id in sorted({*old, *new})
-                if old.get(doc_id) != new.get(doc_id)
+        return tuple(
+            [
+                LabelChange(query.id, doc_id, answer.judgments.get(doc_id), query.judgments.get(doc_id))
+                for query, answer in self._maybe_edited
+                if answer.judgments is not None and answer.judgments != query.judgments
+                for doc_id in sorted({*answer.judgments, *query.judgments})
+                if answer.judgments.get(doc_id) != query.judgments.get(doc_id)
             ]
-        return tuple(changes)
+        )
 
     @cached_property
     def weight_changes(self) -> tuple[str, ...]:
         """Ids of the paired queries whose weight is not the one that was stored with the baseline."""
-        answers, queries = self.baseline.run.answers, self.now.golden.queries
         return tuple(
-            [
-                query_id
-                for query_id in self._edited_queries
-                if answers[query_id].weight not in (None, queries[query_id].weight)
-            ]
+            [query.id for query, answer in self._maybe_edited if answer.weight not in (None, query.weight)]
         )
 
     @cached_property
     def tag_changes(self) -> tuple[str, ...]:
         """Ids of the paired queries whose tags are not those that were stored with the baseline."""
-        answers, queries = self.baseline.run.answers, self.now.golden.queries
         return tuple(
             [
-                query_id
-                for query_id in self._edited_queries
+                query.id
+                for query, answer in self._maybe_edited
                 # A run that says nothing of judgments says nothing of tags.
-                if answers[query_id].tags != queries[query_id].tags
-                and answers[query_id].judgments is not None
-                and {*answers[query_id].tags} != {*queries[query_id].tags}
+                if answer.judgments is not None and {*answer.tags} != {*query.tags}
             ]
         )
 
@@ -277,13 +226,12 @@ class Comparison:
 
         They cannot be scored under their stored judgments: whether today's chunks hold the passage is not known.
         """
-        answers, queries = self.baseline.run.answers, self.now.golden.queries
         looked_through = self.now.retrieved.by_stored_passages
         return tuple(
             [
-                i
-                for i in self._edited_queries
-                if i not in looked_through and not answers[i].passages.keys() <= queries[i].judgments.keys()
+                query.id
+                for query, answer in self._maybe_edited
+                if query.id not in looked_through and not answer.passages.keys() <= query.judgments.keys()
             ]
         )
 
@@ -353,8 +301,7 @@ class Comparison:
 
     @cached_property
     def _judgments_stored(self) -> bool:
-        answers = self.baseline.run.answers
-        return all(answers[query_id].judgments is not None for query_id in self._edited_queries)
+        return all(answer.judgments is not None for _, answer in self._maybe_edited)
 
     @cached_property
     def _judged_as_stored(self) -> bool:
@@ -417,14 +364,6 @@ def _stored_weight(answer: Answer, query: Query) -> float:
 
 def _weight(answer: Answer) -> float:
     return 1.0 if answer.weight is None else answer.weight
-
-
-def _variance(scores: Sequence[float]) -> float:
-    """Return the sample variance, with n − 1 below; exactly 0 where all agree. `statistics` takes a hundred times as long."""
-    if min(scores) == max(scores):
-        return 0.0
-    middle = math.fsum(scores) / len(scores)
-    return math.fsum((score - middle) ** 2 for score in scores) / (len(scores) - 1)
 
 
 def _weighted_mean(scores: Sequence[float | None], weights: Sequence[float]) -> float | None:

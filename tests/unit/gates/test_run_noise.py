@@ -9,7 +9,7 @@ import statistics
 import pytest
 
 from pytest_irmetrics import GoldenSet, Run, compare
-from pytest_irmetrics.comparison.comparison import _variance
+from pytest_irmetrics.comparison.run_noise import _variance
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import decide
 from pytest_irmetrics.golden import Query
