@@ -1,4 +1,4 @@
-"""What today's run and golden set show by themselves, and what a self-test speaks of."""
+"""Notes on today's evaluation by itself: short answers, xfail queries, unmatched passages, documents that the index lacks."""
 
 from __future__ import annotations
 
@@ -16,21 +16,25 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.thresholds import Gates
 
-_PASSAGES = 5
-"""How many passages that were in no chunk a note lists."""
+_NAMED_PASSAGES = 5
+"""How many unmatched passages a note names."""
 
 
 def on_evaluation(
     evaluation: Evaluation, gates: Gates, corpus: Container[str] | None = None
 ) -> Iterator[str]:
-    """Say what today's run and golden set show by themselves."""
+    """Yield the notes that every run prints.
+
+    ``corpus`` (the fixture ``ir_corpus``) is anything that tells with ``in`` whether the index has a document. Raises
+    EvaluationError where it raises.
+    """
     golden = evaluation.golden
     if golden.left_out:
         yield f"Left out, because without any judgment: {listed(golden.left_out)}."
-    for query in _known_bad(evaluation):
+    for query in _xfail_queries(evaluation):
         if would_pass(evaluation, query, gates):
             yield f"The query {query.id} is marked xfail ({xfail_reason(query)}) and would pass now: take the mark away."
-    longest = _longest(evaluation)
+    longest = _longest_answer(evaluation)
     if evaluation.depth is not None and 0 < longest < evaluation.depth:
         yield (
             f"No query got the {evaluation.depth} results that were asked for; the longest answer has {longest}. "
@@ -47,24 +51,24 @@ def on_evaluation(
         yield from _missing_documents(evaluation, corpus)
 
 
-def _longest(evaluation: Evaluation) -> int:
-    """Return the length of the longest answer; where one is as deep as was asked, that ends the search."""
+def _longest_answer(evaluation: Evaluation) -> int:
+    """Return the length of the longest ranking."""
     longest = 0
     for query in evaluation.counted:
         longest = max(longest, *map(len, evaluation.rankings(query.id)))
-        if longest == evaluation.depth:
+        if longest == evaluation.depth:  # as nearly always, at the first query
             break
     return longest
 
 
-def on_known_bad(evaluation: Evaluation, gates: Gates) -> Iterator[str]:
-    """Say which queries are in no mean because they are known to be bad, and still are."""
-    for query in _known_bad(evaluation):
+def on_xfail_queries(evaluation: Evaluation, gates: Gates) -> Iterator[str]:
+    """Name the queries that are marked xfail and still fail."""
+    for query in _xfail_queries(evaluation):
         if not would_pass(evaluation, query, gates):
             yield f"The query {query.id} is marked xfail ({xfail_reason(query)}) and still fails."
 
 
-def _known_bad(evaluation: Evaluation) -> list[Query]:
+def _xfail_queries(evaluation: Evaluation) -> list[Query]:
     return [
         query
         for query in evaluation.golden.queries.values()
@@ -73,7 +77,7 @@ def _known_bad(evaluation: Evaluation) -> list[Query]:
 
 
 def xfail_reason(query: Query) -> str:
-    """Give the reason of an ``xfail``."""
+    """Return the reason that an ``xfail`` gives."""
     return query.xfail or "no reason given"
 
 
@@ -99,7 +103,7 @@ def _missing_documents(evaluation: Evaluation, corpus: Container[str]) -> Iterat
 
 
 def _unmatched_passages(evaluation: Evaluation) -> Iterator[str]:
-    """Name the passages that were in no returned chunk, though their document came back for their query."""
+    """Name the judged passages that no returned chunk holds, although chunks of their document were returned."""
     judging = [query for query in evaluation.counted if query.passages]
     if not judging:
         return
@@ -125,7 +129,7 @@ def _unmatched_passages(evaluation: Evaluation) -> Iterator[str]:
             return f"{golden.where_judged(query_id, key)} {key}"
 
         yield (
-            f"{plural(len(missed), 'passage')} in no returned chunk, though chunks of the document came back: {listed([*missed.items()], _PASSAGES, named, '; ')}. "
+            f"{plural(len(missed), 'passage')} in no returned chunk, though chunks of the document came back: {listed([*missed.items()], _NAMED_PASSAGES, named, '; ')}. "
             "The ranking missed them, or the text is worded otherwise in the corpus, or cut in two where a chunk ends: "
             "a shorter text, or chunks that overlap, mend that."
         )

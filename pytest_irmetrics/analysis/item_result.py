@@ -1,4 +1,4 @@
-"""One judged test item: its evaluation, comparison and verdicts, and the record that is made of them."""
+"""The result of one test item, evaluation, comparison and verdicts, and the parts of its ItemReport that are made of it."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Gates
 
-_EXPLAINING = 20
-"""How many of a verdict's queries a record carries; its text says how many there are."""
+_NAMED = 20
+"""How many of a verdict's queries its report names; it says how many more there are."""
 
-_FALLS = ("max_drop", "max_lost")
-"""The words of the gates against a baseline."""
+_REGRESSION_WORDS = ("max_drop", "max_lost")
+"""The words of the thresholds that compare with a baseline."""
 
-_WORDS = {
+_GATE_TEXTS = {
     "min": "≥{}",
     "max": "≤{}",
     "max_drop": "drop≤{}",
@@ -47,14 +47,14 @@ _WORDS = {
 
 @dataclass
 class ItemResult:
-    """What was measured and decided in one test item, and what a reader should know besides."""
+    """What was measured and decided in one test item, with the notes that are printed of it."""
 
     evaluation: Evaluation
     gates: Gates
     verdicts: tuple[Verdict, ...] = ()
     comparison: Comparison | None = None
     checked: bool = True
-    """False for ``evaluate``, which only measures."""
+    """Whether the gates were decided; False for ``evaluate``, which only measures."""
     against: str | None = None
     """What messages call the run that it was compared with."""
     notes: list[str] = field(default_factory=list)
@@ -76,17 +76,17 @@ class ItemResult:
         return "failed" if self.failed else "passed"
 
     def rows(self) -> list[ScoreRow]:
-        """Return the summary's table: every metric over the set, how much of it was judged, then slices with a gate."""
+        """Return the score table: every metric over all queries, ``judged@k``, then the gated slices."""
         if self.evaluation.errors:
             return []
         slices = [(metric, tag) for metric, tag in self.gates.slices if tag is not None]
         whole = [(metric, None) for metric in self.evaluation.metrics]
         scored = [row for metric, tag in whole if (row := self._row(metric, tag)) is not None]
         gated = [row for metric, tag in slices if (row := self._row(metric, tag)) is not None]
-        return [*scored, *self._judged(), *gated]
+        return [*scored, *self._judged_rows(), *gated]
 
-    def _judged(self) -> list[ScoreRow]:
-        """Return ``judged@k``, except where passages are judged, of which most chunks hold none."""
+    def _judged_rows(self) -> list[ScoreRow]:
+        """Return the rows of ``judged@k``; none where passages are judged, since most chunks hold none."""
         if self.evaluation.by_passage:
             return []
         rows = (self._row(metric, None) for metric in self.evaluation.extra_metrics)
@@ -100,32 +100,35 @@ class ItemResult:
         words = self.gates.of(metric, tag)
         if full is None and not words:
             return None
-        change = None
-        if self.comparison is not None and metric.kind != "latency":
-            change = self.comparison.change(metric, tag)
-        compared = change is not None and change.n > 0
+        change = (
+            None
+            if self.comparison is None or metric.kind == "latency"
+            else self.comparison.change(metric, tag)
+        )
+        if change is not None and not change.n:
+            change = None
         asked = len(self.evaluation.queries(metric, tag))
         return ScoreRow(
             metric=metric.name,
             tag=tag,
-            n=change.n if change is not None and compared else asked,
+            n=asked if change is None else change.n,
             full=full,
-            now=change.now if change is not None and compared else full,
-            baseline=change.baseline if change is not None and compared else None,
-            delta=change.delta if change is not None and compared else None,
-            gate=" ".join(_WORDS[word].format(gate.limit) for word, gate in words.items()),
+            now=full if change is None else change.now,
+            baseline=None if change is None else change.baseline,
+            delta=None if change is None else change.delta,
+            gate=" ".join(_GATE_TEXTS[word].format(gate.limit) for word, gate in words.items()),
             verdict=self._verdict(metric, tag),
-            interval=change.interval if change is not None and compared else None,
+            interval=None if change is None else change.interval,
             bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
             allowed=words["max_drop"].limit.absolute(change.baseline)
-            if change is not None and compared and "max_drop" in words
+            if change is not None and "max_drop" in words
             else None,
-            unpaired=asked - change.n if change is not None and compared else 0,
+            unpaired=0 if change is None else asked - change.n,
             cut=self._cut(metric),
         )
 
     def _cut(self, metric: Metric) -> int | None:
-        """Return the depth at which the comparison ends, where the metric and today's rankings go deeper."""
+        """Return the depth at which rankings are cut for the comparison, where the metric looks deeper into today's."""
         depth = None if self.comparison is None else self.comparison.depth
         if depth is None or (metric.cutoff is not None and metric.cutoff <= depth):
             return None
@@ -133,20 +136,16 @@ class ItemResult:
 
     @property
     def leading_metric(self) -> Metric | None:
-        """The metric to tell slices by: the first that failed against the baseline, else the first gated, else the first."""
+        """The metric of the table by tag: the first whose drop failed, else the first gated, else the first."""
         fell = [verdict.metric for verdict in self.verdicts if verdict.failed and verdict.word == "max_drop"]
         gated = [metric for metric, tag in self.gates.slices if tag is None]
-        return next(
-            (
-                metric
-                for metric in (*fell, *gated, *self.evaluation.metrics)
-                if metric is not None and metric.kind in ("ranking", "custom")
-            ),
-            None,
-        )
+        eligible = [
+            m for m in (*fell, *gated, *self.evaluation.metrics) if m and m.kind in ("ranking", "custom")
+        ]
+        return eligible[0] if eligible else None
 
     def slices(self) -> list[ScoreRow]:
-        """Return the leading metric over the queries of each tag, where there is a baseline to compare with."""
+        """Return the table by tag: the leading metric over the queries of each, compared with the baseline."""
         metric = self.leading_metric
         if self.comparison is None or metric is None or self.evaluation.errors:
             return []
@@ -155,35 +154,37 @@ class ItemResult:
 
     @property
     def fell(self) -> bool:
-        """Whether a gate against the baseline failed."""
-        return any(verdict.failed and verdict.word in _FALLS for verdict in self.verdicts)
+        """Whether a gate that compares with the baseline failed."""
+        return any(verdict.failed and verdict.word in _REGRESSION_WORDS for verdict in self.verdicts)
 
     @property
     def mean_fell(self) -> bool:
-        """Whether a mean over the whole set fell too far."""
+        """Whether a mean over the whole golden set fell further than ``max_drop``."""
         return any(
             v.failed and v.word == "max_drop" and v.tag is None and not v.single for v in self.verdicts
         )
 
     @property
     def acceptable(self) -> bool:
-        """Whether a new baseline would mend what fails, if anything does: none is stored while another gate fails."""
+        """Whether storing a new baseline would make the test pass, so that the command for it is worth printing."""
         failed = [verdict for verdict in self.verdicts if verdict.failed]
         fell = [v for v in failed if v.word in ("max_drop", "max_lost", "baseline")]
         if len(fell) < len(failed):
             return False
-        # A gate over no query would have none tomorrow either.
+        # A gate over no query would have none under a new baseline either.
         return any(not v.over_no_query for v in fell) if fell else not self.failed
 
     def kind(self) -> list[str]:
-        """Say what kind of change a failed regression gate is about."""
+        """Say in sentences what kind of change a failed regression gate is about."""
         if not self.fell or self.comparison is None:
             return []
         then = self.comparison.under_stored_labels
         sides = [self.comparison] if then is None else [self.comparison, then]
-        # What only an edit of the golden set hides shows by what was stored.
-        falls = [verdict for verdict in self.verdicts if verdict.failed and verdict.word in _FALLS]
-        if all(verdict.as_stored for verdict in falls):
+        # A drop that an edit of the golden set hides shows under the stored labels alone.
+        regressions = [
+            verdict for verdict in self.verdicts if verdict.failed and verdict.word in _REGRESSION_WORDS
+        ]
+        if all(verdict.as_stored for verdict in regressions):
             sides.reverse()
         said = next((said for side in sides if (said := list(kind_of_change(side)))), [])
         metric = self.leading_metric
@@ -193,7 +194,7 @@ class ItemResult:
         states = {
             verdict.state
             for verdict in self.verdicts
-            if verdict.metric == metric and verdict.tag == tag and verdict.word in _WORDS
+            if verdict.metric == metric and verdict.tag == tag and verdict.word in _GATE_TEXTS
         }
         if "failed" in states:
             return "FAILS"
@@ -202,11 +203,11 @@ class ItemResult:
         return "not checked" if states or self.gates.of(metric, tag) else ""
 
     def verdict_reports(self) -> list[VerdictReport]:
-        """Return the verdicts in words, failed ones first."""
+        """Return the verdicts as they are reported, failed ones first."""
         gates = []
         for verdict in self.verdicts:
-            # Every query that could not be retrieved is named; of the others those that matter most.
-            named = verdict.queries if verdict.word == "errors" else verdict.queries[:_EXPLAINING]
+            # Every query with an error is named; of other verdicts the queries that matter most.
+            named = verdict.queries if verdict.word == "errors" else verdict.queries[:_NAMED]
             gates.append(
                 VerdictReport(
                     state=verdict.state,
@@ -218,7 +219,7 @@ class ItemResult:
                     queries=list(named),
                     details=list(verdict.details),
                     single=verdict.single,
-                    shares=list(verdict.shares[:_EXPLAINING]),
+                    shares=list(verdict.shares[:_NAMED]),
                     more=len(verdict.queries) - len(named),
                     as_stored=verdict.as_stored,
                 )
@@ -226,7 +227,7 @@ class ItemResult:
         return gates
 
     def explained_by(self) -> int:
-        """Return how many queries explain the scores that failed."""
+        """Return how many queries explain the failed gates."""
         scored = [
             verdict
             for verdict in explaining_gates(self.verdicts)
@@ -235,7 +236,7 @@ class ItemResult:
         return len({query_id for verdict in scored for query_id in verdict.queries})
 
     def query_reports(self, *, everything: bool) -> list[QueryReport]:
-        """Return the queries that explain the failed gates, or all of them."""
+        """Return the queries that explain the failed gates; with ``everything``, all queries."""
         if everything:
             only, known = self.evaluation.only, self.evaluation.golden.queries
             queries: Iterable[Query] = [query for query in known.values() if only is None or query.id in only]
@@ -247,15 +248,15 @@ class ItemResult:
         return [self._query_report(query) for query in queries]
 
     def _as_stored(self, query: Query, metrics: Sequence[Metric]) -> QueryAsStored | None:
-        """Show a paired query by the judgments that were stored; None where today's are the same."""
+        """Return a paired query under the judgments stored with the baseline; None where today's are the same."""
         then = None if self.comparison is None else self.comparison.under_stored_labels
         if then is None or then.now.golden.queries[query.id].judgments == query.judgments:
             return None
         before = then.now.golden.queries[query.id]
         return QueryAsStored(
             judgments=dict(before.judgments),
-            now=list(_shown(then.now, before)),
-            before=list(_shown(then.baseline, before)),
+            now=list(_typical_ranking(then.now, before)),
+            before=list(_typical_ranking(then.baseline, before)),
             scores={m.name: then.now.score(m, query.id) for m in metrics},
             scores_before={m.name: then.baseline.score(m, query.id) for m in metrics},
         )
@@ -265,7 +266,7 @@ class ItemResult:
         paired = comparison is not None and query.id in (comparison.now.only or ())
         shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]
         failed = bool(evaluation.errors)
-        # Both sides at one depth: what lies deeper than the baseline is no news.
+        # Both rankings are cut at one depth: what is below the baseline's depth has not moved.
         now = comparison.now if comparison is not None and paired and not failed else evaluation
         return QueryReport(
             query_id=query.id,
@@ -273,8 +274,10 @@ class ItemResult:
             where=evaluation.golden.where(query.id),
             judgments=dict(query.judgments),
             forbidden=list(query.forbidden),
-            now=list(_shown(now, query)),
-            before=list(_shown(comparison.baseline, query)) if comparison is not None and paired else None,
+            now=list(_typical_ranking(now, query)),
+            before=list(_typical_ranking(comparison.baseline, query))
+            if comparison is not None and paired
+            else None,
             scores={} if failed else {m.name: now.score(m, query.id) for m in shown},
             scores_before={m.name: comparison.baseline.score(m, query.id) for m in shown}
             if comparison is not None and paired and not failed
@@ -285,9 +288,11 @@ class ItemResult:
         )
 
     def lowered(self) -> Iterator[str]:
-        """Say what a new baseline lowers, and by how much."""
+        """Say which means a new baseline lowers, and by how much."""
+        judged = {metric.name for metric in self.evaluation.extra_metrics}
+        judged |= {metric.name for metric in self.evaluation.metrics if metric.family == "judged"}
         for row in self.rows():
-            if row.delta is not None and row.delta < -TOLERANCE and not row.metric.startswith("judged"):
+            if row.delta is not None and row.delta < -TOLERANCE and row.metric not in judged:
                 name = row.metric if row.tag is None else f"{row.metric} of {row.tag}"
                 yield (
                     f"{name} {score_text(row.baseline, row.now)} → {score_text(row.now, row.baseline)} "
@@ -295,8 +300,12 @@ class ItemResult:
                 )
 
 
-def _shown(evaluation: Evaluation, query: Query) -> Sequence[str]:
-    """Choose which of a query's answers stands for all: one with a fault, else the one that scores like their average."""
+def _typical_ranking(evaluation: Evaluation, query: Query) -> Sequence[str]:
+    """Choose the ranking to show of a query that was asked several times.
+
+    One with a forbidden document, or of a ``no_answer`` query one that is not empty; else that whose score is nearest
+    to their average.
+    """
     rankings = evaluation.rankings(query.id)
     if len(rankings) == 1:
         return rankings[0]

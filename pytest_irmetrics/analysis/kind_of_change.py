@@ -1,4 +1,4 @@
-"""What kind of change it is: documents no longer found, or ranked lower; everywhere, or in one slice alone."""
+"""Classify a drop: relevant documents no longer found, or ranked lower; in all queries, or in those with one tag."""
 
 from __future__ import annotations
 
@@ -16,30 +16,32 @@ if TYPE_CHECKING:
     from pytest_irmetrics.comparison import Comparison, MetricChange
     from pytest_irmetrics.metrics import Grade
 
-_MOST = 2 / 3
-"""The share of a drop from which one cause is called the cause."""
+_MAIN_CAUSE = 2 / 3
+"""From which share of a drop on one cause is named as the cause."""
 
-_FEWER = 0.8
-"""The share of the results before under which there are fewer now."""
+_FEWER_RESULTS = 0.8
+"""Below which share of the results before it is said that fewer come back."""
 
-_FEW = 3
-"""Queries under which a slice, or what was found later or not at all, is a single case and no kind of change."""
+_FEWEST_QUERIES = 3
+"""How many queries it takes to speak of a kind of change rather than of single cases."""
 
+_SLICE_SHARE = 0.8
+"""From which share of a drop on a slice is named as the only one that fell."""
 
-_APART = 0.2
-"""The share of a slice's fall under which the others have hardly moved beside it."""
+_UNMOVED = 0.2
+"""How far the other queries may have moved beside it, as a share of how far the slice fell."""
 
 
 class Causes(NamedTuple):
-    """An exact division of a change of NDCG: what each document's gain adds to it, by what became of the document.
+    """A change of NDCG divided into what found and lost documents add to it, and what moved ones do; the parts sum to it.
 
-    Of queries that were asked several times all answers are looked at, and counts are averages.
+    Over all answers to a query that was asked several times; counts are then averages.
     """
 
     found: float
-    """Of relevant documents that came in, less those that are no longer returned."""
+    """The part of relevant documents that are returned on one side only."""
     ranked: float
-    """Of relevant documents that are returned on both sides, at other ranks."""
+    """The part of relevant documents that are returned on both sides, at different ranks."""
     lost_documents: int
     gained_documents: int
     fallen_documents: int
@@ -47,10 +49,10 @@ class Causes(NamedTuple):
 
 
 def causes(comparison: Comparison) -> Causes:
-    """Divide the change of NDCG over the paired queries, at the depth that both sides have.
+    """Divide the change of NDCG over the paired queries, at the depth that both runs have, exactly.
 
-    NDCG is a sum of gain / log2(rank + 1) over the relevant documents, divided by the ideal, which both sides
-    share; so each document's part of the difference is its own, and the parts add up to the whole.
+    NDCG is Σ gain / log2(rank + 1) over the relevant documents, divided by the ideal DCG (Järvelin and Kekäläinen, 2002),
+    which both runs share. So the change is the sum of one term for each document.
     """
     found = ranked = lost = gained = fallen = risen = 0.0
     queries = [query for query in comparison.now.counted if not query.no_answer]
@@ -82,16 +84,18 @@ def causes(comparison: Comparison) -> Causes:
 
 
 def _discounts(ranking: Sequence[str]) -> dict[str, float]:
+    """Map documents to 1 / log2(rank + 1)."""
     return {doc_id: 1 / math.log2(rank + 1) for rank, doc_id in enumerate(ranking, 1)}
 
 
 def _ideal(judgments: Mapping[str, Grade], depth: int | None) -> float:
+    """Return the ideal DCG."""
     best = sorted((grade for grade in judgments.values() if grade > 0), reverse=True)[:depth]
     return math.fsum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))
 
 
 def kind_of_change(comparison: Comparison) -> Iterator[str]:
-    """Say what kind of change the numbers show, in a sentence or two; nothing where they show none."""
+    """Say in a few sentences what kind of drop it is; yield nothing where NDCG did not fall and recall did not."""
     whole = "ndcg" if comparison.depth is None else f"ndcg@{comparison.depth}"
     names = [whole, "ndcg@3", "recall", "hit", "hit@5"]
     metrics = read_metrics(names)
@@ -108,7 +112,7 @@ def kind_of_change(comparison: Comparison) -> Iterator[str]:
 
 
 def _fewer_results(comparison: Comparison) -> Iterator[str]:
-    """Say that nothing, or a good part less, comes back at all, whatever it was."""
+    """Say that queries come back empty, or that clearly fewer results come back, whatever their judgments."""
     sizes = [
         [
             mean([len(ranking) for ranking in side.rankings(query.id)])
@@ -118,18 +122,19 @@ def _fewer_results(comparison: Comparison) -> Iterator[str]:
         if not query.no_answer
     ]
     emptied = sum(before > 0 and not now for before, now in sizes)
-    if emptied >= _FEW:
+    if emptied >= _FEWEST_QUERIES:
         yield f"Nothing comes back any more for {emptied:,} of {plural(len(sizes), 'query', 'queries')}."
     answered = [(before, now) for before, now in sizes if before > 0 and now > 0]
     if not answered:
         return
     before, now = (math.fsum(side) / len(answered) for side in zip(*answered, strict=True))
-    if now < _FEWER * before:
-        whose = "of the others " if emptied >= _FEW else ""
+    if now < _FEWER_RESULTS * before:
+        whose = "of the others " if emptied >= _FEWEST_QUERIES else ""
         yield f"Fewer results come back: {now:.1f} a query {whose}on average, and {before:.1f} before."
 
 
 def _cause(parts: Causes, change: MetricChange, comparison: Comparison) -> str:
+    """Say which part of a drop is documents lost, and which is documents ranked lower."""
     drop, depth = -change.delta, comparison.depth
     found, ranked = -parts.found / drop, -parts.ranked / drop
     # NDCG counts every grade above 0, also those below the relevance level.
@@ -141,13 +146,13 @@ def _cause(parts: Causes, change: MetricChange, comparison: Comparison) -> str:
     gone = "left the results" if depth is None else f"dropped out of the first {depth}"
     exchanged = f"{left} {gone} and {parts.gained_documents} came in"
     moved = f"of those returned on both sides {parts.fallen_documents} fell and {parts.risen_documents} rose"
-    if ranked >= _MOST:
+    if ranked >= _MAIN_CAUSE:
         moved += f" ({signed_text(parts.ranked)} of {change.metric.name})"
         if not parts.lost_documents:
             came_in = f"; {parts.gained_documents} came in" if parts.gained_documents else ""
             return f"Documents are found as before, but ranked lower: {moved}{came_in}."
         return f"Mostly documents ranked lower: {moved}; {exchanged}."
-    if found >= _MOST:
+    if found >= _MAIN_CAUSE:
         others = f"; {moved}" if parts.fallen_documents or parts.risen_documents else ""
         return f"Documents are no longer found: {exchanged}{others}."
     return (
@@ -157,12 +162,12 @@ def _cause(parts: Causes, change: MetricChange, comparison: Comparison) -> str:
 
 
 def _later(measured: Comparison, depth: int | None) -> Iterator[str]:
-    """Say that first hits slip out of the head without being lost: hit@5 down, hit over everything the same."""
+    """Say that first hits moved below rank 5 without being lost: hit@5 fell, hit over all results did not."""
     early, all_ = measured.change("hit@5"), measured.change("hit")
     if depth is not None and depth < 10:
         return
     lost = len(early.lost)
-    if lost >= _FEW and early.delta < -0.01 and abs(all_.delta) <= -early.delta / 5:
+    if lost >= _FEWEST_QUERIES and early.delta < -0.01 and abs(all_.delta) <= -early.delta / 5:
         whole = (
             f"is {score_text(all_.now)} as before"
             if abs(all_.delta) <= TOLERANCE
@@ -175,7 +180,7 @@ def _later(measured: Comparison, depth: int | None) -> Iterator[str]:
 
 
 def _sharper_head(measured: Comparison) -> Iterator[str]:
-    """Say that the first three results are better while fewer relevant documents are found in all."""
+    """Say that NDCG of the first three results rose while recall over all results fell."""
     head, all_ = measured.change("ndcg@3"), measured.change("recall")
     if head.delta > 0.01 and all_.delta < -0.01:
         yield (
@@ -185,25 +190,29 @@ def _sharper_head(measured: Comparison) -> Iterator[str]:
 
 
 def _one_slice(measured: Comparison, change: MetricChange) -> Iterator[str]:
-    """Name the slice that takes nearly all of a drop, while the queries outside it hardly moved."""
+    """Name the tag whose queries account for nearly all of a drop, while the others hardly moved."""
     best: tuple[float, str, float, float, int] | None = None
     weights = change.weights
     total = math.fsum(weights[i] for i in change.differences)
     for tag in measured.now.tags:
         inside = {query.id for query in measured.now.queries(change.metric, tag)} & change.differences.keys()
         outside = change.differences.keys() - inside
-        if len(inside.intersection(change.worse)) < _FEW or not outside or len(inside) * 2 > change.n:
+        if (
+            len(inside.intersection(change.worse)) < _FEWEST_QUERIES
+            or not outside
+            or len(inside) * 2 > change.n
+        ):
             continue
         of_slice = math.fsum(weights[i] * change.differences[i] for i in inside)
         of_rest = math.fsum(weights[i] * change.differences[i] for i in outside)
         share = of_slice / (change.delta * total)
-        if share < 0.8:
+        if share < _SLICE_SHARE:
             continue
         in_slice = of_slice / math.fsum(weights[i] for i in inside)
         elsewhere = of_rest / math.fsum(weights[i] for i in outside)
-        if elsewhere < _APART * in_slice:
+        if elsewhere < _UNMOVED * in_slice:
             continue
-        # Of slices that overlap, the one whose own queries fell furthest says most.
+        # Of overlapping slices the one whose queries fell furthest.
         if best is None or in_slice < best[0]:
             best = (in_slice, tag, elsewhere, share, len(inside))
     if best is not None:

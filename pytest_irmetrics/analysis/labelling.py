@@ -1,4 +1,4 @@
-"""Which documents should be judged next: those that nobody judged and on which the scores hang most."""
+"""Choose the documents to judge next: unjudged ones whose judgment would change a metric's mean most."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade, Metric
     from pytest_irmetrics.run import Run
 
-_NOTHING = ""  # in a ranking: what no query judges, since no document's id is empty
+_UNKNOWN_DOCUMENT = ""  # no document's id is empty, so no query judges it
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Unjudged:
     query: Query
     doc_id: str
     influence: float
-    """How much of the set's mean hangs on its rank if it is relevant, on the metric's own scale."""
+    """How much its rank adds to the metric's mean if it is relevant; see `pool`."""
     ranks: tuple[int | None, ...]
-    """By run, from 1, the best of the run's repeats; None where the run does not return it."""
+    """Its rank in each run, from 1, the best of the run's repeats; None where the run does not return it."""
 
     @property
     def rank(self) -> int:
@@ -41,7 +41,7 @@ class Unjudged:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What some runs returned for a golden set, as deep as a metric looks."""
+    """The pooled results of some runs for a golden set, down to a metric's cut-off."""
 
     unjudged: tuple[Unjudged, ...]
     """The most influential first."""
@@ -56,7 +56,7 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
 
     The influence of a document d on the mean of a metric M, of a query q with weight w and judgments J, is
 
-        w / Σw · |M(J + d, ranking) − M(J + d, ranking with d replaced by a document of no use)|,
+        w / Σw · |M(J + d, ranking) − M(J + d, ranking with d replaced by an unknown document)|,
 
     where J + d grades d as the best document of the query: what the rank of d is worth if d is relevant. It is the
     average over a run's repeats, and the largest of the runs. Not M(J + d) − M(J): under that a document directly below
@@ -76,20 +76,25 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
         evaluation = evaluate_run(golden, run, [metric], depth=run.depth)
         queries = evaluation.queries(metric)
         total = math.fsum(query.weight for query in queries)
-        pairing = compare(evaluation, evaluation)  # the query as it is now with the one that was asked
-        apart = {*pairing.new, *pairing.reworded}
-        unpaired.append(tuple(query.id for query in queries if query.id in apart))
-        asked: list[_Asked] = []
+        # A run compared with itself pairs the queries as they are now with those that were asked.
+        pairing = compare(evaluation, evaluation)
+        skipped = {*pairing.new, *pairing.reworded}
+        unpaired.append(tuple(query.id for query in queries if query.id in skipped))
+        candidates: list[_Candidate] = []
         for query in queries:
-            if query.id in apart:
+            if query.id in skipped:
                 continue
             rankings = [ranking[: metric.cutoff] for ranking in evaluation.rankings(query.id)]
             for ranking in rankings:
                 seen.update((query.id, doc_id) for doc_id in ranking)
-                asked += _asked(query, ranking, len(rankings), golden.relevance_level)
-        with_it = scorer.columns((one.judgments for one in asked), (one.ranking for one in asked))[0]
-        without = scorer.columns((one.judgments for one in asked), (one.without for one in asked))[0]
-        for one, high, low in zip(asked, with_it, without, strict=True):
+                candidates += _candidates(query, ranking, len(rankings), golden.relevance_level)
+        with_it = scorer.columns((one.judgments for one in candidates), (one.ranking for one in candidates))[
+            0
+        ]
+        without = scorer.columns((one.judgments for one in candidates), (one.without for one in candidates))[
+            0
+        ]
+        for one, high, low in zip(candidates, with_it, without, strict=True):
             key = one.query.id, one.ranking[one.rank - 1]
             worth = abs((high or 0.0) - (low or 0.0)) * one.query.weight / one.repeats
             found.setdefault(key, [0.0] * len(runs))[number] += worth
@@ -106,30 +111,30 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Candidate:
     """One unjudged document in one ranking."""
 
     query: Query
-    best: Grade
+    best_grade: Grade
     ranking: Sequence[str]
     rank: int
     repeats: int
 
     @property
     def judgments(self) -> Mapping[str, Grade]:
-        """Those of the query, and the best of its grades for this document."""
-        return {**self.query.judgments, self.ranking[self.rank - 1]: self.best}
+        """The query's judgments, and for this document the best of their grades."""
+        return {**self.query.judgments, self.ranking[self.rank - 1]: self.best_grade}
 
     @property
     def without(self) -> Sequence[str]:
-        """The ranking with a document of no use in its place."""
-        return (*self.ranking[: self.rank - 1], _NOTHING, *self.ranking[self.rank :])
+        """The ranking with an unknown document in its place."""
+        return (*self.ranking[: self.rank - 1], _UNKNOWN_DOCUMENT, *self.ranking[self.rank :])
 
 
-def _asked(query: Query, ranking: Sequence[str], repeats: int, level: Grade) -> Iterator[_Asked]:
+def _candidates(query: Query, ranking: Sequence[str], repeats: int, level: Grade) -> Iterator[_Candidate]:
     best = max(level, *query.judgments.values())
     for rank, doc_id in enumerate(ranking, 1):
-        # A chunk is no document: what it says is judged by passage.
+        # A chunk is not judged as a document, but by the passages in it.
         is_chunk = bool(query.passages) and document_of(doc_id) != doc_id
         if not is_chunk and doc_id not in query.judgments and doc_id not in query.forbidden:
-            yield _Asked(query, best, ranking, rank, repeats)
+            yield _Candidate(query, best, ranking, rank, repeats)

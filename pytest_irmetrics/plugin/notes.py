@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.analysis.edits import on_comparison
-from pytest_irmetrics.analysis.evaluation_notes import on_evaluation, on_known_bad
+from pytest_irmetrics.analysis.evaluation_notes import on_evaluation, on_xfail_queries
 from pytest_irmetrics.analysis.run_lint import lint_run
 from pytest_irmetrics.analysis.trust import (
     hidden_slices,
@@ -32,7 +32,7 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
         stored = comparison.baseline if comparison is not None else None
         result.notes += lint_run(now, gates, corpus, stored)
         if wants_hints:
-            result.hints += on_known_bad(now, gates)
+            result.hints += on_xfail_queries(now, gates)
         if item.verbosity >= 1:  # it reads each query's words
             from pytest_irmetrics.analysis.run_lint import lint_run_verbose  # noqa: PLC0415 - only with -v
 
