@@ -63,8 +63,8 @@ def rank_chunks(chunks: Iterable[Chunk], passages: Sequence[Passage], *, collaps
             elif not collapse:
                 ranking.add_chunk(chunk)
             continue
-        held = ranking.passages_in(chunk.document, chunk.text or "")
-        if not ranking.add_new(held) and not (held and collapse):
+        contained = ranking.passages_in(chunk.document, chunk.text or "")
+        if not ranking.add_new(contained) and not (contained and collapse):
             ranking.add_chunk(chunk)
     return tuple(ranking.ids)
 
@@ -86,10 +86,10 @@ def translate_ranking(
     for entry in ranking:
         document, text = stored.get(entry) or (document_of(entry), "")
         if document in today.judged and entry in stored:
-            held = today.passages_in(document, text)
-            if entry in held:  # others that are judged as they were keep their own ranks
-                held = [key for key in held if key == entry or key not in entries]
-            if not today.add_new(held):
+            contained = today.passages_in(document, text)
+            if entry in contained:  # others that are judged as they were keep their own ranks
+                contained = [key for key in contained if key == entry or key not in entries]
+            if not today.add_new(contained):
                 today.add_with_own_id(entry, document)
         elif document != entry and document in judged and document not in today.ids:
             today.add(document)

@@ -56,7 +56,7 @@ def passages_of(query: QueryLike) -> tuple[Passage, ...]:
     return passages
 
 
-def _known(query: Any) -> JudgedPassages | None:
+def _judged_passages(query: Any) -> JudgedPassages | None:
     passages = passages_of(query)
     return JudgedPassages(passages, frozenset((*query.documents, *query.forbidden))) if passages else None
 
@@ -192,9 +192,9 @@ class Retriever:
         # Copied, because a retriever may change what it is given, and be asked again.
         args, kwargs = style.arguments(text, depth, copy.deepcopy(dict(params)) if params else {})
         if not is_batch:
-            known = _known(first)
-            return Call((first.id,), args, kwargs, is_batch, repeat, () if known is None else (known,))
-        passages = tuple([_known(query) for query in queries])
+            judged = _judged_passages(first)
+            return Call((first.id,), args, kwargs, is_batch, repeat, () if judged is None else (judged,))
+        passages = tuple([_judged_passages(query) for query in queries])
         ids = tuple([query.id for query in queries])
         return Call(ids, args, kwargs, is_batch, repeat, passages if any(passages) else ())
 

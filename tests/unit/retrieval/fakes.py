@@ -1,6 +1,8 @@
-"""Answers as search engines and frameworks give them, and values that break when they are shown."""
+"""Answers as search engines return them, values whose attributes raise, and an executor that counts calls."""
 
 from __future__ import annotations
+
+from concurrent.futures import Executor, Future
 
 
 class Hostile:
@@ -59,3 +61,16 @@ def hits(*documents, **more):
         "hits": {"total": 9, "hits": [{"_id": d, "_score": 1} for d in documents]},
         **more,
     }
+
+
+class CountingExecutor(Executor):
+    """Makes the calls at once, and notes how many came in one chunk."""
+
+    def __init__(self):
+        self.chunks = []
+
+    def submit(self, fn, /, *args, **kwargs):
+        future = Future()
+        future.set_result(fn(*args, **kwargs))
+        self.chunks.append(len(future.result()))
+        return future

@@ -16,6 +16,7 @@ from pytest_irmetrics.retrieval import (
     retrieve,
 )
 from pytest_irmetrics.run import Answer
+from tests.test_structure import fresh
 from tests.unit.retrieval.fakes import HOSTILE, Document
 from tests.unit.retrieval.helpers import ONE, QUERIES, Query, problem
 
@@ -253,3 +254,24 @@ def _sync(query, k):
 
 def test_any_object_with_id_text_and_params_is_a_query():
     assert retrieve([SimpleNamespace(id="q", text="t", params={})], _sync).run["q"] == ("t", "10")
+
+
+def test_a_sync_callable_loads_no_driver_and_no_framework():
+    loaded = fresh(
+        "from types import SimpleNamespace as Query\n"
+        "from pytest_irmetrics.retrieval import retrieve\n"
+        "queries = [Query(id='q', text='t', params={})]\n"
+        "assert retrieve(queries, lambda query, k: ['d']).run['q'] == ('d',)\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    room = {name.rpartition(".")[2] for name in loaded if name.startswith("pytest_irmetrics.retrieval.")}
+    assert not room & {
+        "asyncio_driver",
+        "chunks",
+        "errors",
+        "executor",
+        "frameworks",
+        "replay",
+        "trio_driver",
+    }
+    assert not {"asyncio", "concurrent.futures", "trio"} & set(loaded)

@@ -27,6 +27,7 @@ from pytest_irmetrics.retrieval import (
 )
 from pytest_irmetrics.retrieval.executor import DaemonThreads, ExecutorRunner
 from pytest_irmetrics.retrieval.schedule import schedule_calls
+from tests.unit.retrieval.fakes import CountingExecutor
 from tests.unit.retrieval.helpers import ONE, QUERIES, Query, later, problem
 
 FORTY_QUERIES = [Query(f"q{number}", f"text {number}") for number in range(40)]
@@ -76,19 +77,6 @@ def answer_later_itself(query):
 
 def answer_later(query):
     return asyncio.sleep(0, [query])
-
-
-class Counting(Executor):
-    """Does the work at once, and notes how many calls came in one go."""
-
-    def __init__(self):
-        self.chunks = []
-
-    def submit(self, fn, /, *args, **kwargs):
-        future = Future()
-        future.set_result(fn(*args, **kwargs))
-        self.chunks.append(len(future.result()))
-        return future
 
 
 @pytest.fixture(scope="module", params=["fork", "spawn"])
@@ -414,15 +402,15 @@ def test_an_async_retriever_is_refused():
         return [query]
 
     with pytest.raises(RetrievalError, match="ir_concurrency is enough"):
-        asked(Counting(), search)
+        asked(CountingExecutor(), search)
     with pytest.raises(RetrievalError, match="ir_concurrency is enough"):
-        asyncio.run(aretrieve(FORTY_QUERIES, search, RetrievalOptions(executor=Counting())))
+        asyncio.run(aretrieve(FORTY_QUERIES, search, RetrievalOptions(executor=CountingExecutor())))
 
 
 def test_a_job_for_a_process_is_small():
     sizes = []
 
-    class Weighing(Counting):
+    class Weighing(CountingExecutor):
         def submit(self, fn, /, *args, **kwargs):
             sizes.append(len(pickle.dumps((fn, args, kwargs))))
             return super().submit(fn, *args, **kwargs)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import pytest
 
@@ -19,6 +19,7 @@ from pytest_irmetrics.retrieval import (
 )
 from pytest_irmetrics.retrieval.call import Reply, call_retriever
 from pytest_irmetrics.retrieval.schedule import schedule_calls
+from tests.unit.retrieval.fakes import CountingExecutor
 from tests.unit.retrieval.helpers import ONE, QUERIES, Query
 
 
@@ -150,19 +151,6 @@ def search_all(queries, k):
     return [[query, str(k)] for query in queries]
 
 
-class Counting(Executor):
-    """Does the work at once, and notes how many calls came in one go."""
-
-    def __init__(self):
-        self.chunks = []
-
-    def submit(self, fn, /, *args, **kwargs):
-        future = Future()
-        future.set_result(fn(*args, **kwargs))
-        self.chunks.append(len(future.result()))
-        return future
-
-
 class TestChunksOfCalls:
     @staticmethod
     def replies(chunk, milliseconds):
@@ -170,7 +158,7 @@ class TestChunksOfCalls:
 
     def schedule(self, retriever=search, queries=1000, **options):
         calls = [Query(f"q{number}") for number in range(queries)]
-        options = RetrievalOptions(executor=Counting(), **options)
+        options = RetrievalOptions(executor=CountingExecutor(), **options)
         return schedule_calls(calls, Retriever.of(retriever), options)
 
     @pytest.mark.parametrize(
@@ -220,7 +208,7 @@ class TestChunksOfCalls:
         assert len(schedule.send([self.replies(chunk, 0.001)])) == 1
 
     def test_answers_come_back_in_the_order_of_the_queries(self):
-        executor = Counting()
+        executor = CountingExecutor()
         queries = [Query(f"q{number}", f"text {number}") for number in range(5000)]
         retrieved = retrieve(queries, search, RetrievalOptions(executor=executor, repeat=2))
         assert list(retrieved.run) == [query.id for query in queries]
