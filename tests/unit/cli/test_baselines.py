@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +7,7 @@ import pytest
 from pytest_irmetrics import cli
 from pytest_irmetrics.run import Answer, Run
 from pytest_irmetrics.run.baseline import baseline_path
+from tests.unit.cli.console import HOSTILE, assert_escaped, run_script, usage_error
 
 
 def store(file, test, golden_set="golden/faq.yaml", means=None, repeats=1):
@@ -113,10 +111,7 @@ class TestList:
 
     def test_usage_errors(self, capsys):
         for arguments, told in (([], "required: ACTION"), (["lst"], "invalid choice: 'lst'")):
-            with pytest.raises(SystemExit) as caught:
-                cli.main(["baselines", *arguments])
-            assert caught.value.code == 2
-            assert told in capsys.readouterr().err
+            assert told in usage_error(capsys, "baselines", *arguments)
 
 
 class TestPrune:
@@ -182,16 +177,8 @@ class TestPrune:
 @pytest.mark.parametrize("action", ["list", "prune"])
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_control_characters_are_escaped_in_any_encoding(action, encoding):
-    hostile = "caf\xe9 \u65e5 \x1b[31m\r\n::error::x ##vso[task] \u202e\x9b\x7f\ud800\x00"
+    hostile = HOSTILE + "\ud800\x00"
     store("tests/test_search.py", "test_it[x]", golden_set=f"a/{hostile}", means={hostile: 0.5})
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest_irmetrics.cli", "baselines", action],
-        env={**os.environ, "PYTHONIOENCODING": encoding},
-        capture_output=True,
-        check=False,
-    )
+    done = run_script("baselines", action, encoding=encoding)
     assert (done.returncode, done.stderr) == (int(action == "prune"), b"")
-    lines = done.stdout.decode(encoding).splitlines()
-    assert all(line.isprintable() for line in lines)
-    assert not any(word.startswith("::") for line in lines for word in line.split())
-    assert not any("##vso[" in line for line in lines)
+    assert_escaped(done.stdout.decode(encoding))

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
 
 from pytest_irmetrics import cli
 from pytest_irmetrics.run import Answer, Run
+from tests.unit.cli.console import HOSTILE, assert_escaped, run_script, usage_error
 
 GOLDEN = """\
 queries:
@@ -249,26 +247,14 @@ class TestErrors:
             (["a.json", "a.json", "--queries", "9" * 5000], "is no count"),
             (["a.json", "a.json", "--metrics", "latency_p95"], "cannot be read off a stored run"),
         ):
-            with pytest.raises(SystemExit) as caught:
-                cli.main(["diff", *arguments])
-            assert caught.value.code == 2
-            assert told in capsys.readouterr().err
+            assert told in usage_error(capsys, "diff", *arguments)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_control_characters_are_escaped_in_any_encoding(folder, encoding):
-    hostile = "caf\xe9 \u65e5 \x1b[31m\r\n::error::x ##vso[task] \u202e\x9b\x7f"
-    before = Answer(((hostile, "b"),), "x" + hostile, {}, {hostile: 1}, 1.0)
-    save(folder / "a.json", {hostile: before, "y" + hostile: before})
-    save(folder / "b.json", {hostile: replace(before, rankings=(("b", hostile),))})
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest_irmetrics.cli", "diff", "a.json", "b.json"],
-        env={**os.environ, "PYTHONIOENCODING": encoding},
-        capture_output=True,
-        check=False,
-    )
+    before = Answer(((HOSTILE, "b"),), "x" + HOSTILE, {}, {HOSTILE: 1}, 1.0)
+    save(folder / "a.json", {HOSTILE: before, "y" + HOSTILE: before})
+    save(folder / "b.json", {HOSTILE: replace(before, rankings=(("b", HOSTILE),))})
+    done = run_script("diff", "a.json", "b.json", encoding=encoding)
     assert (done.returncode, done.stderr) == (0, b"")
-    lines = done.stdout.decode(encoding).splitlines()
-    assert all(line.isprintable() for line in lines)
-    assert not any(word.startswith("::") for line in lines for word in line.split())
-    assert not any("##vso[" in line for line in lines)
+    assert_escaped(done.stdout.decode(encoding))

@@ -11,6 +11,7 @@ import pytest
 from pytest_irmetrics import cli
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.run import Answer, Run
+from tests.unit.cli.console import usage_error
 
 GOLDEN = """\
 # by hand
@@ -49,13 +50,6 @@ def folder(tmp_path, monkeypatch):
 def label(capsys, *arguments, status=0, file=FILE):
     assert cli.main(["label", file, *arguments]) == status
     return capsys.readouterr()
-
-
-def usage_error(capsys, *arguments):
-    with pytest.raises(SystemExit) as caught:
-        cli.main(["label", FILE, *arguments])
-    assert caught.value.code == 2
-    return capsys.readouterr().err
 
 
 class TestList:
@@ -283,7 +277,9 @@ class TestJudging:
         label(capsys, "--judge", "-refund", "-wtIMTCHWuI", "1", "--judge", "opening hours", "--run", "0")
         assert "relevant: [d1, -wtIMTCHWuI]" in (folder / FILE).read_text().replace('"', "")
         assert "--run" in GoldenSet.load(FILE).queries["opening hours"].judgments
-        assert "expected 3 arguments" in usage_error(capsys, "--judge", "refund", "-x", "--limit", "3")
+        assert "expected 3 arguments" in usage_error(
+            capsys, "label", FILE, "--judge", "refund", "-x", "--limit", "3"
+        )
 
     def test_takes_an_id_as_the_list_prints_it(self, capsys, folder):
         store(folder, {"refund": ["one\nline", "a\\tb", "a\tb"], "opening hours": [], "nothing": []})
@@ -365,4 +361,4 @@ class TestJudging:
             (("--append", "x"), "'x' is no grade"),
             (("--json", "--append", "0"), "not allowed with"),
         ]:
-            assert words in usage_error(capsys, *arguments)
+            assert words in usage_error(capsys, "label", FILE, *arguments)

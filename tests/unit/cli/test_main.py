@@ -10,6 +10,7 @@ import pytest
 
 from pytest_irmetrics import cli
 from pytest_irmetrics.golden import GoldenSet
+from tests.unit.cli.console import usage_error
 
 
 @pytest.fixture(autouse=True)
@@ -17,13 +18,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "one.yml").write_text("queries:\n- {query: a, relevant: b}\n")
     return tmp_path
-
-
-def usage_error(capsys, *arguments: str) -> str:
-    with pytest.raises(SystemExit) as caught:
-        cli.main(arguments)
-    assert caught.value.code == 2
-    return capsys.readouterr().err
 
 
 def test_prints_the_version(capsys):

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import json as plain_json
-import os
-import subprocess
-import sys
 
 import pytest
 
 from pytest_irmetrics import cli
 from pytest_irmetrics.reports import json, markdown
+from tests.unit.cli.console import run_script, usage_error
 from tests.unit.reports.samples import broken, failing, hostile, passing
 
 
@@ -57,10 +55,7 @@ def test_a_path_without_a_format_is_a_usage_error(capsys):
         ("hmtl:x", "Did you mean html:?"),
         (".", "this is a folder"),
     ):
-        with pytest.raises(SystemExit) as caught:
-            cli.main(["report", "quality.json", "-o", path])
-        assert caught.value.code == 2
-        assert told in capsys.readouterr().err
+        assert told in usage_error(capsys, "report", "quality.json", "-o", path)
 
 
 @pytest.mark.parametrize(
@@ -120,11 +115,6 @@ def test_reports_what_cannot_be_written(capsys, folder):
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_control_characters_are_escaped_in_any_encoding(folder, encoding):
     (folder / "hostile.json").write_text(json.render(broken([hostile()])), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest_irmetrics.cli", "report", "hostile.json"],
-        env={**os.environ, "PYTHONIOENCODING": encoding},
-        capture_output=True,
-        check=False,
-    )
+    done = run_script("report", "hostile.json", encoding=encoding)
     assert (done.returncode, done.stderr) == (0, b"")
     assert all(line.isprintable() for line in done.stdout.decode(encoding).splitlines())

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from pytest_irmetrics import cli
 from pytest_irmetrics.run import Answer, Run
+from tests.unit.cli.console import HOSTILE, assert_escaped, run_script, usage_error
 
 GOLDEN = """\
 relevance_level: 2
@@ -213,13 +210,7 @@ class TestRuns:
             ("latency_p50", "cannot be read off a stored run"),
             (" ,", "there is no metric in it"),
         ):
-            with pytest.raises(SystemExit) as caught:
-                cli.main(["show", "golden/faq.yaml", "refund", "--metrics", metrics])
-            assert caught.value.code == 2
-            assert told in capsys.readouterr().err
-
-
-HOSTILE = "caf\xe9 \u65e5 \x1b[31m\r\n::error::x ##vso[task] \u202e\x9b\x7f"
+            assert told in usage_error(capsys, "show", "golden/faq.yaml", "refund", "--metrics", metrics)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
@@ -229,14 +220,6 @@ def test_control_characters_are_escaped_in_any_encoding(folder, encoding):
         f"queries:\n- {{query: {quoted}, relevant: [{quoted}], note: {quoted}, tags: [{quoted}], params: {{{quoted}: {quoted}}}}}\n"
     )
     store(folder, **{HOSTILE: Answer(((HOSTILE, "b"),), "other" + HOSTILE, {"a": HOSTILE}, {}, 1.0)})
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest_irmetrics.cli", "show", "golden/faq.yaml", HOSTILE],
-        env={**os.environ, "PYTHONIOENCODING": encoding},
-        capture_output=True,
-        check=False,
-    )
+    done = run_script("show", "golden/faq.yaml", HOSTILE, encoding=encoding)
     assert (done.returncode, done.stderr) == (0, b"")
-    lines = done.stdout.decode(encoding).splitlines()
-    assert all(line.isprintable() for line in lines)
-    assert not any(word.startswith("::") for line in lines for word in line.split())
-    assert not any("##vso[" in line for line in lines)
+    assert_escaped(done.stdout.decode(encoding))
