@@ -33,14 +33,14 @@ class WriteError(IRMetricsError, ValueError):
     """A file that cannot be written; says what is wrong with which file and what to do."""
 
 
-def write_whole(path: Path, data: bytes, *, again: str = "write it again") -> bool:
+def write_whole(path: Path, data: bytes, *, again: str = "write it again", shown: str | None = None) -> bool:
     """Write a user's file, whole or not at all, unless it has this content; return whether it was written.
 
     Makes the folders that it takes, follows links and keeps the file's mode. Raises WriteError, and then the file is
-    as it was; `again` says what to do once the cause is mended.
+    as it was; `again` says what to do once the cause is mended, and `shown` is how the error calls the file.
     """
     real = Path(os.path.realpath(path))
-    where = printable(str(path))
+    where = printable(str(path) if shown is None else shown)
     try:
         mode = _mode(real)
         if mode is not None:

@@ -20,7 +20,8 @@ from pytest_irmetrics.cli.command_line import (
     stdout_screen,
 )
 from pytest_irmetrics.cli.inputs import baselines_below, exists, shown_path
-from pytest_irmetrics.run.baseline import BaselineError, baseline_path, stale
+from pytest_irmetrics.run import RunError
+from pytest_irmetrics.run.baseline import baseline_path, baselines_without_test
 
 if TYPE_CHECKING:
     import argparse
@@ -114,7 +115,7 @@ def _list(options: argparse.Namespace) -> int:
         print_escaped(shown_path(stored.path))
         try:
             run = stored.read()
-        except BaselineError as error:
+        except RunError as error:
             status = FAILED
             sys.stdout.flush()
             print_escaped(str(error), sys.stderr)
@@ -166,12 +167,12 @@ def _prune(options: argparse.Namespace) -> int:
     for stored in _find_baselines(options):
         try:
             golden_file = stored.golden_file(stored.read())
-        except BaselineError as error:  # perhaps it is no baseline at all, so it is kept
+        except RunError as error:  # perhaps it is no baseline at all, so it is kept
             status = FAILED
             print_escaped(str(error), sys.stderr)
             continue
         if stored.folder not in without_test:
-            without_test[stored.folder] = set(stale(stored.folder, options.baseline_dir, {}))
+            without_test[stored.folder] = set(baselines_without_test(stored.folder, options.baseline_dir, {}))
         if stored.path in without_test[stored.folder]:
             deletable.append((stored, "its test file is gone"))
         elif golden_file is not None and not exists(golden_file):

@@ -14,8 +14,8 @@ from pytest_irmetrics.cli.command_line import CommandError, print_escaped
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.formats import SUFFIXES, is_golden_folder
-from pytest_irmetrics.run import NoTestsError, Run
-from pytest_irmetrics.run.baseline import BaselineError, folders_below, list_baselines, read_baseline
+from pytest_irmetrics.run import NoTestsError, Run, RunError
+from pytest_irmetrics.run.baseline import folders_with_baselines, list_baselines, read_baseline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -64,7 +64,7 @@ class StoredBaseline:
     folder: Path
 
     def read(self) -> Run:
-        """Read the stored run. Raises BaselineError."""
+        """Read the stored run. Raises RunError."""
         return read_baseline(self.path)
 
     def golden_file(self, run: Run) -> Path | None:
@@ -83,7 +83,7 @@ def baselines_below(top: Path, directory: str) -> Iterator[StoredBaseline]:
     if whole.name == directory:
         yield from _baselines_in(Path(shown_path(whole.parent)), directory)
         return
-    for folder in folders_below(top, directory):
+    for folder in folders_with_baselines(top, directory):
         yield from _baselines_in(folder, directory)
 
 
@@ -153,7 +153,7 @@ def runs_of_golden_set(
     for stored in _baselines_above(file, directory):
         try:
             run = stored.read()
-        except BaselineError as error:  # perhaps another golden set's
+        except RunError as error:  # perhaps another golden set's
             print_escaped(f"note: {error}", sys.stderr)
             continue
         if _is_same_file(stored.golden_file(run), file):

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_irmetrics.plugin.options import baseline_dir, gates_on_baseline, runs_tests
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.baseline import (
-    BaselineError,
-    folders_below,
+    baselines_without_test,
+    folders_with_baselines,
     list_baselines,
     read_baseline,
-    stale,
 )
 
 if TYPE_CHECKING:
@@ -47,17 +46,14 @@ def read_stored_run(
     """Read the stored run that a test item is compared with; None where it is compared with none.
 
     `against` is what `check` was given, `like` as in `Run.load`. `note` is called with what is wrong with a baseline
-    that an updating run replaces. Raises BaselineError and RunError, also where the baseline to gate on is missing.
+    that an updating run replaces. Raises RunError, also where the baseline to gate on is missing.
     """
     if isinstance(against, Run):
         return StoredRun(_queries_of(golden, against), "the other run")
     if isinstance(against, (str, os.PathLike)):
         path = Path(item.node.path).parent / against
         name = item.session.shown(path)
-        try:
-            return StoredRun(_queries_of(golden, Run.load(path, like=like)), name)
-        except RunError as error:
-            raise RunError(str(error).replace(str(path), name)) from None
+        return StoredRun(_queries_of(golden, Run.load(path, like=like, shown=name)), name)
     settings = item.settings
     if against is not None or not (settings.baseline or settings.update):
         return None
@@ -65,16 +61,15 @@ def read_stored_run(
     if not path.exists():
         if settings.update:
             return None
-        raise BaselineError(_missing_baseline(item, path))
+        raise RunError(_missing_baseline(item, path))
     from pytest_irmetrics.reports.item_report import OWN_BASELINE  # noqa: PLC0415 - only a run that gates pays for it
 
     try:
-        return StoredRun(read_baseline(path, like=like), OWN_BASELINE)
-    except BaselineError as error:
-        problem = str(error).replace(str(path), item.session.shown(path))
+        return StoredRun(read_baseline(path, like=like, shown=item.session.shown(path)), OWN_BASELINE)
+    except RunError as error:
         if not settings.update:
-            raise BaselineError(problem) from None
-        note(f"Nothing was compared with the baseline that is there, and only a pass replaces it. {problem}")
+            raise
+        note(f"Nothing was compared with the baseline that is there, and only a pass replaces it. {error}")
         return None
 
 
@@ -123,7 +118,11 @@ def baselines_without_file(config: pytest.Config) -> list[Path]:
     if not gates or not runs_tests(config):
         return []
     directory = baseline_dir(config)
-    return [path for folder in _collected_folders(config, directory) for path in stale(folder, directory, {})]
+    return [
+        path
+        for folder in _collected_folders(config, directory)
+        for path in baselines_without_test(folder, directory, {})
+    ]
 
 
 def unused_gating(config: pytest.Config, *, interrupted: bool) -> str | None:
@@ -149,7 +148,7 @@ def _collected_folders(config: pytest.Config, directory: str) -> Iterator[Path]:
     tops = {config.invocation_params.dir / argument for argument in config.args if "::" not in argument}
     seen = set()
     for top in sorted(tops):
-        for folder in folders_below(top, directory, config.getini("norecursedirs")):
+        for folder in folders_with_baselines(top, directory, config.getini("norecursedirs")):
             if folder not in seen:
                 seen.add(folder)
                 yield folder

@@ -272,7 +272,7 @@ class IRMetrics:
         metrics = item.metrics(golden)
         item.queries(golden)  # skips the test where --ir-query leaves it none
         unasked = item.evaluation(golden, metrics, Retrieved(Run({}), {}, stopped="", latencies={}))
-        # With --ir-selftest a missing baseline raises BaselineError.
+        # With --ir-selftest a missing baseline raises RunError.
         stored = cast("StoredRun", self._read_stored_run(golden, against))
         tested = run_selftest(
             _evaluate_run(unasked, stored.run, stored.run.depth),

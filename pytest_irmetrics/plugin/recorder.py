@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.baselines import baselines_without_file, unused_gating
@@ -94,14 +95,14 @@ class Recorder:
         if record.baseline_text is None or record.baseline_file is None or not item.sound:
             item.record = replace(record, lowered=[])  # the old one stays as it is
             return
-        from pytest_irmetrics.run.baseline import BaselineError, write_baseline  # noqa: PLC0415 - only an updating run pays for it
+        from pytest_irmetrics.run.baseline import write_baseline  # noqa: PLC0415 - only an updating run pays for it
 
         path = self._config.rootpath / record.baseline_file
         shown = self._shown(record.baseline_file)
         try:
-            changed = write_baseline(path, record.baseline_text)
-        except BaselineError as error:
-            self._problems.append(str(error).replace(str(path), shown))
+            changed = write_baseline(path, record.baseline_text, shown=shown)
+        except IRMetricsError as error:
+            self._problems.append(str(error))
             item.record = replace(record, lowered=[])
         else:
             self._stored.append(f"{shown}: {'stored' if changed else 'unchanged'}")

@@ -189,7 +189,7 @@ class GatingSession:
         test_file = Path(metafunc.definition.path)
         stored: list[tuple[Path, str]] = []
         if self.gates_on_baseline and not self.config.getoption("ir_baseline_update"):
-            stored = baseline.golden_sets_of(test_file, item_name(metafunc.definition), self.baseline_dir)
+            stored = baseline.baselines_of_test(test_file, item_name(metafunc.definition), self.baseline_dir)
         parameters = golden_parameters(marks, test_file, stored)
         metafunc.parametrize(
             "irmetrics", list(parameters.values()), ids=list(parameters), indirect=True, scope="function"
@@ -233,7 +233,7 @@ class GatingSession:
         if not self._collects_whole_files:
             return []
         names = {path: frozenset(tests) for path, tests in self._items_by_file.items()}
-        return baseline.stale(test_file.parent, self.baseline_dir, names)
+        return baseline.baselines_without_test(test_file.parent, self.baseline_dir, names)
 
     def close(self) -> None:
         """End what outlives a test, and the runs within it: the event loop of sync tests with async retrievers."""

@@ -10,6 +10,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from pytest_irmetrics.base import strict_json
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.reports.item_report import ItemReport, as_json, read_dataclass
 from pytest_irmetrics.reports.session_report import SessionReport
@@ -88,7 +89,7 @@ def _finite(value: Any) -> Any:
 def loads(text: str) -> SessionReport:
     """Read what `render` wrote. Raises ReportError for anything else."""
     try:
-        document = json.loads(text)
+        document = strict_json.loads(text)
     except (ValueError, RecursionError):
         raise ReportError("is not JSON, or was cut short. Write the report anew.") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:

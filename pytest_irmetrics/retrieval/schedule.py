@@ -16,7 +16,7 @@ from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.retrieval.call import Call, RankedTwice, Reply
 from pytest_irmetrics.retrieval.passages import JudgedPassages, passages_when_stored
 from pytest_irmetrics.retrieval.retriever import QueryLike, Retriever, passages_of
-from pytest_irmetrics.run import Answer, Run, in_memory_once
+from pytest_irmetrics.run import Answer, Run, reuse_ids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,7 +108,7 @@ class ReplyCollector:
                 ranking = outcome
             known = None if stored is None else stored.get(query_id)
             if known is not None and ranking is not known.rankings[0]:
-                ranking = in_memory_once(ranking, known.rankings)
+                ranking = reuse_ids(ranking, known.rankings)
             rankings[query_id] = ranking
             times[query_id] = milliseconds
             self.has_answer = True

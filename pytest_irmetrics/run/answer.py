@@ -67,7 +67,7 @@ class Header(NamedTuple):
     means: Mapping[str, float] | None = None
 
 
-def in_memory_once(ranking: tuple[str, ...], known: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def reuse_ids(ranking: tuple[str, ...], known: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """Return a ranking made of the objects of rankings in memory: one of `known` if it is equal, else with their ids.
 
     A run and its baseline then take little more memory than one of them.

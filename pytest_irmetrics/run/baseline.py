@@ -1,17 +1,20 @@
-"""Where a test's baseline lives, and how it is read with care and written whole."""
+"""Find, read and write the baseline of a test: the run that its later runs are compared with.
+
+A baseline is one JSON file for each test and parameter, below a folder beside the test file. Its name depends on the
+test's name alone, never on what else the folder holds, so that it stays the same on any file system.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.atomic_write import WriteError, write_whole
-from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base import strict_json
+from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.run import Run, RunError
 
@@ -19,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
 _SUFFIX = ".json"
-_NOT_ENTERED = {"node_modules", "__pycache__", "site-packages"}
+_SKIPPED_FOLDERS = {"node_modules", "__pycache__", "site-packages"}
 
-_LONGEST = 100
+_MAX_LENGTH = 100  # characters of a part of a name
 _SAFE_WORDS = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 _SAFE_IDS = re.compile(r"\[[a-z0-9_.,=+@\-\[\]]*\]")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.,=+@\-\[\]]+")
@@ -29,16 +32,11 @@ _HASHED = re.compile(r"_[0-9a-f]{8}(?=\[|\Z)")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?=\.|\[|\Z)", re.IGNORECASE)
 
 
-class BaselineError(IRMetricsError, ValueError):
-    """A baseline that cannot be read or written; says what is wrong with which file and what to do."""
-
-
-# Names. A name is decided by itself alone, never by its siblings: whatever else a folder holds, on any file system,
-# a test's baseline stays where it is.
+# Names.
 
 
 def baseline_path(test_file: Path, test_name: str, directory: str) -> Path:
-    """Return where the baseline of a test lives: ``<folder>/<directory>/<module>/<Class.><test>[<ids>].json``.
+    """Return the path of a test's baseline: ``<folder>/<directory>/<module>/<Class.><test>[<ids>].json``.
 
     `directory` is relative to the test file's folder. What is unsafe or ambiguous on some file system becomes `_`
     and a short hash: characters other than ASCII letters, digits and ``_.,=+@-[]``, upper case in anything but the
@@ -48,11 +46,12 @@ def baseline_path(test_file: Path, test_name: str, directory: str) -> Path:
 
 
 def _safe_module(stem: str) -> str:
+    """Return the name of the folder for a test module's baselines."""
     return stem if _SAFE_WORDS.fullmatch(stem) and _is_plain(stem) else _hashed(stem)
 
 
 def _safe_test(test_name: str) -> str:
-    """Name a test's file. The part before the ids is safe by itself, so that a test's files can be told by it."""
+    """Return the name of a test's file, without suffix; what stands before the parameter ids is the same for all of them."""
     name, bracket, rest = test_name.partition("[")
     ids = bracket + rest
     function = name.rpartition(".")[2]
@@ -62,41 +61,40 @@ def _safe_test(test_name: str) -> str:
 
 
 def _is_plain(name: str) -> bool:
-    return len(name) <= _LONGEST and not _RESERVED.match(name) and not _HASHED.search(name)
+    """Say whether a name is neither long nor reserved, nor looks like one that `_hashed` made."""
+    return len(name) <= _MAX_LENGTH and not _RESERVED.match(name) and not _HASHED.search(name)
 
 
 def _hashed(name: str) -> str:
+    """Return a safe name that is different for different names."""
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{_UNSAFE.sub('_', name)[:_LONGEST].strip('.')}_{digest}"
+    return f"{_UNSAFE.sub('_', name)[:_MAX_LENGTH].strip('.')}_{digest}"
 
 
 # Reading.
 
 
-def read_baseline(path: Path, *, like: Run | None = None) -> Run:
-    """Read a baseline; `like` as in `Run.load`. Raises BaselineError; each cause has its own words."""
-    where = printable(str(path))
+def read_baseline(path: Path, *, like: Run | None = None, shown: str | None = None) -> Run:
+    """Read a baseline; `like` and `shown` as in `Run.load`. Raises RunError; each cause has its own words."""
+    where = printable(str(path) if shown is None else shown)
     try:
         path.stat()
     except FileNotFoundError:
         if not os.path.lexists(path):
-            raise BaselineError(
+            raise RunError(
                 f"{where}: is not there. Store a baseline, and commit it: `pytest --ir-baseline-update`."
             ) from None
-        raise BaselineError(
+        raise RunError(
             f"{where}: links to {printable(os.path.realpath(path))}, which is not there. Mend the link, or delete it and "
             "store the baseline anew (`pytest --ir-baseline-update`)."
         ) from None
     except OSError as error:
-        raise BaselineError(f"{where}: cannot be read: {error.strerror}. Mend that.") from None
-    _require_own_name(path)
-    try:
-        return Run.load(path, like=like)
-    except RunError as error:
-        raise BaselineError(str(error)) from None
+        raise RunError(f"{where}: cannot be read: {error.strerror}. Mend that.") from None
+    _require_own_name(path, where)
+    return Run.load(path, like=like, shown=shown)
 
 
-def _require_own_name(path: Path) -> None:
+def _require_own_name(path: Path, where: str) -> None:
     """Refuse the file of a test whose class has the same name but for its case, where the file system cannot tell."""
     try:
         names = [other.name for other in path.parent.iterdir()]
@@ -106,21 +104,21 @@ def _require_own_name(path: Path) -> None:
         return
     for name in names:
         if name.lower() == path.name.lower():
-            raise BaselineError(
-                f"{printable(str(path))}: is the baseline of another test on this file system, {printable(name)}. "
+            raise RunError(
+                f"{where}: is the baseline of another test on this file system, {printable(name)}. "
                 "Rename one of the two classes: their names differ by case alone."
             )
 
 
 def list_baselines(directory: Path) -> list[Path]:
-    """Return the baselines below a folder such as ``ir_baselines``, in order of their names."""
+    """Return the paths of all baselines in a folder such as ``ir_baselines``, sorted."""
     return sorted(path for path in directory.glob(f"*/*{_SUFFIX}") if not path.name.startswith("."))
 
 
-def folders_below(top: Path, directory: str, not_entered: Collection[str] = ()) -> Iterator[Path]:
-    """Yield the folders at `top` and below that have baselines; hidden folders and environments are left out.
+def folders_with_baselines(top: Path, directory: str, skipped: Collection[str] = ()) -> Iterator[Path]:
+    """Yield the folders at `top` and below in which there is a folder of baselines, called `directory`.
 
-    `not_entered` are patterns of the names of other folders to leave out.
+    Hidden folders, virtual environments and folders whose names match a pattern in `skipped` are left out.
     """
     for folder, names, files in os.walk(top):
         if "pyvenv.cfg" in files:
@@ -131,14 +129,14 @@ def folders_below(top: Path, directory: str, not_entered: Collection[str] = ()) 
         names[:] = sorted(
             name
             for name in names
-            if name not in _NOT_ENTERED
+            if name not in _SKIPPED_FOLDERS
             and not name.startswith(".")
-            and not any(fnmatch(name, pattern) for pattern in not_entered)
+            and not any(fnmatch(name, pattern) for pattern in skipped)
         )
 
 
-def golden_sets_of(test_file: Path, test_name: str, directory: str) -> list[tuple[Path, str]]:
-    """Return the baselines of a test, whatever its ids, with the golden set that each names.
+def baselines_of_test(test_file: Path, test_name: str, directory: str) -> list[tuple[Path, str]]:
+    """Return the baselines of a test, for all its parameter ids, each with the golden set that it names.
 
     A baseline that cannot be read is left out: whoever needs it says so.
     """
@@ -154,12 +152,12 @@ def golden_sets_of(test_file: Path, test_name: str, directory: str) -> list[tupl
 
 
 def _golden_set(path: Path) -> str | None:
-    """Read the golden set out of a baseline's head; out of the whole, where somebody reformatted it."""
+    """Read the golden set out of the first lines; out of the whole file where it was reformatted since."""
     try:
         with path.open(encoding="utf-8") as file:
             for line in file:
                 if line.startswith('"golden_set": '):
-                    return str(json.loads(line.removeprefix('"golden_set": ').rstrip().rstrip(",")))
+                    return str(strict_json.loads(line.removeprefix('"golden_set": ').rstrip().rstrip(",")))
                 if line.startswith('"queries"'):
                     return None
         return Run.load(path).golden_set
@@ -167,11 +165,11 @@ def _golden_set(path: Path) -> str | None:
         return None
 
 
-def stale(folder: Path, directory: str, tests: Mapping[Path, Collection[str]]) -> list[Path]:
-    """Return the baselines beside a folder's test files whose test file, or test, is gone.
+def baselines_without_test(folder: Path, directory: str, tests: Mapping[Path, Collection[str]]) -> list[Path]:
+    """Return the baselines of the test files in a folder whose test file, or test, is gone.
 
-    `tests` has the names, with ids, of the tests in each file that was collected as a whole. Of a test file that is
-    there but was not collected nothing is known, and nothing returned.
+    `tests` has the names, with parameter ids, of the tests in each file that was collected as a whole. The baselines of
+    a test file that is there but was not collected are not returned, as nothing is known of its tests.
     """
     collected = {
         baseline_path(file, "", directory).parent: {baseline_path(file, name, directory) for name in names}
@@ -189,14 +187,11 @@ def stale(folder: Path, directory: str, tests: Mapping[Path, Collection[str]]) -
 # Writing.
 
 
-def write_baseline(path: Path, text: str) -> bool:
+def write_baseline(path: Path, text: str, *, shown: str | None = None) -> bool:
     """Write a baseline, whole or not at all, and return whether that changed anything.
 
-    Makes the folders that it takes, follows links and keeps the file's mode. Raises BaselineError, and then the
-    file is as it was.
+    Makes the folders that it takes, follows links and keeps the file's mode. Raises WriteError, and RunError where the
+    file is that of another test; then the file is as it was. `shown` is how errors call it.
     """
-    _require_own_name(path)
-    try:
-        return write_whole(path, text.encode("utf-8"), again="store the baseline again")
-    except WriteError as error:
-        raise BaselineError(str(error)) from None
+    _require_own_name(path, printable(str(path) if shown is None else shown))
+    return write_whole(path, text.encode("utf-8"), again="store the baseline again", shown=shown)

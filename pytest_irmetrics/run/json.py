@@ -11,7 +11,6 @@ import operator
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +33,8 @@ from pytest_irmetrics.run.answer import (
     Header,
     NoTestsError,
     RunError,
-    in_memory_once,
+    reuse_ids,
 )
-from pytest_irmetrics.run.merging import RunOfTest, merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -366,7 +364,7 @@ def _read_ranking(ranking: object, known: Sequence[tuple[str, ...]], refuse: Ref
         refuse(f"a ranking is wrong: {quote(repeated[0]) if repeated else 'an id'} is in it twice")
     if "" in unique:
         refuse("a ranking is wrong: an id in it is empty")
-    return in_memory_once(tuple(ranking), known)
+    return reuse_ids(tuple(ranking), known)
 
 
 def _is_number(value: object) -> bool:
@@ -377,6 +375,8 @@ def _check_keys(found: Mapping[str, Any], known: Sequence[str], refuse: Refuse) 
     """Refuse the first key that is unknown, with the known one that is most like it."""
     for key in found:
         if key not in known:
+            from difflib import get_close_matches  # noqa: PLC0415 - only this message needs it
+
             near = get_close_matches(key, known, 1)
             refuse(f"the key {quote(key)} is unknown" + (f" (meant: `{near[0]}`?)" if near else ""))
 
@@ -385,6 +385,8 @@ def _check_keys(found: Mapping[str, Any], known: Sequence[str], refuse: Refuse) 
 
 
 def _read_report(tests: list[Any], text: str, where: str, test: str | None) -> tuple[Answers, Header]:
+    from pytest_irmetrics.run.merging import RunOfTest, merge  # noqa: PLC0415 - baselines are no reports
+
     runs = []
     for number, name in _choose_tests(tests, test, where).items():
         run = tests[number]["run"]

@@ -1,4 +1,4 @@
-"""Run: what a retriever answered, by query."""
+"""`Run`: the rankings that a retriever returned, by query; made in Python, loaded, saved."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
 from pytest_irmetrics.base.wording import printable, quote
-from pytest_irmetrics.run import json as json_form
-from pytest_irmetrics.run import trec
+from pytest_irmetrics.run import json as run_json
 from pytest_irmetrics.run.answer import Answer, Header, RunError, decode
 
 if TYPE_CHECKING:
@@ -26,19 +25,25 @@ __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 
 class Run:
-    """What a retriever answered, by query: `run["refund"]` is a ranking, best first.
+    """The rankings that a retriever returned, by query id: `run["refund"]` is a tuple of document ids, best first.
 
-    Made of a mapping from query id to ids, best first, or to a mapping from id to score, which is then ordered
-    as trec_eval orders it. Also a retriever itself, which gates without an engine.
+    Made of a mapping from query id to document ids, best first, or to a mapping from document id to score, which is then
+    ordered as trec_eval orders it: by score, highest first, and ties by id, descending. Raises RunError for what is no
+    id, and for a document that is twice in a ranking. A run can itself stand in for a retriever.
     """
 
     __slots__ = ("answers", "depth", "golden_set", "means", "relevance_level")
 
     answers: Answers
+    """By query id: the rankings, and what the query was asked and judged with."""
     depth: int | None
+    """How many results were asked for at each query; None where that is not known."""
     golden_set: str | None
+    """The golden set's path, relative to the test's folder, or its name if it was made in Python."""
     relevance_level: Grade | None
+    """The lowest grade that counted as relevant when the run was stored."""
     means: Mapping[str, float]
+    """The mean of each metric when the run was stored, by the metric's name."""
 
     def __init__(self, rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> None:
         answers: dict[str, Answer] = {}
@@ -64,7 +69,7 @@ class Run:
         relevance_level: Grade | None = None,
         means: Mapping[str, float] | None = None,
     ) -> Run:
-        """Make a run of answers that were read with care already. `golden_set` is a path, and not absolute."""
+        """Make a run of answers that are known to be right. `golden_set` is a name, or a path that is not absolute."""
         run = cls.__new__(cls)
         run._fill(answers, Header(depth, golden_set, relevance_level, means))  # noqa: SLF001 - its own
         return run
@@ -93,48 +98,64 @@ class Run:
         return f"<Run: {len(self)} {'query' if len(self) == 1 else 'queries'}{depth}>"
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, test: str | None = None, like: Run | None = None) -> Run:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        test: str | None = None,
+        like: Run | None = None,
+        shown: str | None = None,
+    ) -> Run:
         """Read a stored run: JSON where the name ends in ``.json``, a TREC run otherwise.
 
         A JSON report of several tests is one run, as long as no query is answered differently in two of them; where
         one is, `test` says whose run is wanted: a test's id, or a part of it.
-        Rankings and ids that `like` has for the same query of a JSON run are taken from there, and so are in memory once.
+        Of a JSON run, rankings and ids that are equal to those of the run `like` for the same query are its objects, which
+        halves the memory of the two. `shown` is how errors call the file, if not by its path. Raises RunError.
         """
-        where = printable(os.fspath(path))
+        where = printable(os.fspath(path) if shown is None else shown)
         file = Path(path)
         try:
             if file.suffix.lower() != ".json":
-                json_form.refuse_test(test, where)
+                run_json.refuse_test(test, where)
+                from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
+
                 return cls.of(trec.read(file, where))
             text = decode(file.read_bytes(), where)
         except OSError as error:
             raise RunError(
                 f"{where}: cannot be read: {error.strerror or error}. Give the path of a stored run."
             ) from None
-        answers, header = json_form.read(text, where, test, {} if like is None else like.answers)
+        answers, header = run_json.read(text, where, test, {} if like is None else like.answers)
         return cls.of(answers, *header)
 
     @classmethod
     def loads(cls, text: str, path: str | os.PathLike[str] | None = None) -> Run:
-        """Read the JSON that `dumps` wrote; `path` only words the errors."""
-        answers, header = json_form.read(text, "run" if path is None else printable(os.fspath(path)))
+        """Read the JSON that `dumps` wrote; `path` is how errors call it. Raises RunError."""
+        answers, header = run_json.read(text, "run" if path is None else printable(os.fspath(path)))
         return cls.of(answers, *header)
 
     def dumps(self) -> str:
-        """Write as JSON. Equal runs give equal text, of printable, valid UTF-8; a query is one line."""
+        """Return the run as JSON, one query a line; equal runs give equal text. Raises RunError for what JSON cannot hold."""
         return "".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        return json_form.lines(
+        return run_json.lines(
             self.answers, Header(self.depth, self.golden_set, self.relevance_level, self.means)
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to `path`: JSON where the name ends in ``.json``; otherwise a TREC run, of the first repeat alone.
 
-        A TREC run cannot hold ids with white space (an error), texts, params, nor that a query had an empty result.
+        A TREC run cannot hold texts, params, nor that a query had an empty result. Raises RunError, also for ids with white
+        space in a TREC run.
         """
-        lines = self._lines() if Path(path).suffix.lower() == ".json" else trec.lines(self.answers)
+        if Path(path).suffix.lower() == ".json":
+            lines = self._lines()
+        else:
+            from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
+
+            lines = trec.lines(self.answers)
         # As bytes by the thousand lines, and whole before the file is touched: an id may yet turn out to be unfit.
         data = bytearray()
         while some := "".join(islice(lines, 1000)):

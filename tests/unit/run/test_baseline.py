@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_irmetrics.base.atomic_write import WriteError
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.baseline import (
-    BaselineError,
+    RunError,
     baseline_path,
-    golden_sets_of,
+    baselines_of_test,
+    baselines_without_test,
     list_baselines,
     read_baseline,
-    stale,
     write_baseline,
 )
 
@@ -148,9 +149,7 @@ class TestWriting:
 
     def test_what_cannot_be_written_names_the_file_and_what_to_do(self, path):
         path.mkdir(parents=True)
-        with pytest.raises(
-            BaselineError, match=r"\.json: is not a file\. .*, and store the baseline again\."
-        ):
+        with pytest.raises(WriteError, match=r"\.json: is not a file\. .*, and store the baseline again\."):
             write_baseline(path, NEW)
 
 
@@ -173,14 +172,14 @@ class TestReading:
     def test_a_damaged_file_is_an_error_of_its_own_kind(self, path, data, words):
         path.parent.mkdir(parents=True)
         path.write_bytes(data)
-        with pytest.raises(BaselineError, match=words) as caught:
+        with pytest.raises(RunError, match=words) as caught:
             read_baseline(path)
         assert str(path) in str(caught.value)
         assert "--ir-baseline-update" in str(caught.value)
 
     def test_a_missing_file_names_the_command(self, path):
         with pytest.raises(
-            BaselineError, match=r"is not there\. Store a baseline, and commit it: `pytest --ir-base"
+            RunError, match=r"is not there\. Store a baseline, and commit it: `pytest --ir-base"
         ):
             read_baseline(path)
         assert not path.parent.exists()
@@ -188,14 +187,14 @@ class TestReading:
     def test_a_link_to_nothing_is_said(self, path):
         path.parent.mkdir(parents=True)
         path.symlink_to(path.parent / "none")
-        with pytest.raises(BaselineError, match=r"links to .*none, which is not there"):
+        with pytest.raises(RunError, match=r"links to .*none, which is not there"):
             read_baseline(path)
 
     def test_what_is_no_file_is_said(self, path):
         path.mkdir(parents=True)
-        with pytest.raises(BaselineError, match="cannot be read"):
+        with pytest.raises(RunError, match="cannot be read"):
             read_baseline(path)
-        with pytest.raises(BaselineError, match="cannot be read"):
+        with pytest.raises(RunError, match="cannot be read"):
             read_baseline(path / ("x" * 5000))
 
     def test_the_file_of_a_class_that_differs_by_case_is_not_taken(self, tmp_path, monkeypatch):
@@ -205,7 +204,7 @@ class TestReading:
             ours.symlink_to(theirs)
             monkeypatch.setattr(Path, "iterdir", lambda _: iter([theirs]))
         for use in (read_baseline, lambda path: write_baseline(path, NEW)):
-            with pytest.raises(BaselineError, match=r"baseline of another test .* TestFAQ\.test_a\.json"):
+            with pytest.raises(RunError, match=r"baseline of another test .* TestFAQ\.test_a\.json"):
                 use(ours)
         assert theirs.read_text() == OLD
 
@@ -228,7 +227,7 @@ class TestListing:
         write_baseline(path, Run.of({}, golden_set=golden_set).dumps())
         return path
 
-    def test_finds_the_golden_sets_of_a_test_whatever_its_ids(self, file):
+    def test_finds_the_baselines_of_test_a_test_whatever_its_ids(self, file):
         one = self.store(file, "test_a[faq]", "golden/faq.yaml")
         two = self.store(file, "test_a[FAQ]", "golden/FAQ.yaml")
         three = self.store(file, "test_a", "golden/bl\u00e5.yaml")
@@ -237,20 +236,20 @@ class TestListing:
         (one.parent / "test_a[broken].json").write_text('{"golden')
         (one.parent / "test_a[none].json").write_text(OLD)
         found = [(one, "golden/faq.yaml"), (two, "golden/FAQ.yaml"), (three, "golden/bl\u00e5.yaml")]
-        assert sorted(golden_sets_of(file, "test_a", "ir_baselines")) == sorted(found)
-        assert golden_sets_of(file.with_name("test_y.py"), "test_a", "ir_baselines") == []
+        assert sorted(baselines_of_test(file, "test_a", "ir_baselines")) == sorted(found)
+        assert baselines_of_test(file.with_name("test_y.py"), "test_a", "ir_baselines") == []
 
-    def test_finds_the_golden_sets_of_a_test_with_an_odd_name(self, file):
+    def test_finds_the_baselines_of_test_a_test_with_an_odd_name(self, file):
         path = self.store(file, "test_SØK[faq]")
         self.store(file, "test_SÆK[faq]")
-        assert golden_sets_of(file, "test_SØK", "ir_baselines") == [(path, "golden/faq.yaml")]
+        assert baselines_of_test(file, "test_SØK", "ir_baselines") == [(path, "golden/faq.yaml")]
 
     def test_reads_the_golden_set_of_a_reformatted_baseline(self, file):
         import json
 
         path = self.store(file, "test_a[faq]")
         path.write_text(json.dumps(json.loads(path.read_text()), indent=2))
-        assert golden_sets_of(file, "test_a", "ir_baselines") == [(path, "golden/faq.yaml")]
+        assert baselines_of_test(file, "test_a", "ir_baselines") == [(path, "golden/faq.yaml")]
 
     def test_names_baselines_whose_test_or_file_is_gone(self, file):
         self.store(file, "test_a[faq]")
@@ -259,9 +258,9 @@ class TestListing:
         file.with_name("test_z.py").touch()
         self.store(file.with_name("test_z.py"), "test_unknown")
         tests = {file: ["test_a[faq]"], Path("/elsewhere/test_x.py"): ["test_b[faq]"]}
-        assert stale(file.parent, "ir_baselines", tests) == [file_gone, gone]
-        assert stale(file.parent, "ir_baselines", {}) == [file_gone]
-        assert stale(file.parent, "other", tests) == []
+        assert baselines_without_test(file.parent, "ir_baselines", tests) == [file_gone, gone]
+        assert baselines_without_test(file.parent, "ir_baselines", {}) == [file_gone]
+        assert baselines_without_test(file.parent, "other", tests) == []
 
     def test_lists_baselines_alone(self, file):
         path = self.store(file, "test_a[faq]")
