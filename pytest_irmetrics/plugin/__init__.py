@@ -1,9 +1,9 @@
-"""Options, settings, marks and fixtures: the wiring.
+"""The pytest plugin: its options, settings, marks, hooks and the fixture `irmetrics`.
 
 pytest imports this module in every run, also in those that have nothing to do with retrieval, so it imports
-nothing but pytest; what does the work is imported when a test asks for it.
+nothing but pytest; all else is imported when a test uses the fixture.
 
-PYTEST_DONT_REWRITE: a second run in one process is not warned that this is imported already.
+PYTEST_DONT_REWRITE: pytest does not warn a second run in one process that this is imported already.
 """
 
 from __future__ import annotations
@@ -24,15 +24,21 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.output import Target
 
 _irmetrics_key = pytest.StashKey["IRMetrics"]()
-_through_key = pytest.StashKey["IRMetrics"]()
+"""The fixture of an item, until its body has run."""
+
+_finished_key = pytest.StashKey["IRMetrics"]()
+"""The fixture of an item whose body has run."""
+
 _problem_key = pytest.StashKey[str]()
+"""What an item fails with instead of being called: its marks mean nothing."""
+
 _session_key = pytest.StashKey["GatingSession"]()
 
-REPORTS: pytest.StashKey[list[Target]] = pytest.StashKey()
-"""Where the controller writes reports."""
+_targets_key: pytest.StashKey[list[Target]] = pytest.StashKey()
+"""The report files that the controller writes."""
 
-RECORD = "irmetrics_record"
-"""The attribute of a test report that carries what its item measured, as one JSON string."""
+REPORT_ATTRIBUTE = "irmetrics_record"
+"""The attribute of a test report that carries the ItemReport of its item, as one JSON string."""
 
 
 class _PlainFinder:
@@ -132,7 +138,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     from pytest_irmetrics.plugin import defaults  # noqa: PLC0415 - what other plugins there are is known here
 
-    config.pluginmanager.register(defaults.lacking(config.pluginmanager), "irmetrics-defaults")
+    config.pluginmanager.register(defaults.default_fixtures(config.pluginmanager), "irmetrics-defaults")
     if not hasattr(config, "workerinput"):
         if config.getoption("ir_report"):
             _read_report_paths(config)
@@ -144,7 +150,7 @@ def _read_report_paths(config: pytest.Config) -> None:
     from pytest_irmetrics.reports import output  # noqa: PLC0415 - only a run that writes reports pays for it
 
     try:
-        config.stash[REPORTS] = output.parse(config.getoption("ir_report"), config.invocation_params.dir)
+        config.stash[_targets_key] = output.parse(config.getoption("ir_report"), config.invocation_params.dir)
     except output.ReportPathError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -186,8 +192,8 @@ def pytest_collection_modifyitems(
         config.stash[_session_key].remember(items)
     # A mark can also stand on a test that does not request the fixture, and must not be silent there.
     nodes = {item.parent for item in items if item.parent is not None}
-    on_parents = any(_looks_like_ours(mark) for node in nodes for mark in node.iter_markers())
-    if on_parents or any(_looks_like_ours(mark) for item in items for mark in item.own_markers):
+    on_parents = any(_may_be_ours(mark) for node in nodes for mark in node.iter_markers())
+    if on_parents or any(_may_be_ours(mark) for item in items for mark in item.own_markers):
         for item, problem in _session(config).find_problems(items):
             item.stash[_problem_key] = problem
     return (yield)
@@ -199,10 +205,12 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
     # With -v the summary says it, and more: what the baseline shows of it.
     if session is None or verbosity < 0 or (verbosity > 0 and not config.option.collectonly):
         return []
-    return [f"note: {note}" for note in session.tolerance_notes(items)]
+    from pytest_irmetrics.plugin.notes import tolerance_notes  # noqa: PLC0415 - only a run that gates pays for it
+
+    return [f"note: {note}" for note in tolerance_notes(session, items)]
 
 
-def _looks_like_ours(mark: pytest.Mark) -> bool:
+def _may_be_ours(mark: pytest.Mark) -> bool:
     return mark.name[:2].lower() == "ir"  # also without the underscore: irthreshold
 
 
@@ -216,25 +224,25 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     try:
         result = yield
     except pytest.skip.Exception as skipped:
-        irmetrics = _through(item)
+        irmetrics = _finish(item)
         if irmetrics is not None:
             irmetrics.require_async_plugin(skipped)
         raise
     except BaseException:
-        _through(item)
+        _finish(item)
         raise
-    irmetrics = _through(item)
+    irmetrics = _finish(item)
     if irmetrics is not None:
         irmetrics.require_checked()
     return result
 
 
-def _through(item: pytest.Item) -> IRMetrics | None:
-    """Take the fixture of a test whose body is through; the body itself may have asked for it, and by name."""
+def _finish(item: pytest.Item) -> IRMetrics | None:
+    """Return the fixture of a test whose body has run; the body itself may have requested it."""
     irmetrics = item.stash.get(_irmetrics_key, None)
     if irmetrics is not None:
         del item.stash[_irmetrics_key]
-        item.stash[_through_key] = irmetrics
+        item.stash[_finished_key] = irmetrics
     return irmetrics
 
 
@@ -243,16 +251,16 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    key = _irmetrics_key if call.when == "setup" else _through_key
+    key = _irmetrics_key if call.when == "setup" else _finished_key
     irmetrics = item.stash.get(key, None)
-    if irmetrics is not None and _has_to_tell(irmetrics, report):
+    if irmetrics is not None and _carries_report(irmetrics, report):
         from pytest_irmetrics.plugin.fixture import shorten_repeated_message  # noqa: PLC0415 - loaded: it made the fixture
 
-        setattr(report, RECORD, irmetrics.send_report())
+        setattr(report, REPORT_ATTRIBUTE, irmetrics.send_report())
         shorten_repeated_message(report, call)
-    elif report.failed and call.when != "teardown" and _gates(item):
+    elif report.failed and call.when != "teardown" and _uses_irmetrics(item):
         # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
-        setattr(report, RECORD, None)
+        setattr(report, REPORT_ATTRIBUTE, None)
         if call.when == "call":
             from pytest_irmetrics.plugin.fixture import shorten_repeated_message  # noqa: PLC0415 - the same
 
@@ -262,35 +270,35 @@ def pytest_runtest_makereport(
     return report
 
 
-def _has_to_tell(irmetrics: IRMetrics, report: pytest.TestReport) -> bool:
-    """Whether a phase's report carries what was measured: after the body, or where a fixture of the user's checked.
+def _carries_report(irmetrics: IRMetrics, report: pytest.TestReport) -> bool:
+    """Whether a phase's test report carries the ItemReport: that of the call, or of a phase in which a fixture checked.
 
-    After the teardown there is news also where a plugin called the test anew while its report was made (pytest-retry).
+    That of the teardown does, too, where a plugin called the test again while its report was made (pytest-retry).
     """
     if report.when == "setup":
         return report.failed
     return report.when == "call" or irmetrics.has_unsent_report
 
 
-def _gates(item: pytest.Item) -> bool:
+def _uses_irmetrics(item: pytest.Item) -> bool:
     return _irmetrics_key in item.stash or "irmetrics" in getattr(item, "fixturenames", ())
 
 
 class _Controller:
-    """The controlling process's half; its recorder exists once there is something to record."""
+    """The hooks of the controlling process; they load the recorder once there is something to record."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._recorder: Recorder | None = None
 
-    def _loaded(self) -> Recorder | None:
-        asked = ("ir_baseline", "ir_baseline_update", "ir_report", "ir_query", "ir_selftest")
-        if self._recorder is None and any(self._config.getoption(name) for name in asked):
-            self._load()
+    def _recorder_if_asked(self) -> Recorder | None:
+        options = ("ir_baseline", "ir_baseline_update", "ir_report", "ir_query", "ir_selftest")
+        if self._recorder is None and any(self._config.getoption(name) for name in options):
+            self._load_recorder()
         return self._recorder
 
-    def _left_alone(self, *, interrupted: bool) -> bool:
-        """Tell whether the settings say to gate, nothing did, and baselines are there that nobody looks at."""
+    def _ignores_baselines(self, *, interrupted: bool) -> bool:
+        """Whether the settings say to gate, no test did, and there are baselines that none of them read."""
         try:
             setting = self._config.getini("ir_baseline")
         except (TypeError, pytest.UsageError):  # a boolean in a native TOML table
@@ -304,32 +312,32 @@ class _Controller:
             or baselines.unused_gating(self._config, interrupted=interrupted)
         )
 
-    def _load(self) -> Recorder:
+    def _load_recorder(self) -> Recorder:
         if self._recorder is None:
             from pytest_irmetrics.plugin.recorder import Recorder  # noqa: PLC0415 - only a run that gates pays for it
 
-            targets: list[Target] = self._config.stash.get(REPORTS, [])
-            self._recorder = Recorder(self._config, RECORD, targets)
+            targets: list[Target] = self._config.stash.get(_targets_key, [])
+            self._recorder = Recorder(self._config, REPORT_ATTRIBUTE, targets)
         return self._recorder
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         # What stands in for a test whose worker crashed is of no phase, and may be the first thing that is heard.
-        recorder = self._load() if hasattr(report, RECORD) else self._recorder
+        recorder = self._load_recorder() if hasattr(report, REPORT_ATTRIBUTE) else self._recorder
         if recorder is None and report.when not in ("setup", "call", "teardown"):
-            recorder = self._loaded()
+            recorder = self._recorder_if_asked()
         if recorder is not None:
             recorder.add(report)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        recorder = self._loaded()
+        recorder = self._recorder_if_asked()
         if recorder is not None:
             recorder.finish(session)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
-        recorder = self._loaded()
+        recorder = self._recorder_if_asked()
         interrupted = exitstatus == pytest.ExitCode.INTERRUPTED  # also by files that cannot be collected
-        if recorder is None and self._left_alone(interrupted=interrupted):
-            recorder = self._load()
+        if recorder is None and self._ignores_baselines(interrupted=interrupted):
+            recorder = self._load_recorder()
         if recorder is not None:
             recorder.print_summary(terminalreporter, interrupted=interrupted)
 

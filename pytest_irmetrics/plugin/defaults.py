@@ -1,4 +1,4 @@
-"""The fixtures of the user's own, as they are where nobody writes them."""
+"""The default fixtures that users override: `retriever`, `ir_doc_id`, `ir_corpus` and `ir_executor`."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ _FIXTURES = {
 }
 
 
-def lacking(manager: pytest.PytestPluginManager) -> ModuleType:
-    """Return a plugin of those fixtures that no other plugin has.
+def default_fixtures(manager: pytest.PytestPluginManager) -> ModuleType:
+    """Return a plugin with those default fixtures that no other plugin defines.
 
     Of two plugins' fixtures with one name the plugin that was loaded last wins, and ``-p`` loads before any that is
     installed. What stands in a conftest.py or a test file wins anyhow.
@@ -68,7 +68,7 @@ def lacking(manager: pytest.PytestPluginManager) -> ModuleType:
 
 
 def _fixtures_of(plugin: Any) -> Iterator[str]:
-    """Yield the names of our fixtures that a plugin has too; a conftest.py has them for its own folder alone."""
+    """Yield the names of default fixtures that a plugin defines; those of a conftest.py hold for its folder alone."""
     if str(getattr(plugin, "__dict__", {}).get("__file__", "")).endswith("conftest.py"):
         return
     for holder in (plugin, *type(plugin).__mro__):

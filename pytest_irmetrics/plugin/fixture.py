@@ -46,7 +46,7 @@ _Steps: TypeAlias = Generator[_Request, Retrieved, Evaluation]
 
 
 class IRMetrics:
-    """What the fixture ``irmetrics`` is: one test's golden set, retriever and gates.
+    """The value of the fixture ``irmetrics``: evaluates a test's golden set and gates on the scores.
 
     ``check`` and ``acheck`` evaluate, gate and return the Evaluation; ``evaluate`` and ``aevaluate`` only evaluate.
     """

@@ -1,4 +1,4 @@
-"""One test item as its fixture sees it: its golden set, its settings, and what it is called in files and commands."""
+"""The golden set, queries, metrics and gates of one test item, and its names in files and commands."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ import pytest
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.evaluation import Evaluation, judged_metrics, read_metrics, require_depth
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.plugin.marks import GoldenParameter, MarkError, nearest_marks
+from pytest_irmetrics.plugin.marks import GoldenParameter, MarkError, marked_thresholds, nearest_marks
 from pytest_irmetrics.plugin.paths import path_in_root
 from pytest_irmetrics.plugin.session import class_names, item_name
 from pytest_irmetrics.run.baseline import baseline_path
+from pytest_irmetrics.thresholds import BY_DEFAULT, Gates, Threshold, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,11 +29,10 @@ if TYPE_CHECKING:
     from pytest_irmetrics.plugin.session import GatingSession
     from pytest_irmetrics.plugin.settings import Settings
     from pytest_irmetrics.retrieval import Retrieved
-    from pytest_irmetrics.thresholds import Gates, Threshold
 
 
 class GatedItem:
-    """A test item, what `ir_golden` says of it (`parameter`), and the session that it is a part of."""
+    """One test item that uses the fixture `irmetrics`: `node` is pytest's, `parameter` what `ir_golden` gives it."""
 
     def __init__(self, node: pytest.Item, session: GatingSession, parameter: GoldenParameter | None) -> None:
         self.node = node
@@ -93,7 +93,7 @@ class GatedItem:
         return list({query.id: query for query in found}.values())
 
     def unknown_queries(self, golden: GoldenSet) -> list[str]:
-        """Say of each query of `--ir-query` that no golden set of this test has it."""
+        """Return a note for each query of `--ir-query` that no golden set of this test has."""
         missing = [
             wanted for wanted in dict.fromkeys(self.settings.only_queries) if golden.find(wanted) is None
         ]
@@ -101,10 +101,10 @@ class GatedItem:
             return []
         try:
             siblings = [*self._siblings(), golden]
-        except GoldenSetError:  # its own test tells; it may have them
+        except GoldenSetError:  # its own test fails; it may have them
             return []
         return [
-            _unknown(wanted, siblings)
+            _unknown_query(wanted, siblings)
             for wanted in missing
             if not any(sibling.find(wanted) for sibling in siblings)
         ]
@@ -119,16 +119,30 @@ class GatedItem:
         siblings = self._siblings()
         if any(sibling.find(query_id) for sibling in siblings for query_id in wanted):
             pytest.skip(f"{self.golden_name(golden)} does not have the query {wanted[0]} (--ir-query)")
-        raise MarkError(_unknown(wanted[0], siblings or [golden]))
+        raise MarkError(_unknown_query(wanted[0], siblings or [golden]))
 
     @property
     def depth(self) -> int:
         """How many results a query is asked for."""
-        return self.session.depth(self.parameter)
+        return (self.parameter and self.parameter.depth) or self.settings.depth
 
     def levels(self, golden: GoldenSet) -> list[list[Threshold]]:
-        """Return the thresholds that bind here, nearest first. Raises as `GatingSession.levels` does."""
-        return self.session.levels(self.node, golden, self.parameter)
+        """Return the thresholds that bind to this item, a list for each place, nearest first.
+
+        Those of the golden set come second. Raises ThresholdError, MetricError or MarkError; the last for a mark whose
+        tag no query of any of the test's golden sets carries.
+        """
+        marked = marked_thresholds(self.node, self.settings.custom_metrics)
+        siblings = self.parameter.siblings if self.parameter is not None else ()
+        for threshold in (threshold for level in marked for threshold in level):
+            if threshold.tag is None or threshold.tag in golden.tags:
+                continue
+            if not any(threshold.tag in self.session.golden_set(path).tags for path in siblings):
+                raise MarkError(
+                    f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. "
+                    f"The tags are: {', '.join(sorted(golden.tags)) or 'none'}."
+                )
+        return [marked[0], list(golden.thresholds), *marked[1:], list(self.settings.thresholds)]
 
     def metrics(self, golden: GoldenSet) -> tuple[Metric, ...]:
         """Return the metrics to measure: the reported ones, and all that have a threshold.
@@ -151,16 +165,32 @@ class GatedItem:
         return Evaluation(golden, retrieved, metrics, self.depth, settings.custom_metrics, only, beside)
 
     def gates(self, golden: GoldenSet, *, regression: bool) -> Gates:
-        """Return what gates here; with `regression` the default `max_drop` too. Raises as `levels` does."""
-        return self.session.gates(self.node, golden, self.parameter, regression=regression)
+        """Return the gates of this item; with `regression` the default `max_drop` too. Raises as `levels` does."""
+        levels, settings = self.levels(golden), self.settings
+        if regression and settings.max_drop is not None:
+            gated = {threshold.metric for level in levels for threshold in level}
+            default = [
+                Threshold(
+                    metric=metric,
+                    limits={"max_drop": settings.max_drop},
+                    tag=None,
+                    origin=BY_DEFAULT,
+                    by_default=True,
+                )
+                for metric in (gated or settings.reported(self.depth))
+                if metric.kind in ("ranking", "no_answer", "custom")
+            ]
+            levels = [*levels, default]
+        # A mark can name a slice that only some of the test's sets have.
+        return Gates(gate for gate in resolve(levels) if gate.tag is None or gate.tag in golden.tags)
 
     @property
     def baseline_file(self) -> Path:
-        """Where the baseline is, or would be."""
+        """The path of this item's baseline, whether or not there is one."""
         return baseline_path(Path(self.node.path), item_name(self.node), self.settings.baseline_dir)
 
     def stale(self) -> list[str]:
-        """Return the baselines beside this test that belong to none, relative to the root directory."""
+        """Return the baselines beside this test file whose test is gone, relative to the root directory."""
         if not self.session.gates_on_baseline and not self.node.config.getoption("ir_baseline_update"):
             return []
         stale = self.session.stale_baselines(Path(self.node.path))
@@ -170,10 +200,12 @@ class GatedItem:
         """Return a command line that runs this test item alone, from where pytest was called."""
         # Not from the node id: pytest-xdist's loadgroup appends a group to it, by which pytest finds no test.
         name = "::".join(["", *class_names(self.node), self.node.name])
-        return shlex.join(["pytest", self.session.shown(self.node.path) + name, *options, *self._as_called()])
+        return shlex.join(
+            ["pytest", self.session.shown(self.node.path) + name, *options, *self._options_of_call()]
+        )
 
-    def _as_called(self) -> list[str]:
-        """Return the options without which the same test would be asked and judged by other settings."""
+    def _options_of_call(self) -> list[str]:
+        """Return the options of this pytest call that set how a test is asked and judged."""
         config = self.node.config
         given = []
         repeat = config.getoption("ir_repeat")
@@ -195,12 +227,12 @@ class GatedItem:
 
     @property
     def screen(self) -> Screen:
-        """What a failure is written for."""
+        """The width and encoding that a failure message is written for."""
         return Screen(encoding=self.session.stream_encoding)
 
 
-def _unknown(wanted: str, siblings: Iterable[GoldenSet]) -> str:
-    """Say that no golden set of a test has a query, and which it has that is spelt like it."""
+def _unknown_query(wanted: str, siblings: Iterable[GoldenSet]) -> str:
+    """Word that no golden set of a test has a query, and suggest one that is spelt like it."""
     known = {query_id for sibling in siblings for query_id in sibling.queries}
     close = difflib.get_close_matches(wanted, known, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""

@@ -1,4 +1,4 @@
-"""From a test's marks to its golden sets and its thresholds."""
+"""Read the marks `ir_golden` and `ir_threshold` of a test, and find those that mean nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WILDCARDS = frozenset("*?[")
 
 @dataclass(frozen=True, slots=True)
 class GoldenParameter:
-    """What one test item is parametrized with: a golden set's file, or what keeps it from having one."""
+    """The parameter of one test item: the file of its golden set, or the problem that it fails with."""
 
     path: Path | None
     siblings: tuple[Path, ...] = ()
@@ -39,7 +39,7 @@ class GoldenParameter:
 
 
 class MarkError(IRMetricsError, ValueError):
-    """A mark that cannot mean anything; the message says what to write instead."""
+    """Raised for a mark that means nothing; the message says what to write instead."""
 
 
 def golden_parameters(
@@ -64,15 +64,15 @@ def golden_parameters(
                 found[item_id].append(GoldenParameter(path, depth=depth, duplicates=duplicates))
             if not paths:
                 where = "" if os.path.isabs(pattern) else f" in {folder.name}/"  # noqa: PTH117 - a pattern is no path
-                what, cure = "matches no file", "Mend the pattern, or add the golden set"
+                problem, advice = "matches no file", "Mend the pattern, or add the golden set"
                 if (folder / pattern).is_dir():
-                    what, cure = "is a folder", f"Write which files: {pattern.rstrip('/')}/*.yaml"
-                problem = f"ir_golden({pattern!r}) {what}{where}. {cure}."
-                found[pattern].append(GoldenParameter(None, problem=problem))
-    known = {_real(parameter.path) for same in found.values() for parameter in same if parameter.path}
+                    problem, advice = "is a folder", f"Write which files: {pattern.rstrip('/')}/*.yaml"
+                text = f"ir_golden({pattern!r}) {problem}{where}. {advice}."
+                found[pattern].append(GoldenParameter(None, problem=text))
+    known = {_real_path(parameter.path) for same in found.values() for parameter in same if parameter.path}
     for baseline, golden_set in stored:
         path = folder / golden_set
-        if _real(path) not in known:
+        if _real_path(path) not in known:
             what = "is not among the golden sets of this test any more" if path.exists() else "is gone"
             problem = (
                 f"The golden set {golden_set} {what}, but its baseline is still there: "
@@ -83,10 +83,10 @@ def golden_parameters(
                 GoldenParameter(None, problem=problem)
             )
     siblings = tuple(sorted(known))
-    return {item_id: _only_one(item_id, same, siblings, folder) for item_id, same in found.items()}
+    return {item_id: _parameter_of(item_id, same, siblings, folder) for item_id, same in found.items()}
 
 
-def _real(path: Path) -> Path:
+def _real_path(path: Path) -> Path:
     try:
         return Path(os.path.realpath(path))  # Path.resolve raises where links lead in a circle
     except ValueError:  # a baseline that someone edited may name what no file system knows
@@ -127,7 +127,7 @@ def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
 
 
 def _may_be_golden(path: str, *, named: bool) -> bool:
-    """Say whether what a pattern matches is one golden set; texts beside qrels are not, unless `named` in full."""
+    """Whether a path that a pattern matches is a golden set; texts beside qrels are not, unless `named` in full."""
     if os.path.isdir(path):  # noqa: PTH112 - a name costs less than a Path
         from pytest_irmetrics.golden.formats import is_golden_folder  # noqa: PLC0415 - few golden sets are folders
 
@@ -141,7 +141,7 @@ def _item_id(path: Path, fixed: Path) -> str:
     return below.replace("../", "").replace("/", "-")
 
 
-def _only_one(
+def _parameter_of(
     item_id: str, same: Sequence[GoldenParameter], siblings: tuple[Path, ...], folder: Path
 ) -> GoldenParameter:
     first = same[0]
@@ -164,7 +164,7 @@ def nearest_marks(node: pytest.Item | Any, name: str) -> list[pytest.Mark]:
     return next((marks for _, marks in mark_levels(node, name) if marks), [])
 
 
-def parameter_marks(node: Any) -> list[pytest.Mark]:
+def _parameter_marks(node: Any) -> list[pytest.Mark]:
     """Return the marks of a test item's parameters: ``pytest.param(…, marks=…)``."""
     return list(getattr(getattr(node, "callspec", None), "marks", ()))
 
@@ -175,7 +175,7 @@ def mark_levels(node: Any, name: str) -> Iterator[tuple[str, list[pytest.Mark]]]
     A parameter's own mark (``pytest.param(…, marks=…)``) comes before the function's, and a class before the
     classes that it derives from; pytest itself keeps each of these two in one list.
     """
-    parameter = parameter_marks(node)
+    parameter = _parameter_marks(node)
     yield "on the parameter", [mark for mark in parameter if mark.name == name]
     own = [mark for mark in node.own_markers if mark.name == name]
     for mark in parameter:
@@ -223,8 +223,30 @@ def _read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> 
         raise MarkError(f"{origin}: {error}") from None
 
 
-def misspelt_mark(item: pytest.Item, registered: Collection[str]) -> str | None:
-    """Say which mark of an item looks like one of ours and is none."""
+def find_item_problems(
+    items: Iterable[pytest.Item], registered: Collection[str]
+) -> Iterator[tuple[pytest.Item, str]]:
+    """Yield the items with a mark that is misspelt or binds to nothing, each with what to write instead.
+
+    `registered` are the names of all marks that the configuration knows.
+    """
+    for item in items:
+        problem = _misspelt_mark(item, registered)
+        if problem is None and "irmetrics" not in getattr(item, "fixturenames", ()):
+            own = [mark.name for mark in item.own_markers if mark.name in MARKS]
+            if own:
+                problem = f"{own[0]} binds to nothing: this test does not request the fixture irmetrics."
+        if problem is None and any(mark.name == "ir_golden" for mark in _parameter_marks(item)):
+            problem = (
+                "ir_golden on a parameter binds to nothing: it makes parameters itself, of a function, class or "
+                'module. Mark one of these, or pass the golden set: irmetrics.check(golden="golden/faq.yaml").'
+            )
+        if problem is not None:
+            yield item, problem
+
+
+def _misspelt_mark(item: pytest.Item, registered: Collection[str]) -> str | None:
+    """Word which mark of an item looks like one of ours and is none."""
     for mark in item.iter_markers():
         if mark.name in MARKS or mark.name in registered or not mark.name.lower().startswith("ir"):
             continue
@@ -236,7 +258,7 @@ def misspelt_mark(item: pytest.Item, registered: Collection[str]) -> str | None:
 
 
 def unbound_marks(items: Iterable[pytest.Item]) -> dict[pytest.Item, str]:
-    """Find classes and modules whose marks no test uses; each is told by its first item."""
+    """Find classes and modules whose marks no test uses; return the problem of each by its first item."""
     used: Counter[pytest.Collector] = Counter()
     first: dict[pytest.Collector, pytest.Item] = {}
     marked: dict[Any, list[pytest.Collector]] = {}

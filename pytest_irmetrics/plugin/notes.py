@@ -6,20 +6,60 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.analysis.edits import on_comparison
 from pytest_irmetrics.analysis.evaluation_notes import on_evaluation, on_xfail_queries
-from pytest_irmetrics.analysis.run_lint import lint_run
+from pytest_irmetrics.analysis.run_lint import lint_run, lint_run_verbose
 from pytest_irmetrics.analysis.trust import (
     hidden_slices,
     on_averages,
     on_passed_drops,
     on_run_noise,
     on_tolerance,
+    on_tolerance_before_run,
     on_unjudged,
 )
+from pytest_irmetrics.base.escape import escape_terminal, to_stream
+from pytest_irmetrics.plugin.item import GatedItem
+from pytest_irmetrics.plugin.marks import GoldenParameter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pytest
+
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.plugin.item import GatedItem
+    from pytest_irmetrics.plugin.session import GatingSession
+
+_MAX_TOLERANCE_NOTES = 3
+"""How many golden sets that are small for their tolerance have a note of their own."""
+
+
+def tolerance_notes(session: GatingSession, nodes: Iterable[pytest.Item]) -> list[str]:
+    """Return a note for each golden set of which a `max_drop` allows next to nothing, before a query is asked.
+
+    A golden set, mark or setting that cannot be read gives no note: its test fails.
+    """
+    config = session.config
+    skipping = ("ir_baseline_update", "ir_selftest", "ir_query")
+    if not session.gates_on_baseline or any(config.getoption(name) for name in skipping):
+        return []
+    found: dict[str, None] = {}
+    for node in nodes:
+        parameter = getattr(getattr(node, "callspec", None), "params", {}).get("irmetrics")
+        if not isinstance(parameter, GoldenParameter) or parameter.path is None:
+            continue
+        item = GatedItem(node, session, parameter)
+        try:
+            golden = item.golden_set()
+            gates = item.gates(golden, regression=True)
+            note = on_tolerance_before_run(golden, gates, item.settings.custom_metrics)
+        except Exception:  # noqa: BLE001, S112 - a hook of the user's may raise anything, and each test fails with it
+            continue
+        if note is not None:
+            found[f"{session.shown(parameter.path)}: {note}"] = None
+    more = len(found) - _MAX_TOLERANCE_NOTES
+    lines = list(found)[:_MAX_TOLERANCE_NOTES]
+    lines += [f"{more} more golden sets are as small."] if more > 0 else []
+    return [to_stream(escape_terminal(line), session.stream_encoding) for line in lines]
 
 
 def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
@@ -34,8 +74,6 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
         if wants_hints:
             result.hints += on_xfail_queries(now, gates)
         if item.verbosity >= 1:  # it reads each query's words
-            from pytest_irmetrics.analysis.run_lint import lint_run_verbose  # noqa: PLC0415 - only with -v
-
             result.hints += lint_run_verbose(now, gates, corpus)
     if comparison is not None and against is not None:
         _add_notes_on_comparison(result, comparison, against)

@@ -1,4 +1,4 @@
-"""One setting, or what it and an option together say, where all the settings are not needed yet."""
+"""Read single settings and options, without all that `Settings` needs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 
-_CALLS_NOTHING = ("collectonly", "setuponly", "showfixtures", "show_fixtures_per_test", "cacheshow")
-"""Where pytest keeps the options under which it calls no test; ``--setup-plan`` sets the second."""
+_OPTIONS_WITHOUT_TESTS = ("collectonly", "setuponly", "showfixtures", "show_fixtures_per_test", "cacheshow")
+"""The destinations of pytest's options under which it calls no test; ``--setup-plan`` sets the second."""
 
 
 class SettingsError(IRMetricsError, ValueError):
-    """A setting or option that cannot be used; the message names it."""
+    """Raised for a setting or option that cannot be used; the message names it."""
 
 
 def read_ini(config: pytest.Config, name: str) -> Any:
@@ -46,9 +46,9 @@ def read_boolean(config: pytest.Config, name: str) -> bool:
 
 
 def read_folder(config: pytest.Config, name: str) -> str:
-    """Read a folder below the test file's: outside of it the tests of two folders would share their files.
+    """Read the name of a folder below that of each test file. Raises SettingsError for any other path.
 
-    Raises SettingsError.
+    Elsewhere the tests of two folders would share their files.
     """
     text = str(read_ini(config, name)).strip() or "ir_baselines"
     path = PurePath(text)
@@ -61,7 +61,7 @@ def read_folder(config: pytest.Config, name: str) -> str:
 
 def runs_tests(config: pytest.Config) -> bool:
     """Whether a run calls its tests, and is not one that only collects, sets up or lists."""
-    return not any(config.getoption(name, None) for name in _CALLS_NOTHING)
+    return not any(config.getoption(name, None) for name in _OPTIONS_WITHOUT_TESTS)
 
 
 def gates_on_baseline(config: pytest.Config) -> bool:
@@ -73,12 +73,12 @@ def gates_on_baseline(config: pytest.Config) -> bool:
         return bool(option)
     try:
         return read_boolean(config, "ir_baseline")
-    except SettingsError:  # every test that gates tells it
+    except SettingsError:  # every test that gates fails with it
         return False
 
 
 def baseline_dir(config: pytest.Config) -> str:
-    """Return the name of the folder of baselines, also where a setting is wrong: every test that gates tells that."""
+    """Return the name of the folder of baselines, its default where the setting is wrong."""
     try:
         return read_folder(config, "ir_baseline_dir")
     except SettingsError:

@@ -1,4 +1,4 @@
-"""How a file is named: to a reader of pytest's output, and to another process of the same run."""
+"""Name a file relative to where pytest was called, or to its root directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The controller's half: collects the records of all items, writes baselines and reports, prints what they came to."""
+"""Collect the ItemReports of all tests, store baselines, write report files, and print the summary.
+
+This runs in one process: the only one, or the controller of pytest-xdist's workers.
+"""
 
 from __future__ import annotations
 
@@ -24,86 +27,90 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.reports.output import Target
 
-_NAMED = 5
+_MAX_NAMED = 5
 """How many tests a note names."""
 
 _PHASES = ("setup", "call", "teardown")
-"""Whatever else a report is of stands in for that of a test whose pytest-xdist worker crashed."""
+"""A test report of any other phase stands in for a test whose pytest-xdist worker crashed."""
 
 _OUTCOMES = ("passed", "failed", "skipped")
-"""Whatever else a plugin puts there, ``rerun`` or ``retried``, is of an attempt that does not count."""
+"""Any other outcome, a plugin's ``rerun`` or ``retried``, is of an attempt that does not count."""
 
 
 @dataclass(slots=True)
-class _Item:
+class _Attempt:
     """The last attempt at one test item."""
 
-    record: ItemReport | None = None
-    sound: bool = True
+    item_report: ItemReport | None = None
+    passed: bool = True
     """Whether every phase so far passed, and none of them was expected to fail."""
     outcome: str = "passed"
-    """pytest's word for the test so far."""
-    why: str = ""
-    """How it failed, in its own words."""
+    """`passed`, `failed`, `skipped`, `xfailed` or `xpassed`, as pytest counts the phases so far."""
+    failure: str = ""
+    """The message that it failed with."""
     crashed: bool = False
     """Whether its pytest-xdist worker crashed while running it."""
 
 
 class Recorder:
-    """What the reports of all items, from however many workers, come to."""
+    """Collects the test reports of all items, from however many workers, and reports on the session."""
 
     def __init__(self, config: pytest.Config, attribute: str, targets: Sequence[Target] = ()) -> None:
-        """`attribute` is a test report's, under which an item's record travels; `targets` are the reports to write."""
+        """`attribute` is that of a test report which carries the ItemReport; `targets` are the report files to write."""
         self._config = config
         self._attribute = attribute
         self._targets = targets
-        self._items: dict[str, _Item] = {}
+        self._attempts: dict[str, _Attempt] = {}
         self._stored: list[str] = []
         self._written: list[str] = []
         self._problems: list[str] = []
 
     def add(self, report: pytest.TestReport) -> None:
-        """Take one phase's report; a new attempt at an item replaces what the last one said."""
+        """Add the test report of one phase; a new attempt at an item replaces the last one."""
         if report.when == "setup" or report.outcome not in _OUTCOMES:
-            self._items.pop(report.nodeid, None)
+            self._attempts.pop(report.nodeid, None)
         if report.outcome not in _OUTCOMES:
             return
         text = getattr(report, self._attribute, None)
         crashed = report.when not in _PHASES
-        if report.nodeid not in self._items:
+        if report.nodeid not in self._attempts:
             if not crashed and not hasattr(report, self._attribute):
                 return
-            self._items[report.nodeid] = _Item()
-        item = self._items[report.nodeid]
-        item.crashed = crashed
+            self._attempts[report.nodeid] = _Attempt()
+        attempt = self._attempts[report.nodeid]
+        attempt.crashed = crashed
         if text is not None:
-            item.record = ItemReport.loads(text)
-        item.sound = item.sound and report.outcome == "passed" and not hasattr(report, "wasxfail")
-        item.outcome = _outcome(item.outcome, report)
+            attempt.item_report = ItemReport.loads(text)
+        attempt.passed = attempt.passed and report.outcome == "passed" and not hasattr(report, "wasxfail")
+        attempt.outcome = _outcome(attempt.outcome, report)
         if report.failed:
-            item.why = item.why or _why(report)
-        if report.skipped and item.record is not None and item.record.outcome == "not evaluated":
-            item.record = replace(item.record, outcome="skipped")
-        if report.when == "teardown" and item.record is not None:
-            self._store(item)
+            attempt.failure = attempt.failure or _failure_message(report)
+        if (
+            report.skipped
+            and attempt.item_report is not None
+            and attempt.item_report.outcome == "not evaluated"
+        ):
+            attempt.item_report = replace(attempt.item_report, outcome="skipped")
+        if report.when == "teardown" and attempt.item_report is not None:
+            self._store(attempt)
 
-    def _store(self, item: _Item) -> None:
-        """Write an item's baseline as soon as the item is through, so that a run that is killed keeps it."""
-        record = item.record
-        if record is None:
+    def _store(self, attempt: _Attempt) -> None:
+        """Write an attempt's baseline as soon as it has run, so that a run that is killed keeps it."""
+        item_report = attempt.item_report
+        if item_report is None:
             return
-        if record.baseline_text is None or record.baseline_file is None or not item.sound:
-            item.record = replace(record, lowered=[])  # the old one stays as it is
+        if item_report.baseline_text is None or item_report.baseline_file is None or not attempt.passed:
+            attempt.item_report = replace(item_report, lowered=[])  # the old one stays as it is
             return
         from pytest_irmetrics.run.baseline import write_baseline  # noqa: PLC0415 - only an updating run pays for it
 
-        path = self._config.rootpath / record.baseline_file
-        shown = self._shown(record.baseline_file)
+        path = self._config.rootpath / item_report.baseline_file
+        shown = self._shown(item_report.baseline_file)
         try:
-            changed = write_baseline(path, record.baseline_text, shown=shown)
+            changed = write_baseline(path, item_report.baseline_text, shown=shown)
         except IRMetricsError as error:
             self._problems.append(str(error))
-            item.record = replace(record, lowered=[])
+            attempt.item_report = replace(item_report, lowered=[])
         else:
             self._stored.append(f"{shown}: {'stored' if changed else 'unchanged'}")
 
@@ -111,23 +118,23 @@ class Recorder:
         return shown_path(self._config, self._config.rootpath / in_root)
 
     def finish(self, session: pytest.Session) -> None:
-        """Sweep what a killed run left behind; a baseline that could not be stored is not a success."""
+        """Write the report files, remove what a killed run left behind, and fail the session for what cannot be written."""
         folders = {
-            Path(os.path.normpath(self._config.rootpath / record.baseline_file)).parent
-            for record in self._records()
-            if record.baseline_file is not None
+            Path(os.path.normpath(self._config.rootpath / item_report.baseline_file)).parent
+            for item_report in self._item_reports()
+            if item_report.baseline_file is not None
         }
         if folders:
             from pytest_irmetrics.base.atomic_write import remove_abandoned  # noqa: PLC0415 - only an updating run pays for it
 
             for folder in sorted(folders):
                 remove_abandoned(folder)
-        self._require_no_problem(session)
+        self._fail_for_problems(session)
         if self._targets and runs_tests(self._config):
             self._write_reports(session)
-            self._require_no_problem(session)
+            self._fail_for_problems(session)
 
-    def _require_no_problem(self, session: pytest.Session) -> None:
+    def _fail_for_problems(self, session: pytest.Session) -> None:
         if self._problems and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -141,22 +148,26 @@ class Recorder:
 
     def _session_report(self) -> SessionReport:
         """Return what was measured; what only the terminal summary shows is added there."""
-        measured = {item.nodeid for item in SessionReport(self._records()).measured}
+        measured = {item.nodeid for item in SessionReport(self._item_reports()).measured}
         return SessionReport(
-            items=self._records(),
-            outcomes={nodeid: item.outcome for nodeid, item in self._items.items()},
+            items=self._item_reports(),
+            outcomes={nodeid: attempt.outcome for nodeid, attempt in self._attempts.items()},
             unmeasured={
-                nodeid: item.why
-                for nodeid, item in sorted(self._items.items())
-                if nodeid not in measured and item.outcome == "failed"
+                nodeid: attempt.failure
+                for nodeid, attempt in sorted(self._attempts.items())
+                if nodeid not in measured and attempt.outcome == "failed"
             },
         )
 
-    def _records(self) -> list[ItemReport]:
-        return [item.record for _, item in sorted(self._items.items()) if item.record is not None]
+    def _item_reports(self) -> list[ItemReport]:
+        return [
+            attempt.item_report
+            for _, attempt in sorted(self._attempts.items())
+            if attempt.item_report is not None
+        ]
 
     def print_summary(self, reporter: pytest.TerminalReporter, *, interrupted: bool) -> None:
-        """Print what the run came to, also one that was `interrupted`."""
+        """Print the terminal summary, also of a run that was `interrupted`."""
         width = self._config.get_terminal_writer().fullwidth
         screen = Screen(max(width, 40), stream_encoding(self._config))
         verbosity = self._config.getoption("verbose", 0)
@@ -170,56 +181,62 @@ class Recorder:
 
     def _whole_report(self, *, interrupted: bool) -> SessionReport:
         """Return all that the terminal summary shows."""
-        records = self._records()
+        item_reports = self._item_reports()
         return replace(
             self._session_report(),
             failures_printed=self._config.getoption("tbstyle", "auto") not in ("no", "line"),
             problems=self._problems,
             stored=self._stored,
             written=self._written,
-            unused_baselines={self._shown(path) for record in records for path in record.stale}
+            unused_baselines={self._shown(path) for item_report in item_reports for path in item_report.stale}
             | self._without_file(),
-            notes=[*self._lost(), *self._unused(interrupted=interrupted), *_unbound(records)],
+            notes=[
+                *self._unstored_notes(),
+                *self._unused_note(interrupted=interrupted),
+                *_unbound_notes(item_reports),
+            ],
         )
 
     def _without_file(self) -> set[str]:
         return {shown_path(self._config, path) for path in baselines_without_file(self._config)}
 
-    def _lost(self) -> Iterator[str]:
-        """Name the tests whose baseline an updating run did not store because they failed, or their worker crashed."""
+    def _unstored_notes(self) -> Iterator[str]:
+        """Yield a note on the tests whose baseline an updating run did not store, as they failed or their worker crashed."""
         if not self._config.getoption("ir_baseline_update") or self._config.getoption("ir_query"):
             return
-        failed = [nodeid for nodeid, item in sorted(self._items.items()) if _unstored(item)]
+        failed = [nodeid for nodeid, attempt in sorted(self._attempts.items()) if _failed_to_store(attempt)]
         if failed:
-            yield f"No baseline was stored for {plural(len(failed), 'test')} that failed: {listed(failed, _NAMED)}."
-        for nodeid in sorted(nodeid for nodeid, item in self._items.items() if item.crashed):
+            yield f"No baseline was stored for {plural(len(failed), 'test')} that failed: {listed(failed, _MAX_NAMED)}."
+        for nodeid in sorted(nodeid for nodeid, attempt in self._attempts.items() if attempt.crashed):
             yield (
                 f"a worker crashed while running {nodeid}; nothing of that test was stored. Mend the crash, and "
                 "store its baseline again."
             )
 
-    def _unused(self, *, interrupted: bool) -> list[str]:
-        note = None if self._items else unused_gating(self._config, interrupted=interrupted)
+    def _unused_note(self, *, interrupted: bool) -> list[str]:
+        note = None if self._attempts else unused_gating(self._config, interrupted=interrupted)
         return [] if note is None else [note]
 
 
-def _unstored(item: _Item) -> bool:
-    """Whether a test failed that would have stored a baseline; a crash is told apart."""
-    record = item.record
-    if record is None or item.outcome != "failed" or item.crashed:
+def _failed_to_store(attempt: _Attempt) -> bool:
+    """Whether a test failed that would have stored a baseline; one that crashed has a note of its own."""
+    item_report = attempt.item_report
+    if item_report is None or attempt.outcome != "failed" or attempt.crashed:
         return False
-    return bool(record.gates) or record.outcome != "passed"
+    return bool(item_report.gates) or item_report.outcome != "passed"
 
 
-def _unbound(records: Iterable[ItemReport]) -> Iterator[str]:
-    """Name what the setting ir_thresholds says of a tag that no golden set of the run has: a typo gates nothing."""
-    told = [set(record.unbound) for record in records if record.gates or record.rows]
-    for limit in sorted(set.intersection(*told)) if told else ():
+def _unbound_notes(item_reports: Iterable[ItemReport]) -> Iterator[str]:
+    """Yield a note on each limit of ir_thresholds whose tag no golden set of the run has, which may be misspelt."""
+    unbound = [
+        set(item_report.unbound) for item_report in item_reports if item_report.gates or item_report.rows
+    ]
+    for limit in sorted(set.intersection(*unbound)) if unbound else ():
         yield f"the setting ir_thresholds has a limit on {limit}, and no golden set of this run has that tag."
 
 
 def _outcome(before: str, report: pytest.TestReport) -> str:
-    """Combine what a test's phases so far came to with the next one's report; a failure stays one."""
+    """Combine the outcome of a test's phases so far with the next one's report; a failure stays one."""
     if before == "failed" or report.failed:
         return "failed"
     if hasattr(report, "wasxfail"):
@@ -227,13 +244,12 @@ def _outcome(before: str, report: pytest.TestReport) -> str:
     return str(report.outcome) if before == "passed" else before
 
 
-def _why(report: pytest.TestReport) -> str:
-    """Say how a test failed: a failure's own message, or of anything else the last line of its traceback."""
+def _failure_message(report: pytest.TestReport) -> str:
+    """Return the message of a test's failure, or the last line of the traceback of any other exception."""
     text = report.longreprtext
     if getattr(report, "node", None) is not None:  # from pytest-xdist: the first line names the worker
         text = text.partition("\n")[2]
     crash = getattr(report.longrepr, "reprcrash", None)
-    said = text if crash is None else str(crash.message).removeprefix("Failed: ")
-    return (
-        text if text.startswith(said) else said
-    )  # of a failure without a traceback the crash may have one line
+    message = text if crash is None else str(crash.message).removeprefix("Failed: ")
+    # Of a failure without a traceback the crash may have the first line alone.
+    return text if text.startswith(message) else message

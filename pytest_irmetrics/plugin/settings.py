@@ -1,4 +1,4 @@
-"""The settings and options of one pytest run, read once and checked."""
+"""Read and check all settings and options of a pytest run."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a project's configuration and the command line say."""
+    """The plugin's settings and options, checked and converted."""
 
     metrics: tuple[Metric, ...]
     metrics_named: bool
-    """Whether the setting names them, so that they are reported at any depth."""
+    """Whether the setting ir_metrics names them, so that they are reported at any depth."""
     thresholds: tuple[Threshold, ...]
     max_drop: Limit | None
-    """What a mean may fall where nothing nearer says so; None: that gate is off."""
+    """How far a mean may fall from the baseline where no threshold says so; None: that gate is off."""
     baseline: bool
     update: bool
     baseline_dir: str
@@ -89,7 +89,7 @@ class Settings:
     def reported(self, depth: int) -> tuple[Metric, ...]:
         """Return the metrics to report where a retriever is asked for ``depth`` results.
 
-        What is reported unless told otherwise shrinks with the depth; what was asked for is an error there.
+        Of the default metrics those with a deeper cut-off are left out; one that ir_metrics names is an error there.
         """
         if self.metrics_named:
             return self.metrics
