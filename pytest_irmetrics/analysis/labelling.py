@@ -88,12 +88,8 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
             for ranking in rankings:
                 seen.update((query.id, doc_id) for doc_id in ranking)
                 candidates += _candidates(query, ranking, len(rankings), golden.relevance_level)
-        with_it = scorer.columns((one.judgments for one in candidates), (one.ranking for one in candidates))[
-            0
-        ]
-        without = scorer.columns((one.judgments for one in candidates), (one.without for one in candidates))[
-            0
-        ]
+        [with_it] = scorer.columns((one.judgments for one in candidates), (one.ranking for one in candidates))
+        [without] = scorer.columns((one.judgments for one in candidates), (one.without for one in candidates))
         for one, high, low in zip(candidates, with_it, without, strict=True):
             key = one.query.id, one.ranking[one.rank - 1]
             worth = abs((high or 0.0) - (low or 0.0)) * one.query.weight / one.repeats

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_irmetrics.base.escape import escape_html
 from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     leading_metric,
@@ -21,24 +22,6 @@ from pytest_irmetrics.reports.query_details import (
     worst_first,
 )
 from pytest_irmetrics.reports.session_report import titles
-from pytest_irmetrics.reports.texts import (
-    baseline_text,
-    caught_text,
-    compared_with,
-    delta_text,
-    deltas_text,
-    full_means,
-    gated_rows,
-    gated_score,
-    interval_text,
-    is_compared,
-    now_text,
-    row_name,
-    selftest_conclusion,
-    slice_trend,
-    subject,
-    verdict,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -166,22 +149,29 @@ def _golden_set(item: ItemReport, title: str, session: SessionReport, number: in
         "title": title,
         "report": item,
         "failing": session.fails(item),
-        "verdict": verdict(item, session),
-        "subject": subject(item),
-        "scores": ", ".join(map(gated_score, gated_rows(item))),
-        "compared": is_compared(item),
-        "other": compared_with(item),
+        "verdict": texts.verdict(item, session),
+        "subject": texts.subject(item),
+        "scores": ", ".join(map(texts.gated_score, texts.gated_rows(item))),
+        "compared": texts.is_compared(item),
+        "other": texts.compared_with(item),
         "rows": [
-            {"name": row_name(row), "gate": row.gate, "verdict": row.verdict, **_cells(row)}
+            {"name": texts.row_name(row), "gate": row.gate, "verdict": row.verdict, **_cells(row)}
             for row in item.rows
         ],
-        "full_means": full_means(item),
+        "full_means": texts.full_means(item),
         "slices": [
-            {"tag": row.tag or "", "interval": interval_text(row), "trend": slice_trend(row), **_cells(row)}
+            {
+                "tag": row.tag or "",
+                "interval": texts.interval_text(row),
+                "trend": texts.slice_trend(row),
+                **_cells(row),
+            }
             for row in item.slices
         ],
-        "conclusion": selftest_conclusion(item.selftest) if item.selftest else "",
-        "tried": [(tried, deltas_text(tried), caught_text(tried)) for tried in item.selftest or ()],
+        "conclusion": texts.selftest_conclusion(item.selftest) if item.selftest else "",
+        "tried": [
+            (tried, texts.deltas_text(tried), texts.caught_text(tried)) for tried in item.selftest or ()
+        ],
         "failed": gates["failed"],
         "unchecked": gates["not checked"],
         "passed": gates["passed"],
@@ -199,9 +189,9 @@ def _golden_set(item: ItemReport, title: str, session: SessionReport, number: in
 def _cells(row: ScoreRow) -> dict[str, str]:
     return {
         "n": f"{row.n:,}",
-        "now": now_text(row),
-        "baseline": baseline_text(row),
-        "delta": delta_text(row),
+        "now": texts.now_text(row),
+        "baseline": texts.baseline_text(row),
+        "delta": texts.delta_text(row),
     }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import code_markdown, escape_markdown
 from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     failed_gates,
@@ -17,25 +18,6 @@ from pytest_irmetrics.reports.query_details import (
     side_by_side,
 )
 from pytest_irmetrics.reports.session_report import all_pass, counted_as, titles
-from pytest_irmetrics.reports.texts import (
-    baseline_text,
-    caught_text,
-    compared_with,
-    costliest_slices,
-    delta_text,
-    deltas_text,
-    full_means,
-    gated_rows,
-    gated_score,
-    interval_text,
-    is_compared,
-    now_text,
-    row_name,
-    selftest_conclusion,
-    slice_trend,
-    subject,
-    verdict,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -156,16 +138,16 @@ def _lines(
     if items:
         yield ""
     for item in items[:most]:
-        scores = ", ".join(map(gated_score, gated_rows(item)))
-        told = f"{_words(verdict(item, session))}{f'; {_words(scores)}' if scores else ''}"
+        scores = ", ".join(map(texts.gated_score, texts.gated_rows(item)))
+        told = f"{_words(texts.verdict(item, session))}{f'; {_words(scores)}' if scores else ''}"
         yield f"- {_code(names[item.nodeid])}: {told}"
     if most is not None and len(items) > most:
         yield from ("", _left_out(len(items) - most, unit))
 
 
 def _golden_set(item: ItemReport, name: str, session: SessionReport, scope: _Scope) -> Iterator[str]:
-    yield from ("", f"### {_code(name)}: {_words(verdict(item, session))}")
-    yield from ("", f"{_code(item.nodeid)}: {_words(subject(item))}.")
+    yield from ("", f"### {_code(name)}: {_words(texts.verdict(item, session))}")
+    yield from ("", f"{_code(item.nodeid)}: {_words(texts.subject(item))}.")
     if item.only_queries:
         yield from ("", "Only single queries were judged; the gates on means were not (`--ir-query`).")
     failed = failed_gates(item)
@@ -195,17 +177,17 @@ def _gate(gate: VerdictReport) -> Iterator[str]:
 
 
 def _table(item: ItemReport) -> Iterator[str]:
-    compared = is_compared(item)
+    compared = texts.is_compared(item)
     yield (
-        f"| metric | n | now | {compared_with(item)} | delta | gate | verdict |"
+        f"| metric | n | now | {texts.compared_with(item)} | delta | gate | verdict |"
         if compared
         else "| metric | n | now | gate | verdict |"
     )
     yield "| :-- | --: | --: | --: | --: | :-- | :-- |" if compared else "| :-- | --: | --: | :-- | :-- |"
     for row in item.rows:
-        cells = [_code(row_name(row)), str(row.n), now_text(row)]
+        cells = [_code(texts.row_name(row)), str(row.n), texts.now_text(row)]
         if compared:
-            cells += [baseline_text(row), delta_text(row)]
+            cells += [texts.baseline_text(row), texts.delta_text(row)]
         told = f"**{row.verdict}**" if row.verdict == "FAILS" else _words(row.verdict)
         yield _row([*cells, _words(row.gate), told])
 
@@ -216,11 +198,13 @@ def _slices(item: ItemReport) -> Iterator[str]:
         return
     yield from ("", f"<details><summary>{plural(len(item.slices), 'slice')}</summary>")
     yield from ("", f"{_code(item.slices[0].metric)} by tag:", "")
-    yield f"| tag | n | now | {compared_with(item)} | delta | 95 % interval | shows |"
+    yield f"| tag | n | now | {texts.compared_with(item)} | delta | 95 % interval | shows |"
     yield "| :-- | --: | --: | --: | --: | --: | :-- |"
-    for row in costliest_slices(item, _MOST):
-        scores = [now_text(row), baseline_text(row), delta_text(row)]
-        yield _row([_code(row.tag or "", 80), str(row.n), *scores, interval_text(row), slice_trend(row)])
+    for row in texts.costliest_slices(item, _MOST):
+        scores = [texts.now_text(row), texts.baseline_text(row), texts.delta_text(row)]
+        yield _row(
+            [_code(row.tag or "", 80), str(row.n), *scores, texts.interval_text(row), texts.slice_trend(row)]
+        )
     if len(item.slices) > _MOST:
         yield from ("", _left_out(len(item.slices) - _MOST, "slice"))
     yield from ("", "</details>")
@@ -236,13 +220,13 @@ def _selftest(item: ItemReport) -> Iterator[str]:
             "Self-test: nothing could be made worse, because the stored run finds no relevant document.",
         )
     else:
-        yield from ("", f"Self-test: {_words(selftest_conclusion(tried))}.", "")
+        yield from ("", f"Self-test: {_words(texts.selftest_conclusion(tried))}.", "")
         yield "| degradation | queries | moves | verdict |"
         yield "| :-- | --: | :-- | :-- |"
     for degradation in tried[:_MOST]:
-        caught = _words(caught_text(degradation), 200)
+        caught = _words(texts.caught_text(degradation), 200)
         told = caught if degradation.caught_by else f"**{caught}**"
-        moved = _words(deltas_text(degradation), 200)
+        moved = _words(texts.deltas_text(degradation), 200)
         yield _row([_words(degradation.name, 80), str(degradation.queries), moved, told])
     if len(tried) > _MOST:
         yield from ("", _left_out(len(tried) - _MOST, "degradation"))
@@ -257,7 +241,7 @@ def _row(cells: Sequence[str]) -> str:
 def _notes(item: ItemReport) -> Iterator[str]:
     unchecked = [gate.text for gate in item.gates if gate.state == "not checked"]
     lowered = [f"The new baseline lowers {text}." for text in item.lowered]
-    notes = [*full_means(item), *unchecked, *item.notes, *lowered]
+    notes = [*texts.full_means(item), *unchecked, *item.notes, *lowered]
     if notes:
         yield ""
     for note in notes[:_MOST]:

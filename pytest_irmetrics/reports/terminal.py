@@ -10,24 +10,8 @@ from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.layout import display_width, shorten, table_rows
 from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.session_report import titles
-from pytest_irmetrics.reports.texts import (
-    baseline_text,
-    caught_text,
-    compared_with,
-    costliest_slices,
-    delta_text,
-    deltas_text,
-    full_means,
-    gated_rows,
-    gated_score,
-    interval_text,
-    is_compared,
-    now_text,
-    row_name,
-    selftest_conclusion,
-    slice_trend,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -215,8 +199,8 @@ def one_line(item: ItemReport, name: str, screen: Screen, *, expected: bool = Fa
     verdict = f"{whose}{_VERDICTS[item.outcome]}{' as expected' if expected else ''}, {ungated}{size}"
     line = _name_and_verdict(name, verdict, screen)
     separator = "; "
-    for row in gated_rows(item):
-        longer = f"{line}{separator}{screen.line(gated_score(row))}"
+    for row in texts.gated_rows(item):
+        longer = f"{line}{separator}{screen.line(texts.gated_score(row))}"
         if display_width(longer) > screen.width:  # a cut number would be another number
             break
         line, separator = longer, ", "
@@ -232,16 +216,32 @@ def _name_and_verdict(name: str, verdict: str, screen: Screen) -> str:
 
 def score_table(item: ItemReport, screen: Screen) -> Iterator[Line]:
     """Yield the table of a golden set's scores: now, baseline, delta, gate and verdict."""
-    compared = is_compared(item)
-    header = ["metric", "n", "now", *([compared_with(item), "delta"] if compared else []), "gate", "verdict"]
+    compared = texts.is_compared(item)
+    header = [
+        "metric",
+        "n",
+        "now",
+        *([texts.compared_with(item), "delta"] if compared else []),
+        "gate",
+        "verdict",
+    ]
     cells = [header]
     for row in item.rows:
-        before = [baseline_text(row), delta_text(row)] if compared else []
-        cells.append([screen.line(row_name(row)), str(row.n), now_text(row), *before, row.gate, row.verdict])
+        before = [texts.baseline_text(row), texts.delta_text(row)] if compared else []
+        cells.append(
+            [
+                screen.line(texts.row_name(row)),
+                str(row.n),
+                texts.now_text(row),
+                *before,
+                row.gate,
+                row.verdict,
+            ]
+        )
     align = "<>>" + (">>" if compared else "") + "<<"
     styles = [Style.PLAIN, *(Style.RED if row.verdict == "FAILS" else Style.PLAIN for row in item.rows)]
     yield from _table(cells, align, styles, screen, whole=(0, len(align) - 1))
-    for sentence in full_means(item):
+    for sentence in texts.full_means(item):
         yield from map(Line, screen.wrapped(sentence))
 
 
@@ -249,15 +249,31 @@ def slices_table(item: ItemReport, screen: Screen, *, everything: bool = True) -
     """Yield the table of one metric by tag; without ``everything`` only the slices that cost most."""
     if not item.slices:
         return
-    shown = item.slices if everything else costliest_slices(item, _SLICES)
+    shown = item.slices if everything else texts.costliest_slices(item, _SLICES)
     header = [
-        *(f"{item.slices[0].metric} by tag", "n", "now", compared_with(item), "delta", "95 % interval", "")
+        *(
+            f"{item.slices[0].metric} by tag",
+            "n",
+            "now",
+            texts.compared_with(item),
+            "delta",
+            "95 % interval",
+            "",
+        )
     ]
     cells = [header]
     for row in shown:
-        scores = [now_text(row), baseline_text(row), delta_text(row)]
-        cells.append([screen.line(row.tag or ""), str(row.n), *scores, interval_text(row), slice_trend(row)])
-    styles = [Style.PLAIN, *(Style.RED if slice_trend(row) == "fell" else Style.PLAIN for row in shown)]
+        scores = [texts.now_text(row), texts.baseline_text(row), texts.delta_text(row)]
+        cells.append(
+            [
+                screen.line(row.tag or ""),
+                str(row.n),
+                *scores,
+                texts.interval_text(row),
+                texts.slice_trend(row),
+            ]
+        )
+    styles = [Style.PLAIN, *(Style.RED if texts.slice_trend(row) == "fell" else Style.PLAIN for row in shown)]
     yield from _table(cells, "<>>>>><", styles, screen)
     left = len(item.slices) - len(shown)
     if left:
@@ -295,7 +311,7 @@ def selftest_lines(item: ItemReport, screen: Screen, *, everything: bool = False
         hidden = len(tried) - len(shown)
         if hidden:
             yield Line(screen.cut(f"{plural(hidden, 'more slice')} lost: caught (-v shows them)"))
-    for sentence in (selftest_conclusion(tried), *item.advice):
+    for sentence in (texts.selftest_conclusion(tried), *item.advice):
         yield from map(Line, screen.wrapped(sentence, hanging="  "))
 
 
@@ -349,7 +365,7 @@ def _most_telling_metric(degradation: Degradation) -> str | None:
 def _caught_within(degradation: Degradation, metric: str | None, screen: Screen, width: int) -> str:
     """Name as many of the gates that catch it as fit, those on ``metric`` first, or else count them."""
     if not degradation.caught_by:
-        return caught_text(degradation)
+        return texts.caught_text(degradation)
     labels = [screen.line(label) for label in degradation.caught_by]
     labels.sort(key=lambda label: not label.startswith(f"{metric} "))
     for named in range(len(labels), 0, -1):
@@ -361,8 +377,8 @@ def _caught_within(degradation: Degradation, metric: str | None, screen: Screen,
 
 
 def _paragraph(degradation: Degradation, screen: Screen) -> Iterator[Line]:
-    *heading, last = screen.wrapped(f"{degradation.name}: {caught_text(degradation)}", hanging="  ")
+    *heading, last = screen.wrapped(f"{degradation.name}: {texts.caught_text(degradation)}", hanging="  ")
     yield from map(Line, heading)
     yield Line(last, _style(degradation))
     yield from map(Line, screen.wrapped(degradation.what, "  "))
-    yield from map(Line, screen.wrapped(deltas_text(degradation), "  "))
+    yield from map(Line, screen.wrapped(texts.deltas_text(degradation), "  "))
