@@ -10,7 +10,7 @@ from pytest_irmetrics.base.errors import IRMetricsError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["MAX_PROBLEMS", "GoldenSetError", "Problem", "Problems", "Stop", "place", "raise_any"]
+__all__ = ["MAX_PROBLEMS", "GoldenSetError", "Problem", "Problems", "Stop", "format_place", "raise_any"]
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -31,7 +31,7 @@ class Problem:
 
     def __str__(self) -> str:
         """Write ``file:line:column: what is wrong. What to do.``."""
-        return f"{place(self.file, self.line, self.column)}: {self.message}"
+        return f"{format_place(self.file, self.line, self.column)}: {self.message}"
 
 
 class GoldenSetError(IRMetricsError, ValueError):
@@ -75,7 +75,7 @@ class Problems:
         return iter(sorted(self._found, key=_by_place))
 
 
-def place(file: str, line: int | None, column: int | None) -> str:
+def format_place(file: str, line: int | None, column: int | None) -> str:
     """Return a place as editors and CI logs read it, ``file:line:column``, without the parts that are None."""
     return ":".join([file, *(str(number) for number in (line, column) if number is not None)])
 

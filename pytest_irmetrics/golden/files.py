@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_BYTES",
     "UTF8_BOM",
+    "iter_places",
     "lines_of",
-    "places",
     "read_plain_bytes",
     "read_text_bytes",
 ]
@@ -52,7 +52,7 @@ def read_text_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
         raise _error(shown, "The file may not be read. Check its permissions.") from None
     except OSError as error:
         raise _error(shown, f"The file cannot be read: {error.strerror or error}. Check the path.") from None
-    except GoldenSetError:
+    except GoldenSetError:  # one of those above, which is a ValueError, too
         raise
     except ValueError:  # a NUL or a lone surrogate in the path
         raise _error(shown, "No file can have this path. Check its characters.") from None
@@ -74,7 +74,7 @@ def read_plain_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
     """Read a text file as `read_text_bytes` does, and refuse NUL characters, which YAML's reader reports itself."""
     data = read_text_bytes(path, shown, limit)
     if b"\x00" in data:
-        line, column = next(places(data, [data.index(b"\x00")]))
+        line, column = next(iter_places(data, [data.index(b"\x00")]))
         raise _error(
             shown, "Here is a NUL, which no text has. Save the file as UTF-8, or name another.", line, column
         )
@@ -90,7 +90,7 @@ def lines_of(path: Path) -> list[str]:
     return [line.decode("utf-8", "replace") for line in _BREAK.split(data.removeprefix(UTF8_BOM))]
 
 
-def places(data: bytes, offsets: Iterable[int]) -> Iterator[tuple[int, int]]:
+def iter_places(data: bytes, offsets: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Yield the line and column (from 1, in characters) of each of some ascending offsets in UTF-8 text."""
     line, column, seen = 1, 1, 0
     for offset in offsets:
@@ -112,13 +112,13 @@ def _check_utf8(data: bytes, shown: str) -> None:
         byte = data[error.start]
         sign = chr(byte)
         guess = f" In Latin-1 it would be {sign!r}." if sign.isprintable() else ""
-        line, column = next(places(data, [error.start]))
+        line, column = next(iter_places(data, [error.start]))
         message = f"The byte 0x{byte:02X} is not UTF-8.{guess} Save the file as UTF-8."
         raise _error(shown, message, line, column) from None
 
 
 def _check_conflicts(data: bytes, shown: str) -> None:
-    found = places(data, (match.start() for match in _CONFLICT.finditer(data)))
+    found = iter_places(data, (match.start() for match in _CONFLICT.finditer(data)))
     message = "A marker of an unresolved merge. Keep one side and remove the markers."
     problems = [
         Problem(shown, line, column, message) for (line, column), _ in zip(found, range(100), strict=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.escape import printed_as
 from pytest_irmetrics.base.numbers import finite
 from pytest_irmetrics.base.wording import plural, quote
-from pytest_irmetrics.golden.errors import GoldenSetError, Problem, place
+from pytest_irmetrics.golden.errors import GoldenSetError, Problem, format_place
 from pytest_irmetrics.golden.formats import format_of, reader_of
 from pytest_irmetrics.golden.query import MAX_GRADE, Query
 
@@ -126,7 +126,7 @@ class GoldenSet:
 
     def where(self, query_id: str) -> str:
         """Return the place of a query as ``path:line``; the set's name if it did not come from a file."""
-        return place(self._shown, self.queries[query_id].line, None)
+        return format_place(self._shown, self.queries[query_id].line, None)
 
     def where_judged(self, query_id: str, doc_id: str) -> str:
         """Return the place where a document or passage is judged, as ``path:line``; if unknown, its query's place."""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
 
-__all__ = ["Passage", "fold"]
+__all__ = ["Passage", "normalize_text"]
 
 _INVISIBLE = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
 _LONGEST = 60
 """Characters of a passage in its key; a longer text is cut, and a hash of it added."""
 
 
-def fold(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Normalise white space and Unicode forms, which text extraction and layout change; keep the words.
 
     Soft hyphens and zero-width characters go, Unicode forms become one (NFKC: ligatures, full-width letters), and a
@@ -39,14 +39,14 @@ class Passage:
     grade: Grade = 1
 
     @property
-    def folded(self) -> str:
+    def normalized(self) -> str:
         """The normalised text, to look for in the normalised text of a chunk."""
-        return fold(self.text)
+        return normalize_text(self.text)
 
     @property
     def key(self) -> str:
         """The name of the passage among a query's judgments and in rankings: ``document: text``, cut if it is long."""
-        text = self.folded
+        text = self.normalized
         if len(text) > _LONGEST:
             digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
             text = f"{text[: _LONGEST - 12].rstrip()}… ({digest})"

@@ -295,7 +295,7 @@ class QueryReader:
         passage = Passage(values["doc"], values["text"], grade)
         if not passage.doc:
             self._problems.at(fields["doc"], "`doc` is empty. Write the document's id.")
-        elif not passage.folded:
+        elif not passage.normalized:
             self._problems.at(
                 fields["text"], "`text` is empty, and would be found in every chunk. Write the text to find."
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.errors import place
+from pytest_irmetrics.golden.errors import format_place
 from pytest_irmetrics.golden.nodes import (
     MappingStartEvent,
     ScalarEvent,
@@ -73,7 +73,7 @@ class ThresholdReader:
         for key, value in pairs_of(node, self._problems):
             if key.value.startswith("x-"):
                 continue
-            metric = self._metric(key)
+            metric = self._read_metric(key)
             if metric is None:
                 continue
             if metric.name in first:
@@ -82,15 +82,16 @@ class ThresholdReader:
                 self._problems.at(key, f"{metric} is already on line {line}, as {written}. Keep one.")
                 continue
             first[metric.name] = key
-            limits = self._limits(metric, value, for_query=for_query)
+            limits = self._read_limits(metric, value, for_query=for_query)
             if limits:
                 line, column = place_of(key)
                 thresholds.append(
-                    (key, Threshold(metric, limits, tag, place(self._problems.shown, line, column)))
+                    (key, Threshold(metric, limits, tag, format_place(self._problems.shown, line, column)))
                 )
         return thresholds
 
-    def _metric(self, key: Node) -> Metric | None:
+    def _read_metric(self, key: Node) -> Metric | None:
+        """Read the name of a metric; one that is unknown is reported, and None returned."""
         text = key.value
         metric = self._metrics.get(text)
         if metric is not None:
@@ -105,7 +106,8 @@ class ThresholdReader:
             self._problems.at(key, message[:1].upper() + message[1:])
         return metric
 
-    def _limits(self, metric: Metric, node: Node, *, for_query: bool) -> dict[str, Limit | None]:
+    def _read_limits(self, metric: Metric, node: Node, *, for_query: bool) -> dict[str, Limit | None]:
+        """Read the limits on one metric by word; a number alone is a `min`."""
         words: Iterable[tuple[Node, str, Node]]
         if node.__class__ is ScalarEvent:
             words = [(node, "min", node)]

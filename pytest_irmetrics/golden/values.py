@@ -34,7 +34,6 @@ __all__ = [
     "all_known",
     "check_keys",
     "fields_of",
-    "is_key",
     "pairs_of",
     "read_boolean",
     "read_level",
@@ -43,7 +42,6 @@ __all__ = [
     "read_reason",
     "read_text",
     "read_weight",
-    "unknown_key",
 ]
 
 SET_KEYS = frozenset(("version", "name", "relevance_level", "thresholds", "slices", "queries"))
@@ -82,17 +80,17 @@ PASSAGE_EXAMPLE = "{doc: handbook, text: thirty days after purchase, grade: 2}"
 # Keys -----------------------------------------------------------------------------------------------------------------
 
 
-def is_key(name: str, known: frozenset[str]) -> bool:
+def _is_known(name: str, known: frozenset[str]) -> bool:
     """Say whether a key is known, or begins with ``x-``, which marks the user's own."""
     return name in known or name.startswith("x-")
 
 
 def all_known(names: Iterable[str | None], known: frozenset[str] = QUERY_KEYS) -> bool:
     """Say whether each key is known: only then is a missing key not one that was misspelt. None is a key that is no text."""
-    return all(name is not None and is_key(name, known) for name in names)
+    return all(name is not None and _is_known(name, known) for name in names)
 
 
-def unknown_key(name: str, known: frozenset[str], what: str) -> str:
+def _unknown_key(name: str, known: frozenset[str], what: str) -> str:
     """Return the message about an unknown key of `what`, with the key that may be meant."""
     close = get_close_matches(name.lower(), known, n=1) if len(name) <= 40 else []
     synonym = _SYNONYMS.get(name.lower())
@@ -118,19 +116,19 @@ def check_keys(keys: Iterable[Node], known: frozenset[str], what: str, problems:
     """Report the keys of a mapping that are not `known`, are repeated, or are no text."""
     first: dict[str, Node] = {}
     for key in keys:
-        if _is_new(key, first, problems) and not is_key(key.value, known):
-            problems.at(key, unknown_key(key.value, known, what))
+        if _check_key(key, first, problems) and not _is_known(key.value, known):
+            problems.at(key, _unknown_key(key.value, known, what))
 
 
 def pairs_of(node: Node, problems: NodeProblems) -> Iterator[tuple[Node, Node]]:
     """Yield the keys and values of a mapping; a key that is repeated or no text is reported instead."""
     first: dict[str, Node] = {}
     for key, value in zip(node[1::2], node[2::2], strict=True):
-        if _is_new(key, first, problems):
+        if _check_key(key, first, problems):
             yield key, value
 
 
-def _is_new(key: Node, first: dict[str, Node], problems: NodeProblems) -> bool:
+def _check_key(key: Node, first: dict[str, Node], problems: NodeProblems) -> bool:
     """Add a key to those before it, `first`; report it and return False if it is no text or among them."""
     if key.__class__ is not ScalarEvent:
         problems.at(key, f"A key is text, and this is {kind_of(key)}. Write `key: value`.")
@@ -181,7 +179,7 @@ def read_names(node: Node, key: str, what: str, problems: NodeProblems) -> tuple
     names: dict[str, Node] = {}
     for item in islice(node, 1, None):
         if item.__class__ is not ScalarEvent:
-            problems.at(item, _not_a_name(item, key, what))
+            problems.at(item, _wrong_item(item, key, what))
         elif not item.value:
             problems.at(item, f"A {what} is missing here. Write it, or remove its place in the list.")
         elif item.value in names:
@@ -194,7 +192,8 @@ def read_names(node: Node, key: str, what: str, problems: NodeProblems) -> tuple
     return tuple(names)
 
 
-def _not_a_name(node: Node, key: str, what: str) -> str:
+def _wrong_item(node: Node, key: str, what: str) -> str:
+    """Return the message about an item of a list of ids or tags that is a list or a mapping."""
     if key == "relevant" and node[0].__class__ is MappingStartEvent:
         return (
             "A list of documents has no grades. Write a mapping, `relevant: {doc-9: 3, doc-4: 1}`; or a passage, "
@@ -245,17 +244,17 @@ def read_reason(node: Node, problems: NodeProblems) -> str | None:
 def read_params(node: Node, problems: NodeProblems) -> dict[str, object]:
     """Read the keyword arguments for the retriever, as JSON values."""
     if is_mapping(node):
-        return {key.value: _param(value, problems) for key, value in pairs_of(node, problems)}
+        return {key.value: _read_param(value, problems) for key, value in pairs_of(node, problems)}
     problems.at(node, f"`params` is {shown_node(node)}. Write a mapping, such as {{lang: en}}.")
     return {}
 
 
-def _param(node: Node, problems: NodeProblems) -> object:
+def _read_param(node: Node, problems: NodeProblems) -> object:
     """Return the JSON value of a node; the recursion goes no deeper than nodes, which is MAX_DEPTH."""
     if node.__class__ is list:
         if node[0].__class__ is SequenceStartEvent:
-            return [_param(item, problems) for item in islice(node, 1, None)]
-        return {key.value: _param(value, problems) for key, value in pairs_of(node, problems)}
+            return [_read_param(item, problems) for item in islice(node, 1, None)]
+        return {key.value: _read_param(value, problems) for key, value in pairs_of(node, problems)}
     text: str = node.value
     if node.style:
         return text

@@ -1,4 +1,4 @@
-"""Read YAML as nodes with their places, and explain syntax errors and unsupported YAML in plain words.
+"""Read YAML as nodes with their iter_places, and explain syntax errors and unsupported YAML in plain words.
 
 The events of PyYAML's parser are read one by one: scalars stay text as it was written (PyYAML's own loader would turn
 `no` into False and 0123 into 83), each with its place. Hostile files are bounded: depth is counted before anything recurses,
@@ -16,7 +16,7 @@ from yaml.reader import ReaderError
 
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.errors import Stop
-from pytest_irmetrics.golden.files import places
+from pytest_irmetrics.golden.files import iter_places
 from pytest_irmetrics.golden.nodes import (
     MAX_DEPTH,
     MappingEndEvent,
@@ -38,9 +38,8 @@ MAX_ALIASED = 1_000_000
 """Characters and nodes that all aliases of a file together may stand for."""
 _LONGEST = 60  # characters of a name in a message
 
-PARSER: Any = getattr(
-    yaml, "CBaseLoader", yaml.BaseLoader
-)  # the second where PyYAML was built without libyaml
+PARSER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""libyaml's parser, which is many times as fast; the one in Python where PyYAML was built without it."""
 
 # Where an anchor or a tag may begin: never after a letter or digit. Most files have none, and then no event needs to be
 # checked for them, which takes time.
@@ -87,7 +86,7 @@ class NodeReader:
     def begin(self) -> Any:
         """Return the first event of the document's root; None for a file without any content."""
         if b"%TAG" in self._data:  # a hostile file could have many: libyaml takes quadratic time over them
-            for line, column in places(
+            for line, column in iter_places(
                 self._data, (found.start() for found in _TAG_DIRECTIVE.finditer(self._data))
             ):
                 self._problems.report(
@@ -181,7 +180,7 @@ class NodeReader:
             line, column, message = _explain(error, self._sign_at)
         else:
             position = error.position if isinstance(error, ReaderError) else 0
-            line, column = next(places(self._data, [position]))
+            line, column = next(iter_places(self._data, [position]))
             message = "YAML does not allow this character. Remove it."
         self._problems.report(line, column, message)
 
@@ -196,7 +195,7 @@ class NodeReader:
             return data
         found, again = _INVISIBLE.finditer(data), _INVISIBLE.finditer(data)
         for match, (line, column) in zip(
-            found, places(data, (match.start() for match in again)), strict=True
+            found, iter_places(data, (match.start() for match in again)), strict=True
         ):
             code = ord(match[0].decode("utf-8"))
             name = (
@@ -288,9 +287,7 @@ def _checked_events(parser: Any) -> Callable[[], Any]:
     return following
 
 
-_LONGEST = 60
-
-# Part of a message of libyaml or PyYAML, about the problem or its context; whether to show the place of the context;
+# libyaml and PyYAML tell errors apart by their text alone. Part of a message, about the problem or its context; whether to show the place of the context;
 # and our message. {line} is the line of the context. The first match counts.
 _MESSAGES: Sequence[tuple[str, bool, str]] = (
     ("tab character", False, "A tab cannot indent. Use spaces."),

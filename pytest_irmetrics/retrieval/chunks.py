@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.passage import fold
+from pytest_irmetrics.golden.passage import normalize_text
 from pytest_irmetrics.retrieval.answers import AnswerError, describe, field_of, read_ids, read_item
 from pytest_irmetrics.retrieval.passages import Chunk, JudgedPassages, rank_chunks
 
@@ -80,7 +80,7 @@ def _read_chunk(rank: int, item: Any, document: str, judged: Collection[str]) ->
                 "text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or "
                 "`content`."
             )
-        text = fold(text)
+        text = normalize_text(text)
     return Chunk(document, None if own_id == document else own_id, text)
 
 

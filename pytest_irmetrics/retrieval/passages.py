@@ -44,7 +44,7 @@ class Chunk(NamedTuple):
     own_id: str | None
     """The item's id, if it is not its document's."""
     text: str | None
-    """Folded (see `fold`); None where it does not matter, because no passage of the document is judged."""
+    """Normalized (see `normalize_text`); None where it does not matter, because no passage of the document is judged."""
 
 
 def rank_chunks(chunks: Iterable[Chunk], passages: Sequence[Passage], *, collapse: bool) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ class _Ranking:
         self.judged: dict[str, list[tuple[str, str]]] = {}
         """Document → key and text of each of its judged passages, the best grade first."""
         for passage in sorted(passages, key=lambda passage: -passage.grade):
-            self.judged.setdefault(passage.doc, []).append((passage.key, passage.folded))
+            self.judged.setdefault(passage.doc, []).append((passage.key, passage.normalized))
 
     def passages_in(self, document: str, text: str) -> list[str]:
         """Return the keys of the document's passages that a text contains, the best grade first."""

@@ -205,7 +205,7 @@ def answer_to(
     if not passages:
         return Answer(rankings, query.text, query.params)
     found = {
-        passage.key: (passage.doc, passage.folded)
+        passage.key: (passage.doc, passage.normalized)
         for passage in passages
         if any(passage.key in ranking for ranking in rankings)
     }

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pytest_irmetrics import cli
 from pytest_irmetrics.cli.convert import FORMATS
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.golden.passage import fold
+from pytest_irmetrics.golden.passage import normalize_text
 from pytest_irmetrics.golden.write_yaml import scalar
 from pytest_irmetrics.run import Answer, Run
 
@@ -365,7 +365,7 @@ PASSAGES = st.lists(
     ),
     min_size=1,
     max_size=3,
-    unique_by=lambda passage: (passage["doc"], fold(passage["text"])),
+    unique_by=lambda passage: (passage["doc"], normalize_text(passage["text"])),
 )
 QUERY = st.fixed_dictionaries(
     {

@@ -8,6 +8,13 @@ from pytest_irmetrics.golden import GoldenSet, GoldenSetError, yaml_nodes
 PARSERS = {"libyaml": getattr(yaml, "CBaseLoader", None), "python": yaml.BaseLoader}
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The working directory of each test, so that files go by their names alone."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.fixture(params=[name for name, parser in PARSERS.items() if parser])
 def parser(request, monkeypatch):
     """Both of PyYAML's parsers: the one written in Python stands in where there is no libyaml."""

@@ -10,12 +10,6 @@ from pytest_irmetrics.golden import GoldenSet
 from tests.unit.golden.golden_files import FUZZ, jsonl, judgments, problems, survives, texts, write
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def beir(base: str, splits: dict[str, str], queries: str | None = None) -> str:
     lines = [{"_id": f"q{n}", "text": f"text of {n}", "metadata": {}} for n in range(5)]
     write(f"{base}/queries.jsonl", jsonl(*lines) if queries is None else queries)

@@ -18,12 +18,6 @@ from tests.unit.golden.golden_files import FUZZ, jsonl, judgments, load, problem
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 LINES = [
     {"query": "how do I reset my password", "relevant": ["doc-12", "doc-40"]},
     {

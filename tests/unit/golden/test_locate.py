@@ -108,8 +108,7 @@ def test_locate_is_none_without_a_file():
         ("a.json", '{"queries": [\n{"query": "q",\n "ratings": {"x": 1,\n"d": 1}}]}', 4),
     ],
 )
-def test_locate_in_other_formats(tmp_path, monkeypatch, name, text, line):
-    monkeypatch.chdir(tmp_path)
+def test_locate_in_other_formats(name, text, line):
     golden = load(name, text)
     assert golden.locate("q", "d") == line
     assert golden.locate("q", "nowhere") is None

@@ -11,12 +11,6 @@ from hypothesis import strategies as st
 from tests.unit.golden.golden_files import FUZZ, judgments, load, problems, survives, write
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def test_reads_the_export_of_a_case():
     export = {
         "case_name": "Movies",

@@ -16,13 +16,6 @@ from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.table_cells import guarded, param_text, read_param, unguarded
 from tests.unit.golden.golden_files import FUZZ, judgments, load, problems, survives, texts, write
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 CSV = """\
 id,query,docid,rating,tags,weight,params.lang,params.max_price,x-why
 refund,refund policy,doc-9,3,"billing, money",2,no,500,because

@@ -14,13 +14,6 @@ from hypothesis import strategies as st
 from pytest_irmetrics.golden.errors import MAX_PROBLEMS
 from tests.unit.golden.golden_files import FUZZ, judgments, load, problems, survives, texts, write
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 QRELS = """\
 q1 0 d1 1
 q1 0 d2 0

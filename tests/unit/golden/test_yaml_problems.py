@@ -318,8 +318,7 @@ def test_every_message_says_what_to_do(yaml_problems):
             assert problem.endswith((".", "?"))
 
 
-def test_messages_name_the_file_as_the_user_did(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_messages_name_the_file_as_the_user_did(tmp_path):
     (tmp_path / "golden").mkdir()
     (tmp_path / "golden" / "faq.yaml").write_text("queries: a")
     with pytest.raises(GoldenSetError) as caught:

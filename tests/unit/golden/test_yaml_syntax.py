@@ -232,7 +232,7 @@ def test_what_only_looks_like_a_conflict_marker_is_text(load_yaml):
 def test_places_count_characters_and_every_kind_of_line_end():
     data = "aé\r\n\né€b\rc".encode()
     offsets = [data.index(sign.encode()) for sign in ("a", "é", "€", "b", "c")]
-    assert list(files.places(data, offsets)) == [(1, 1), (1, 2), (3, 2), (3, 3), (4, 1)]
+    assert list(files.iter_places(data, offsets)) == [(1, 1), (1, 2), (3, 2), (3, 3), (4, 1)]
 
 
 def test_reports_of_invisible_characters_are_capped(yaml_problems):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_irmetrics.golden.passage import Passage, fold
+from pytest_irmetrics.golden.passage import Passage, normalize_text
 from pytest_irmetrics.metrics import FAMILIES, Scorer, parse_metric
 from pytest_irmetrics.retrieval.passages import Chunk, document_of, rank_chunks, translate_ranking
 
@@ -22,7 +22,7 @@ def chunk(document, text=None, own=None):
 
 
 CHUNKS_AND_PASSAGES = given(
-    st.lists(st.tuples(st.sampled_from("ab"), st.text("xyz ", max_size=6).map(fold)), max_size=12),
+    st.lists(st.tuples(st.sampled_from("ab"), st.text("xyz ", max_size=6).map(normalize_text)), max_size=12),
     st.lists(
         st.builds(
             Passage,
@@ -39,7 +39,7 @@ CHUNKS_AND_PASSAGES = given(
 
 class TestFold:
     @pytest.mark.parametrize(
-        ("text", "folded"),
+        ("text", "normalized"),
         [
             ("thirty days", "thirty days"),
             (" thirty\n\t days\r\n", "thirty days"),
@@ -52,17 +52,17 @@ class TestFold:
             ("\u200b \n", ""),
         ],
     )
-    def test_layout_goes_and_words_stay(self, text, folded):
-        assert fold(text) == folded
+    def test_layout_goes_and_words_stay(self, text, normalized):
+        assert normalize_text(text) == normalized
 
     @given(st.text())
     def test_folding_twice_is_folding_once(self, text):
-        assert fold(fold(text)) == fold(text)
+        assert normalize_text(normalize_text(text)) == normalize_text(text)
 
     @given(st.text(alphabet=st.characters(codec="utf-8")))
     def test_unicode_forms_are_one(self, text):
         for form in ("NFC", "NFD", "NFKC", "NFKD"):
-            assert fold(unicodedata.normalize(form, fold(text))) == fold(text)
+            assert normalize_text(unicodedata.normalize(form, normalize_text(text))) == normalize_text(text)
 
 
 class TestKey:
