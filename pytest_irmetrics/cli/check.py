@@ -18,7 +18,7 @@ from pytest_irmetrics.cli.command_line import (
 )
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.lint import lint
-from pytest_irmetrics.golden.query_data import as_record
+from pytest_irmetrics.golden.query_as_dict import query_as_dict
 
 if TYPE_CHECKING:
     import argparse
@@ -93,4 +93,4 @@ def _summary(file: str, golden: GoldenSet) -> str:
 
 def _json_line(file: str, query: Query) -> str:
     """Write one query as JSON, with its file and line."""
-    return json_line(as_record(query) | {"file": file, "line": query.line})
+    return json_line(query_as_dict(query) | {"file": file, "line": query.line})

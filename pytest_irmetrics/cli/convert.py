@@ -23,7 +23,7 @@ from pytest_irmetrics.cli.command_line import (
 from pytest_irmetrics.cli.inputs import load_runs
 from pytest_irmetrics.golden import GoldenSetError
 from pytest_irmetrics.golden.formats import SUFFIXES, is_golden_folder, reader_of
-from pytest_irmetrics.golden.trec import topics_beside
+from pytest_irmetrics.golden.trec import topics_path
 from pytest_irmetrics.golden.write import FORMATS, ConversionError, drop_unsupported, render_files
 from pytest_irmetrics.run import RunError
 
@@ -110,9 +110,9 @@ def _convert(options: argparse.Namespace) -> int:
         raise CommandError(
             f"{options.source}: Nothing of it can be held as {FORMATS[to].title}. Convert it to YAML or JSONL."
         )
-    if to == "trec" and len(files) == 1 and os.path.lexists(topics_beside(options.target)):
+    if to == "trec" and len(files) == 1 and os.path.lexists(topics_path(options.target)):
         raise CommandError(
-            f"{topics_beside(options.target)}: These topics would be read with {options.target}, and the set has no texts. "
+            f"{topics_path(options.target)}: These topics would be read with {options.target}, and the set has no texts. "
             "Remove them, or name another OUT."
         )
     _check_overwriting(files, force=options.force)

@@ -177,7 +177,7 @@ def _diff_lines(
         yield from (line for sentence in kind for line in screen.wrapped(sentence))
     for note in _notes(golden, comparison, before, after, reworded_in_now, beyond, options):
         yield from screen.wrapped(f"note: {note}", hanging="  ")
-    yield from _moved_queries(comparison, changes, _leading(changes, options.metrics), options, screen)
+    yield from _moved_queries(comparison, changes, _leading_change(changes, options.metrics), options, screen)
 
 
 def _table(changes: Sequence[MetricChange], screen: Screen) -> list[str]:
@@ -196,7 +196,7 @@ def _table(changes: Sequence[MetricChange], screen: Screen) -> list[str]:
     return table(rows, "<>>>>>>>", screen.width, ascii_only=screen.ascii_only, whole=(0,))
 
 
-def _leading(changes: Sequence[MetricChange], asked: Sequence[Metric] | None) -> MetricChange | None:
+def _leading_change(changes: Sequence[MetricChange], asked: Sequence[Metric] | None) -> MetricChange | None:
     """Return the change of the metric that orders queries: the first one asked for that changed for any query."""
     order = sorted(changes, key=lambda change: asked is None and change.metric.name != _LEADING)
     return next((change for change in order if change.worse or change.better), None)

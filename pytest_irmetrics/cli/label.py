@@ -157,7 +157,7 @@ def _limit(text: str) -> int | None:
 
 
 def _grade(text: str) -> Grade:
-    grade = label_csv.grade_of(text)
+    grade = label_csv.parse_grade(text)
     if grade is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no grade. Write a number from 0 to {MAX_GRADE}.")
     return grade
@@ -299,7 +299,7 @@ def _judgments_given(
     for query_id, doc_id, grade in options.judge:
         where = f"--judge {shlex.join([query_id, doc_id, grade])}"
         query = _find_query(golden, query_id, options.file)
-        number = label_csv.grade_of(grade)
+        number = label_csv.parse_grade(grade)
         if number is None:
             raise CommandError(f"{where}: {quote(grade)} is no grade. Write a number from 0 to {MAX_GRADE}.")
         if not doc_id:

@@ -10,7 +10,7 @@ from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.cli.command_line import CommandError
 from pytest_irmetrics.golden.query import MAX_GRADE
-from pytest_irmetrics.golden.table_cells import guarded, unguarded
+from pytest_irmetrics.golden.table_cells import guard_formula, unguard_formula
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -43,7 +43,7 @@ def write(unjudged: Iterable[Unjudged]) -> bytes:
     for one in unjudged:
         writer.writerow(
             [
-                *map(guarded, (one.query.id, one.query.text or "", one.doc_id)),
+                *map(guard_formula, (one.query.id, one.query.text or "", one.doc_id)),
                 "",
                 one.rank,
                 f"{one.influence:.6f}",
@@ -96,7 +96,7 @@ def _read_judgments(rows: csv.DictReader[str], where: str, golden: GoldenSet) ->
         if not rating:
             continue
         here = f"{where}:{rows.line_num}"
-        query_id, text, doc_id = (unguarded(row.get(name) or "") for name in ("id", "query", "docid"))
+        query_id, text, doc_id = (unguard_formula(row.get(name) or "") for name in ("id", "query", "docid"))
         named = [query_id] if query_id else by_text.get(text, [text])
         if len(named) > 1:
             problems.append(
@@ -104,7 +104,7 @@ def _read_judgments(rows: csv.DictReader[str], where: str, golden: GoldenSet) ->
             )
             continue
         found = list(_problems_of(named[0], doc_id, rating, golden))
-        grade = grade_of(rating)
+        grade = parse_grade(rating)
         if grade is not None and not found:
             judgments.append(Judgment(here, named[0], doc_id, grade))
         problems += [f"{here}: {problem}" for problem in found]
@@ -118,11 +118,11 @@ def _problems_of(query_id: str, doc_id: str, rating: str, golden: GoldenSet) -> 
         yield f"There is no query {quote(query_id)} in the golden set. Keep the column id as it was written."
     if not doc_id:
         yield "There is no docid. Write the document's id, or take the rating away."
-    if grade_of(rating) is None:
+    if parse_grade(rating) is None:
         yield f"{quote(rating)} is no grade. Write a number from 0 to {MAX_GRADE}, such as 2 or 2.5."
 
 
-def grade_of(text: str) -> Grade | None:
+def parse_grade(text: str) -> Grade | None:
     """Read a grade, a number from 0 to 1000; None if the text is none."""
     number = read_number(text)
     return number if number is not None and 0 <= number <= MAX_GRADE else None

@@ -253,7 +253,7 @@ class _Editor:
             self._problem(
                 query, "`relevant` is shared by an anchor. Write it out here, and label again.", node
             )
-        elif any(part.style in ("|", ">") for part in _scalars(node)):
+        elif any(part.style in ("|", ">") for part in _scalar_entries(node)):
             self._problem(
                 query, "`relevant` has a block of text in it. Write the ids on one line each.", node
             )
@@ -277,7 +277,7 @@ class _Editor:
 
     def _entries(self, documents: Mapping[str, Grade], beside: Sequence[_Node], *, graded: bool) -> list[str]:
         return [
-            _written(doc_id, beside) + (f": {_number(grade)}" if graded else "")
+            _write_id(doc_id, beside) + (f": {_number(grade)}" if graded else "")
             for doc_id, grade in documents.items()
         ]
 
@@ -313,7 +313,7 @@ class _Editor:
 
     def _insert(self, node: _Node, entries: Sequence[str], column: int) -> None:
         """Insert entries after the last one of a list or mapping; `column` is that of block entries."""
-        last = _last(node)
+        last = _last_node(node)
         if node.flow:
             at = last.end
             begins = node.entries
@@ -348,12 +348,12 @@ def _value(node: _Node, key: str) -> _Node | None:
     )
 
 
-def _scalars(node: _Node) -> Iterator[_Node]:
+def _scalar_entries(node: _Node) -> Iterator[_Node]:
     """Yield the scalars among the entries of a list or mapping, or the node itself if it is one."""
     yield from (part for part in (node.entries or [node]) if part.items is None)
 
 
-def _last(node: _Node) -> _Node:
+def _last_node(node: _Node) -> _Node:
     """Return the innermost node at the end of a list or mapping: a scalar, or a collection in brackets."""
     while node.items:
         inner = node.items[-1]
@@ -367,7 +367,7 @@ def _number(grade: Grade) -> str:
     return repr(grade).removesuffix(".0")
 
 
-def _written(doc_id: str, beside: Sequence[_Node]) -> str:
+def _write_id(doc_id: str, beside: Sequence[_Node]) -> str:
     """Write an id in the style of those beside it; quoted where YAML needs it or readers would not take it for text."""
     styles = {node.style for node in beside if node.items is None}
     if (

@@ -13,7 +13,7 @@ from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, St
 from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.formats import split_of, splits_of
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, strict_json
-from pytest_irmetrics.golden.judgment_rows import MAX_BYTES, golden_set_of, read_grade
+from pytest_irmetrics.golden.judgment_rows import MAX_BYTES, build_golden_set, read_grade
 from pytest_irmetrics.golden.table_rows import read_rows
 
 if TYPE_CHECKING:
@@ -73,17 +73,17 @@ def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
             if os.path.lexists(queries):
                 texts = _read_texts(queries, in_queries, set(judged[0]) if judged else set())
             else:
-                problems.report(1, 1, _no_texts(texts_in))
+                problems.report(1, 1, _no_texts_message(texts_in))
         if judged is not None and not len(problems) and not len(in_queries):
             with suppress(Stop):
                 name = f"{folder.name}-{path.stem}"
-                golden = golden_set_of(judged, texts, problems, path=path, name=name, texts_in=texts_in)
+                golden = build_golden_set(judged, texts, problems, path=path, name=name, texts_in=texts_in)
     raise_any(problems, in_queries)
     assert golden is not None  # noqa: S101 - or there was a problem
     return golden
 
 
-def _no_texts(texts_in: str) -> str:
+def _no_texts_message(texts_in: str) -> str:
     return (
         f"These are judgments of a BEIR folder, and {texts_in}, which has its texts, is not there. Add it; or name the "
         "columns id, docid and rating, if there are no texts."
@@ -96,6 +96,7 @@ def is_split(data: bytes) -> bool:
 
 
 def _first_cells(data: bytes) -> list[bytes]:
+    """Return the cells of the first line, in lower case."""
     first = data[:1000].splitlines()[:1]
     return first[0].lower().split(b"\t") if first else []
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_BYTES",
     "Judged",
-    "bad_grade",
-    "golden_set_of",
+    "bad_grade_message",
+    "build_golden_set",
+    "duplicate_judgment_message",
     "iter_lines",
-    "judged_twice",
     "read_grade",
 ]
 
@@ -58,17 +58,17 @@ def read_grade(text: str) -> Grade | None:
     return int(number) if number == int(number) else number
 
 
-def bad_grade(doc_id: str, text: str) -> str:
+def bad_grade_message(doc_id: str, text: str) -> str:
     """Return the message about a grade that `read_grade` returned None for."""
     return f"The grade of {quote(doc_id)} is {quote(text)}. Write a number up to {MAX_GRADE}."
 
 
-def judged_twice(query_id: str, doc_id: str, line: int) -> str:
+def duplicate_judgment_message(query_id: str, doc_id: str, line: int) -> str:
     """Return the message about a second judgment of a document; `line` is that of the first."""
     return f"The query {quote(query_id)} judges {quote(doc_id)} twice, first on line {line}. Keep one."
 
 
-def golden_set_of(
+def build_golden_set(
     judged: Judged,
     texts: Mapping[str, str] | None,
     problems: Problems,

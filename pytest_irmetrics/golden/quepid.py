@@ -11,7 +11,7 @@ from pytest_irmetrics.golden.errors import Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.json_nodes import JsonError, compose, is_constant
-from pytest_irmetrics.golden.judgment_rows import bad_grade, judged_twice, read_grade
+from pytest_irmetrics.golden.judgment_rows import bad_grade_message, duplicate_judgment_message, read_grade
 from pytest_irmetrics.golden.nodes import NodeProblems, ScalarEvent, is_mapping, is_sequence, place_of
 from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.tables import read_table
@@ -48,6 +48,7 @@ def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) ->
 
 
 def _read(text: str, path: Path, problems: NodeProblems) -> GoldenSet:
+    """Read the JSON of an export. Raises Stop where there is no golden set in it."""
     try:
         root = compose(text)
     except JsonError as error:
@@ -146,9 +147,11 @@ def _read_ratings(query_id: str, node: Node, problems: NodeProblems) -> dict[str
         if not key.value:
             problems.at(key, "Here is a rating without a document. Write its id.")
         elif grade is None:
-            problems.at(value, bad_grade(key.value, value.value if value.__class__ is ScalarEvent else "…"))
+            problems.at(
+                value, bad_grade_message(key.value, value.value if value.__class__ is ScalarEvent else "…")
+            )
         elif key.value in judgments:
-            problems.at(key, judged_twice(query_id, key.value, lines[key.value]))
+            problems.at(key, duplicate_judgment_message(query_id, key.value, lines[key.value]))
         else:
             judgments[key.value] = grade
             lines[key.value], _ = place_of(key)

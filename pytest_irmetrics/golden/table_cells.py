@@ -11,7 +11,7 @@ from pytest_irmetrics.base.strict_json import loads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["guarded", "param_text", "read_param", "read_tags", "tags_text", "unguarded"]
+__all__ = ["guard_formula", "read_param", "read_tags", "unguard_formula", "write_param", "write_tags"]
 
 _FORMULA = re.compile(r"\s*[-=+@\t\r](?!(?<=-)[0-9]+(?:\.[0-9]+)?\Z)", re.DOTALL)
 """The start of a cell that a spreadsheet takes for a formula; negative numbers are none."""
@@ -20,13 +20,13 @@ _MAX_DEPTH = 20
 """Levels of lists and objects in a parameter; a deeper one is text."""
 
 
-def guarded(cell: str) -> str:
-    """Return a cell with a space before it if a spreadsheet would take it for a formula; `unguarded` removes it."""
+def guard_formula(cell: str) -> str:
+    """Return a cell with a space before it if a spreadsheet would take it for a formula; `unguard_formula` removes it."""
     return f" {cell}" if _FORMULA.match(cell) else cell
 
 
-def unguarded(cell: str) -> str:
-    """Return a cell without the space that `guarded` put before it."""
+def unguard_formula(cell: str) -> str:
+    """Return a cell without the space that `guard_formula` put before it."""
     return cell[1:] if cell[:1] == " " and _FORMULA.match(cell) else cell
 
 
@@ -44,7 +44,7 @@ def read_param(cell: str) -> object:
     return value
 
 
-def param_text(value: object) -> str:
+def write_param(value: object) -> str:
     """Write a parameter so that `read_param` reads it."""
     if isinstance(value, str) and value and read_param(value) == value:
         return value
@@ -70,7 +70,7 @@ def read_tags(cell: str) -> tuple[str, ...] | None:
     return tags if len({*tags}) == len(tags) and "" not in tags else None
 
 
-def tags_text(tags: Sequence[str]) -> str:
+def write_tags(tags: Sequence[str]) -> str:
     """Write tags so that `read_tags` reads them."""
     joined = ", ".join(tags)
     return (

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import Stop
-from pytest_irmetrics.golden.judgment_rows import bad_grade, judged_twice, read_grade
+from pytest_irmetrics.golden.judgment_rows import bad_grade_message, duplicate_judgment_message, read_grade
 from pytest_irmetrics.golden.query import MAX_WEIGHT
-from pytest_irmetrics.golden.table_cells import read_param, read_tags, unguarded
+from pytest_irmetrics.golden.table_cells import read_param, read_tags, unguard_formula
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -110,6 +110,7 @@ class _TableReader:
         self._queries: dict[str, QueryRows] = {}
 
     def read(self, unnamed: Sequence[str]) -> dict[str, QueryRows]:
+        """Read the header and all rows."""
         records = self._records(loose=False)
         line, header = next(records, (1, None))
         if header is None or not (unnamed or any(cell.strip() for cell in header)):
@@ -146,6 +147,7 @@ class _TableReader:
             raise Stop from None
 
     def _report_csv_error(self, line: int, said: str) -> None:
+        """Report what the csv module says of the record that begins on a line."""
         starts = self._cells_of(line)
         cell = len(starts) - 1
         if "field limit" in said:
@@ -166,7 +168,7 @@ class _TableReader:
     # Places ----------------------------------------------------------------------------------------------------
 
     def _cells_of(self, line: int) -> list[int]:
-        """Return where the cells of the record begin that begins on a line, as far as it can be read."""
+        """Return the offsets of the cells of the record that begins on a line, as far as it can be read."""
         if self._starts is None:
             self._starts = [0, *(found.end() for found in _LINE_BREAK.finditer(self._text))]
         delimiter = re.escape(self._delimiter)
@@ -192,6 +194,7 @@ class _TableReader:
     # The header ------------------------------------------------------------------------------------------------
 
     def _read_header(self, line: int, header: Sequence[str], unnamed: Sequence[str]) -> None:
+        """Tell what each column holds. Raises Stop where the rows cannot be read."""
         names = [name.strip() for name in header]
         lower = [name.casefold() for name in names]
         named = {_ALIASES.get(name, name) for name in lower}
@@ -210,7 +213,7 @@ class _TableReader:
                 column = f"params.{name[len('params.') :]}"
             elif column not in COLUMNS:
                 if not quepid and name and not lower[at].startswith("x-"):
-                    self._report(line, at, _unknown_column(name, names))
+                    self._report(line, at, _unknown_column_message(name, names))
                 self._columns.append(None)
                 continue
             if column in self._columns:
@@ -234,7 +237,7 @@ class _TableReader:
             unrated = len(cells) == 1 and columns[0] == "query"  # as Quepid writes a query without ratings
             if any(cells[len(columns) :]) or (len(cells) < len(columns) and not unrated):
                 cell = min(len(cells) - 1, len(columns))
-                self._report(line, cell, _wrong_size(len(cells), len(columns), self._delimiter))
+                self._report(line, cell, _wrong_size_message(len(cells), len(columns), self._delimiter))
                 return
             cells = [*cells, *[""] * (len(columns) - len(cells))]
         text = self._cell(cells, "query")
@@ -268,7 +271,7 @@ class _TableReader:
             return None
         cell = cells[place]
         if self._for_spreadsheets and cell[:1] == " ":
-            return unguarded(cell)
+            return unguard_formula(cell)
         return cell or None
 
     def _read_judgment(self, line: int, query_id: str, query: QueryRows, cells: Sequence[str]) -> None:
@@ -286,9 +289,11 @@ class _TableReader:
             return
         grade = read_grade(written)
         if grade is None:
-            self._report(line, self._places["rating"], bad_grade(doc_id, written))
+            self._report(line, self._places["rating"], bad_grade_message(doc_id, written))
         elif doc_id in query.judgments:
-            self._report(line, self._places["docid"], judged_twice(query_id, doc_id, query.lines[doc_id]))
+            self._report(
+                line, self._places["docid"], duplicate_judgment_message(query_id, doc_id, query.lines[doc_id])
+            )
         else:
             query.judgments[doc_id] = grade
             query.lines[doc_id] = line
@@ -327,7 +332,7 @@ class _TableReader:
             query.params[column.removeprefix("params.")] = read_param(cell)
 
 
-def _unknown_column(name: str, names: Sequence[str]) -> str:
+def _unknown_column_message(name: str, names: Sequence[str]) -> str:
     lower = name.casefold()
     close = get_close_matches(lower, COLUMNS, n=1) if len(name) <= 40 else []
     other = _SUGGESTIONS.get(lower)
@@ -340,7 +345,7 @@ def _unknown_column(name: str, names: Sequence[str]) -> str:
     return f"{quote(name)} is no column of a golden set. {advice}"
 
 
-def _wrong_size(cells: int, columns: int, delimiter: str) -> str:
+def _wrong_size_message(cells: int, columns: int, delimiter: str) -> str:
     sign = {"\t": "a tab", ",": "a comma", ";": "a semicolon"}[delimiter]
     here = "is 1 cell" if cells == 1 else f"are {cells} cells"
     return f"Here {here}, and the header has {columns}. Put a text that contains {sign} in double quotes."

@@ -12,10 +12,10 @@ from pytest_irmetrics.golden.errors import Problems, Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.judgment_rows import (
     MAX_BYTES,
-    bad_grade,
-    golden_set_of,
+    bad_grade_message,
+    build_golden_set,
+    duplicate_judgment_message,
     iter_lines,
-    judged_twice,
     read_grade,
 )
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.judgment_rows import Judged
     from pytest_irmetrics.metrics import Grade
 
-__all__ = ["read_qrels", "read_topics", "topics_beside"]
+__all__ = ["read_qrels", "read_topics", "topics_path"]
 
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
@@ -36,7 +36,7 @@ _FIELD = re.compile(rb"[^ \t\n\r\x0b\x0c]+")
 """A field as bytes.split finds it: an id may hold a no-break space."""
 
 
-def topics_beside(qrels: str) -> str:
+def topics_path(qrels: str) -> str:
     """Return the path of the topics that belong to qrels: ``faq.topics.tsv`` to ``faq.qrels``."""
     folder, slash, name = qrels.rpartition("/")
     stem, dot, suffix = name.rpartition(".")
@@ -50,8 +50,8 @@ def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
     """
     data = read_plain_bytes(path, shown, MAX_BYTES)
     problems = Problems(shown)
-    topics = path.with_name(topics_beside(path.name))
-    shown_topics = topics_beside(shown.replace("\\", "/"))
+    topics = path.with_name(topics_path(path.name))
+    shown_topics = topics_path(shown.replace("\\", "/"))
     in_topics = Problems(shown_topics)
     texts = None
     golden = None
@@ -63,7 +63,7 @@ def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
             judged = _read_judgments(data, problems)
             del data
             if texts is None or not (len(problems) or len(in_topics)):
-                golden = golden_set_of(
+                golden = build_golden_set(
                     judged, texts, problems, path=path, name=path.stem, texts_in=shown_topics
                 )
     raise_any(problems, in_topics)
@@ -103,12 +103,12 @@ def _read_judgments(data: bytes, problems: Problems) -> Judged:
         fields = line.split()
         if len(fields) != 4:
             if fields:
-                problems.report(number, 1, _wrong_shape([field.decode() for field in fields]))
+                problems.report(number, 1, _wrong_fields_message([field.decode() for field in fields]))
             continue
         query, _, document, written = fields
         grade = read_grade(written.decode())
         if grade is None:
-            problems.report(number, _column(line, 3), bad_grade(document.decode(), written.decode()))
+            problems.report(number, _column(line, 3), bad_grade_message(document.decode(), written.decode()))
             continue
         if query != current:  # rows of one query nearly always stand together
             current = query
@@ -118,7 +118,7 @@ def _read_judgments(data: bytes, problems: Problems) -> Judged:
         doc_id = document.decode()
         if doc_id in documents:
             first_lines = first_lines or _first_lines(data)
-            message = judged_twice(query_id, doc_id, first_lines[query, document])
+            message = duplicate_judgment_message(query_id, doc_id, first_lines[query, document])
             problems.report(number, _column(line, 2), message)
             continue
         documents[doc_id] = grade
@@ -141,7 +141,7 @@ def _column(line: bytes, place: int) -> int:
     return len(line[:start].decode()) + 1
 
 
-def _wrong_shape(fields: Sequence[str]) -> str:
+def _wrong_fields_message(fields: Sequence[str]) -> str:
     """Return the message about a row that has not four fields."""
     if len(fields) == 6:
         return f"Here are 6 fields, as in a TREC run, and qrels have 4. Write `{_SHAPE}`."

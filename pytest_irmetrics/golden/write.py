@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.query_data import as_record, limits_of, short_limits, whole
-from pytest_irmetrics.golden.table_cells import guarded, param_text, tags_text
-from pytest_irmetrics.golden.trec import topics_beside
+from pytest_irmetrics.golden.query_as_dict import (
+    as_whole_number,
+    limits_as_dict,
+    query_as_dict,
+    shorten_limits,
+)
+from pytest_irmetrics.golden.table_cells import guard_formula, write_param, write_tags
+from pytest_irmetrics.golden.trec import topics_path
 from pytest_irmetrics.golden.values import QUERY_KEYS
 from pytest_irmetrics.golden.write_yaml import write_yaml
 
@@ -81,7 +86,7 @@ def drop_unsupported(golden: GoldenSet, target: Format) -> tuple[GoldenSet, list
         counts = Counter(query.text for query in queries)
         twice = (text for text, count in counts.items() if text is not None and count > 1)
         _refuse(twice, f"{target.title} holds one query of a text", "Keep one each of")
-    reduced = [_reduced(query, target.holds) for query in queries]
+    reduced = [_reduce_query(query, target.holds) for query in queries]
     unjudged = [query for query in reduced if not query.judgments and not query.no_answer]
     if not target.unjudged:
         negative = sum(grade < 0 for query in reduced for grade in query.judgments.values())
@@ -98,7 +103,7 @@ def drop_unsupported(golden: GoldenSet, target: Format) -> tuple[GoldenSet, list
         ]
         if without_relevant:
             notes.append(
-                f"{target.title} holds no query without a relevant document, so {_listed(without_relevant)} {_is_are(without_relevant)} left "
+                f"{target.title} holds no query without a relevant document, so {_listed(without_relevant)} {_is_or_are(without_relevant)} left "
                 "out. They scored 0 and counted in every mean."
             )
             unjudged += without_relevant
@@ -106,11 +111,11 @@ def drop_unsupported(golden: GoldenSet, target: Format) -> tuple[GoldenSet, list
         notes.insert(0, f"{target.title} {target.verb} no {', '.join(dropped)}.")
     if no_answer:
         notes.append(
-            f"Without an answer to judge, {_listed(no_answer)} {_is_are(no_answer)} left out (`no_answer`)."
+            f"Without an answer to judge, {_listed(no_answer)} {_is_or_are(no_answer)} left out (`no_answer`)."
         )
     by_passage = [query for query in unjudged if not query.judgments]
     if by_passage:
-        notes.append(f"Judged by passage alone, {_listed(by_passage)} {_is_are(by_passage)} left out.")
+        notes.append(f"Judged by passage alone, {_listed(by_passage)} {_is_or_are(by_passage)} left out.")
     if target.whole_grades:
         broken = sum(grade != int(grade) for query in reduced for grade in query.judgments.values())
         if broken:
@@ -118,7 +123,9 @@ def drop_unsupported(golden: GoldenSet, target: Format) -> tuple[GoldenSet, list
                 f"Grades that are no whole numbers ({broken}) are written as they are; other readers may cut or refuse them."
             )
     if golden.left_out:
-        notes.append(f"Without any judgment, {_names(golden.left_out)} {_is_are(golden.left_out)} left out.")
+        notes.append(
+            f"Without any judgment, {_names(golden.left_out)} {_is_or_are(golden.left_out)} left out."
+        )
     gone = {query.id for query in unjudged}
     kept = GoldenSet(
         [query for query in reduced if query.id not in gone],
@@ -180,7 +187,7 @@ def _describe_queries(queries: Sequence[Query], target: Format) -> Iterable[str]
             yield f"{what} ({count} {'query' if count == 1 else 'queries'})"
 
 
-def _reduced(query: Query, holds: frozenset[str]) -> Query:
+def _reduce_query(query: Query, holds: frozenset[str]) -> Query:
     """Return a query without what a format does not hold."""
     judgments = query.judgments
     if query.passages and "passages" not in holds:
@@ -215,7 +222,7 @@ def _names(ids: Sequence[str]) -> str:
     return listed(ids, _MAX_NAMED, quote)
 
 
-def _is_are(things: Sequence[object]) -> str:
+def _is_or_are(things: Sequence[object]) -> str:
     return "is" if len(things) == 1 else "are"
 
 
@@ -233,16 +240,16 @@ def render_files(golden: GoldenSet, form: str, path: str) -> dict[str, str]:
         return {path: "".join(map(_json_line, golden.queries.values()))}
     queries = list(golden.queries.values())
     if form == "trec":
-        return _trec(queries, path)
+        return _render_trec(queries, path)
     if form == "beir":
-        return _beir(queries, path.rstrip("/"))
+        return _render_beir(queries, path.rstrip("/"))
     if form == "quepid":
         _require_texts(queries, "Quepid asks with the queries' texts")
-    return {path: _table(queries, "\t" if form == "tsv" else ",")}
+    return {path: _render_table(queries, "\t" if form == "tsv" else ",")}
 
 
 def _json_line(query: Query) -> str:
-    record = as_record(query)
+    record = query_as_dict(query)
     if query.id == query.text:
         del record["id"]
     if query.text is None:
@@ -253,11 +260,11 @@ def _json_line(query: Query) -> str:
     if isinstance(relevant, dict) and all(type(grade) is int and grade == 1 for grade in relevant.values()):
         record["relevant"] = list(relevant)
     if "thresholds" in record:
-        record["thresholds"] = short_limits(limits_of(query.thresholds))
-    return _safe(json.dumps(record, ensure_ascii=False)) + "\n"
+        record["thresholds"] = shorten_limits(limits_as_dict(query.thresholds))
+    return _escape_unprintable(json.dumps(record, ensure_ascii=False)) + "\n"
 
 
-def _safe(line: str) -> str:
+def _escape_unprintable(line: str) -> str:
     """Escape what is not printable, in JSON."""
     if line.isprintable():
         return line
@@ -265,10 +272,10 @@ def _safe(line: str) -> str:
 
 
 def _grade(grade: Grade) -> str:
-    return repr(whole(grade))
+    return repr(as_whole_number(grade))
 
 
-def _trec(queries: list[Query], path: str) -> dict[str, str]:
+def _render_trec(queries: list[Query], path: str) -> dict[str, str]:
     ids = (name for query in queries for name in (query.id, *query.judgments))
     _refuse(
         (name for name in ids if _WHITE_SPACE.search(name) or name[0] == "\ufeff"),
@@ -288,11 +295,11 @@ def _trec(queries: list[Query], path: str) -> dict[str, str]:
     )
     files = {path: "".join(rows)}
     if texts:
-        files[topics_beside(path)] = "".join(f"{query_id}\t{text}\n" for query_id, text in texts.items())
+        files[topics_path(path)] = "".join(f"{query_id}\t{text}\n" for query_id, text in texts.items())
     return files
 
 
-def _beir(queries: list[Query], path: str) -> dict[str, str]:
+def _render_beir(queries: list[Query], path: str) -> dict[str, str]:
     _require_texts(queries, "A BEIR folder has the queries' texts")
     rows = [
         [query.id, doc_id, _grade(grade)] for query in queries for doc_id, grade in query.judgments.items()
@@ -303,13 +310,13 @@ def _beir(queries: list[Query], path: str) -> dict[str, str]:
     )
     return {
         f"{path}/queries.jsonl": "".join(
-            _safe(json.dumps(record, ensure_ascii=False)) + "\n" for record in records
+            _escape_unprintable(json.dumps(record, ensure_ascii=False)) + "\n" for record in records
         ),
-        f"{path}/qrels/test.tsv": _csv([["query-id", "corpus-id", "score"], *rows], "\t"),
+        f"{path}/qrels/test.tsv": _render_csv([["query-id", "corpus-id", "score"], *rows], "\t"),
     }
 
 
-def _table(queries: list[Query], delimiter: str) -> str:
+def _render_table(queries: list[Query], delimiter: str) -> str:
     """Write a table with a judgment a row; tags, weight and parameters of a query are on its first row."""
     has_texts = any(query.text is not None for query in queries)
     has_ids = any(query.id != query.text for query in queries)
@@ -332,13 +339,15 @@ def _table(queries: list[Query], delimiter: str) -> str:
     rows = [header]
     for query in queries:
         described = [
-            *([tags_text(query.tags)] if tags else []),
+            *([write_tags(query.tags)] if tags else []),
             *([_grade(query.weight) if query.weight != 1 else ""] if weights else []),
-            *(param_text(query.params[name]) if name in query.params else "" for name in params),
+            *(write_param(query.params[name]) if name in query.params else "" for name in params),
         ]
         for doc_id, grade in query.judgments.items():
             named = [*([query.id] if has_ids else []), *([query.text or ""] if has_texts else [])]
-            rows.append([*map(guarded, (*named, doc_id)), _grade(grade), *map(guarded, described)])
+            rows.append(
+                [*map(guard_formula, (*named, doc_id)), _grade(grade), *map(guard_formula, described)]
+            )
             described = [""] * len(described)
     _refuse_nul(cell for row in rows for cell in row)
     limit = csv.field_size_limit()
@@ -347,10 +356,10 @@ def _table(queries: list[Query], delimiter: str) -> str:
         f"A cell holds {limit:,} characters",
         "Shorten",
     )
-    return _csv(rows, delimiter)
+    return _render_csv(rows, delimiter)
 
 
-def _csv(rows: Iterable[list[str]], delimiter: str) -> str:
+def _render_csv(rows: Iterable[list[str]], delimiter: str) -> str:
     """Write rows as CSV. The csv module leaves a lone CR unquoted, which other readers take for a line end."""
     special = re.compile(f'[{delimiter}"\n\r]')
 

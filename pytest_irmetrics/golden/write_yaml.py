@@ -10,7 +10,12 @@ import yaml
 
 from pytest_irmetrics.base.numbers import JSON_NUMBER
 from pytest_irmetrics.golden.nodes import CONSTANTS
-from pytest_irmetrics.golden.query_data import as_record, limits_of, short_limits, whole
+from pytest_irmetrics.golden.query_as_dict import (
+    as_whole_number,
+    limits_as_dict,
+    query_as_dict,
+    shorten_limits,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -41,17 +46,17 @@ def write_yaml(golden: GoldenSet, name: str | None = None) -> Iterator[str]:
     if name is not None:
         yield f"name: {scalar(name)}\n"
     if golden.relevance_level != 1:
-        yield f"relevance_level: {whole(golden.relevance_level)}\n"
+        yield f"relevance_level: {as_whole_number(golden.relevance_level)}\n"
     slices: dict[str, list[Threshold]] = {}
     own: list[Threshold] = []
     for threshold in golden.thresholds:
         (own if threshold.tag is None else slices.setdefault(threshold.tag, [])).append(threshold)
     if own:
-        yield f"thresholds:\n{_limits(limits_of(own), 2)}"
+        yield f"thresholds:\n{_limits(limits_as_dict(own), 2)}"
     if slices:
         yield "slices:\n"
         for tag, thresholds in slices.items():
-            yield f"  {_key(tag)}\n{_limits(limits_of(thresholds), 4)}"
+            yield f"  {_key(tag)}\n{_limits(limits_as_dict(thresholds), 4)}"
     yield "queries:\n"
     for query in golden.queries.values():
         yield "".join(_query_lines(query))
@@ -97,7 +102,7 @@ def _escaped(character: str) -> str:
 
 def _query_lines(query: Query) -> Iterator[str]:
     """Yield the lines of one item of `queries`; a field may have several."""
-    record = as_record(query)
+    record = query_as_dict(query)
     text, query_id = query.text, query.id
     fields: list[str] = [] if query_id == text else [_field("id", scalar(query_id))]
     if text is not None:
@@ -106,7 +111,7 @@ def _query_lines(query: Query) -> Iterator[str]:
         if key == "relevant":
             fields += [] if query.no_answer else [_relevant(value)]
         elif key == "thresholds":
-            fields.append(_collection(key, _unquoted_limits(limits_of(query.thresholds))))
+            fields.append(_collection(key, _unquoted_limits(limits_as_dict(query.thresholds))))
         elif key in ("xfail", "note"):
             fields.append(_field(key, scalar(str(value))))
         elif key not in ("id", "query"):
@@ -160,7 +165,7 @@ def _unquoted_limits(limits: Mapping[str, Any]) -> dict[str, Any]:
         else _Unquoted(words)
         if isinstance(words, str)
         else words
-        for metric, words in short_limits(limits).items()
+        for metric, words in shorten_limits(limits).items()
     }
 
 

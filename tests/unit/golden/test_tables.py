@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.golden.table_cells import guarded, param_text, read_param, unguarded
+from pytest_irmetrics.golden.table_cells import guard_formula, read_param, unguard_formula, write_param
 from tests.unit.golden.golden_files import FUZZ, judgments, load, problems, survives, texts, write
 
 CSV = """\
@@ -134,9 +134,9 @@ def test_arbitrary_bytes_never_end_in_a_traceback(data):
 @FUZZ
 @given(text=st.text() | st.text(" =+-@\t\r1."))
 def test_a_guard_against_formulas_is_removed(text):
-    assert unguarded(guarded(text)) == text
+    assert unguard_formula(guard_formula(text)) == text
     if text[:1] in "=+@" and text:
-        assert guarded(text)[0] == " "
+        assert guard_formula(text)[0] == " "
 
 
 @FUZZ
@@ -160,7 +160,7 @@ def test_a_cell_holds_any_parameter(value):
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return
-    read = read_param(param_text(value))
+    read = read_param(write_param(value))
     assert read == value
     assert type(read) is type(value)
 
@@ -174,4 +174,4 @@ def test_reads_what_the_csv_module_writes():
     with Path("a.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["query", "docid", "rating"], *rows])
     golden = GoldenSet.load("a.csv")
-    assert [unguarded(query) for query, _, _ in rows] == list(golden.queries)
+    assert [unguard_formula(query) for query, _, _ in rows] == list(golden.queries)

@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.thresholds import Threshold
 
-__all__ = ["as_record", "limits_of", "short_limits", "whole"]
+__all__ = ["as_whole_number", "limits_as_dict", "query_as_dict", "shorten_limits"]
 
 
-def as_record(query: Query) -> dict[str, object]:
+def query_as_dict(query: Query) -> dict[str, object]:
     """Return a query as a dict with the keys of a golden set: id, query and relevant, and those optional ones that are set."""
     record: dict[str, object] = {"id": query.id, "query": query.text, "relevant": _relevant(query)}
     others: dict[str, object] = {
         "forbidden": list(query.forbidden),
         "tags": list(query.tags),
-        "weight": None if query.weight == 1 else whole(query.weight),
+        "weight": None if query.weight == 1 else as_whole_number(query.weight),
         "params": query.params,
-        "thresholds": limits_of(query.thresholds),
+        "thresholds": limits_as_dict(query.thresholds),
         "no_answer": query.no_answer,
         "xfail": query.xfail,
         "note": query.note,
@@ -29,7 +29,7 @@ def as_record(query: Query) -> dict[str, object]:
     return record | {key: value for key, value in others.items() if value}
 
 
-def limits_of(thresholds: Iterable[Threshold]) -> dict[str, dict[str, object]]:
+def limits_as_dict(thresholds: Iterable[Threshold]) -> dict[str, dict[str, object]]:
     """Return the limits of thresholds as a golden set has them: metric name → word → limit."""
     return {
         threshold.metric.name: {
@@ -40,16 +40,19 @@ def limits_of(thresholds: Iterable[Threshold]) -> dict[str, dict[str, object]]:
     }
 
 
-def short_limits(limits: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
+def shorten_limits(limits: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
     """Return limits in their short form: a number in place of ``{min: number}``."""
     short: dict[str, object] = {}
     for metric, words in limits.items():
-        plain = {word: whole(value) if isinstance(value, float) else value for word, value in words.items()}
+        plain = {
+            word: as_whole_number(value) if isinstance(value, float) else value
+            for word, value in words.items()
+        }
         short[metric] = plain["min"] if plain.keys() == {"min"} else plain
     return short
 
 
-def whole(number: float) -> int | float:
+def as_whole_number(number: float) -> int | float:
     """Return a whole number as an integer, so that it is written without ``.0``."""
     return int(number) if number == int(number) else number
 
@@ -57,12 +60,12 @@ def whole(number: float) -> int | float:
 def _relevant(query: Query) -> object:
     """Return the value of `relevant`: grades by document, or a list where there are passages."""
     if not query.passages:
-        return {doc_id: whole(grade) for doc_id, grade in query.judgments.items()}
+        return {doc_id: as_whole_number(grade) for doc_id, grade in query.judgments.items()}
     keys = {passage.key for passage in query.passages}
     return [
         *(doc_id for doc_id in query.judgments if doc_id not in keys),
         *(
-            {"doc": passage.doc, "text": passage.text, "grade": whole(passage.grade)}
+            {"doc": passage.doc, "text": passage.text, "grade": as_whole_number(passage.grade)}
             for passage in query.passages
         ),
     ]
