@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_irmetrics.base.wording import printable, quote
+from pytest_irmetrics.base.wording import plural, printable, quote
 
 HOSTILE = "a\nb\x1b[2J\u202ec\u2028d\ud800"
 
@@ -26,3 +26,9 @@ def test_a_long_text_is_cut():
     assert quote("x" * 60) == repr("x" * 60)
     assert quote("x" * 61) == repr("x" * 59 + "…")
     assert quote("x" * 61, 200) == repr("x" * 61)
+
+
+def test_counting_words():
+    assert plural(1, "query", "queries") == "1 query"
+    assert plural(3900, "query", "queries") == "3,900 queries"
+    assert plural(0, "document") == "0 documents"

@@ -1,0 +1,92 @@
+"""Read numbers strictly, and print scores so that they do not contradict a verdict."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_irmetrics.base.numbers import MINUS, finite, read_number, score_text, signed_text
+
+
+@pytest.mark.parametrize(
+    ("value", "against", "shown"),
+    [
+        (0.8123456, [], "0.8123"),
+        (0.79996, [], "0.8000"),
+        (0.79996, [0.8], "0.79996"),
+        (0.8, [0.79996], "0.80000"),
+        (0.7999999999, [0.8], "0.8000"),
+        (0.799999998, [0.8], "0.799999998"),
+        (0.8, [None], "0.8000"),
+        (0.00001, [0], "0.00001"),
+        (None, [], "-"),
+        (float("inf"), [1.0], "inf"),
+        (float("-inf"), [], f"{MINUS}inf"),
+        (float("nan"), [], "nan"),
+        (-0.25, [], f"{MINUS}0.2500"),
+        (-0.00001, [], "0.0000"),
+        (0.5, [float("nan"), float("inf")], "0.5000"),
+        (1e300, [], "1e+300"),
+        (1234567891.0, [1234567892.0], "1234567891"),
+    ],
+)
+def test_a_number_never_prints_like_one_it_differs_from(value, against, shown):
+    assert score_text(value, *against) == shown
+
+
+@given(
+    st.floats(allow_nan=False, allow_infinity=False, min_value=-1e6, max_value=1e6),
+    st.floats(allow_nan=False, allow_infinity=False, min_value=-1e6, max_value=1e6),
+)
+def test_printed_numbers_stand_in_the_order_of_the_real_ones(first, second):
+    printed = [
+        float(score_text(one, other).replace(MINUS, "-")) for one, other in ((first, second), (second, first))
+    ]
+    if first < second - 1e-8:
+        assert printed[0] < printed[1]
+
+
+def test_digits_can_be_fewer():
+    assert score_text(12.34, digits=1) == "12.3"
+    assert score_text(12.34, 12.33, digits=1) == "12.34"
+
+
+@pytest.mark.parametrize(
+    ("delta", "against", "shown"),
+    [
+        (-0.0267, [], f"{MINUS}0.0267"),
+        (0.01, [], "+0.0100"),
+        (0.0, [], "0.0000"),
+        (1e-12, [], "0.0000"),
+        (-0.00001, [], f"{MINUS}0.0000"),
+        (-0.01004, [0.01], f"{MINUS}0.01004"),
+        (None, [], "-"),
+        (float("nan"), [], "nan"),
+    ],
+)
+def test_a_difference_shows_its_sign(delta, against, shown):
+    assert signed_text(delta, *against) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("0", 0), ("-3", -3), ("0.50", 0.5), (".5", 0.5), ("-.5e1", -5.0), ("1E3", 1000.0), ("2.0", 2.0)],
+)
+def test_reads_a_number_as_json_writes_it_or_without_its_zero(text, number):
+    assert read_number(text) == number
+    assert type(read_number(text)) is type(number)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "+1", "01", "1.", "0x1", "1_000", "nan", "inf", "1e999", "\u0663", " 1", "9" * 401, "5%"],
+)
+def test_reads_nothing_that_others_read_otherwise(text):
+    assert read_number(text) is None
+
+
+def test_takes_finite_numbers_alone():
+    assert [finite(value) for value in (1, 0.5, True, float("nan"), float("inf"), "1", None)] == [
+        1, 0.5, None, None, None, None, None,
+    ]  # fmt: skip
