@@ -59,16 +59,15 @@ def timed(owner, name, what):
 
 @pytest.fixture(scope="session")
 def retriever():
-    from pytest_irmetrics import fixture, recorder
-    from pytest_irmetrics.fixture import asking, irmetrics, stored
     from pytest_irmetrics.evaluation import Evaluation
+    from pytest_irmetrics.plugin import baselines, fixture, recorder
 
-    timed(asking, "retrieve", "asking")
-    timed(stored, "read_baseline", "baseline")
-    timed(Evaluation, "_column", "scoring")
-    timed(fixture.IRMetrics, "_finish", "comparing")
-    timed(irmetrics, "as_record", "reporting")
-    timed(fixture.IRMetrics, "record", "reporting")
+    timed(fixture, "retrieve", "asking")
+    timed(baselines, "read_baseline", "baseline")
+    timed(Evaluation, "column", "scoring")
+    timed(fixture.IRMetrics, "_gate", "comparing")
+    timed(fixture, "item_report", "reporting")
+    timed(fixture.IRMetrics, "send_report", "reporting")
     timed(recorder.Recorder, "add", "reporting")
     timed(recorder.Recorder, "finish", "reporting")
     timed(recorder.Recorder, "print_summary", "reporting")
