@@ -1,1 +1,1 @@
-"""What every room needs to word and write something: text from outside, display width, numbers, whole files."""
+"""What all rooms share: errors, words, numbers, ids and paths for messages, strict JSON, whole-file writing."""

@@ -79,29 +79,29 @@ def escape_terminal(text: str) -> str:
     whatever else cannot be seen become what Python would write for them (`\n`, `\x1b`, `\u202e`).  Log commands
     stay readable and are no longer obeyed: `:\:error`, `#\#[error]`, `#\#vso[`.
     """
-    shown = _visible(text)
+    shown = _escape_invisible(text)
     if "::" in shown or "##" in shown:
         return _CI_COMMAND.sub(lambda found: rf"{found[0][0]}\{found[0][1]}", shown)
     return shown
 
 
-def printed_as(line: str, ids: Iterable[str]) -> str | None:
-    r"""Return the id that messages print so, on one line (``how\ndo I``); None where it is none of these, or several."""
-    if "\\" not in line:
+def id_printed_as(printed: str, ids: Iterable[str]) -> str | None:
+    r"""Return the one of `ids` that messages print like this, escaped (``how\ndo I``); None for none or several of them."""
+    if "\\" not in printed:
         return None
-    found = {one for one in ids if line in (escape_terminal(one), printable(one))}
+    found = {one for one in ids if printed in (escape_terminal(one), printable(one))}
     return found.pop() if len(found) == 1 else None
 
 
 def escape_html(text: str) -> str:
     """Make `text` safe inside an HTML element and inside a quoted attribute; what cannot be seen is written out."""
-    return _visible(text).translate(_HTML)
+    return _escape_invisible(text).translate(_HTML)
 
 
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 _MARKDOWN = str.maketrans(
     # GitHub takes `$` for the start of a formula before it looks at backslashes.
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"} | {sign: "\\" + sign for sign in r"\`*_[]#|~"}
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"} | {char: "\\" + char for char in r"\`*_[]#|~"}
 )
 # What GitHub turns into a link, a mention or an emoji only after Markdown is rendered, where a backslash is long gone.
 _LINKED = re.compile(r"@(?=\w)|#(?=\d)|\bGH-(?=\d)|:(?=//)|\bwww(?=\.)|:(?=[\w+-]+:)", re.IGNORECASE)
@@ -114,7 +114,7 @@ def escape_markdown(text: str) -> str:
     Nothing in it is formatted, linked, mentioned or taken for a cell's end.  Links are broken by a zero-width space;
     what a reader may want to copy, such as an id, is better served by `code_markdown`.
     """
-    shown = _visible(text).replace(_BREAK, r"\ue000")
+    shown = _escape_invisible(text).replace(_BREAK, r"\ue000")
     shown = _LINKED.sub(lambda found: found[0] + _BREAK, shown).translate(_MARKDOWN)
     # Not in a cell, but where a line begins with this text, it could begin a list or underline a heading.
     shown = re.sub(r"^(\s*)(\d*)([-+=.)])", r"\1\2\\\3", shown)
@@ -122,8 +122,8 @@ def escape_markdown(text: str) -> str:
 
 
 def code_markdown(text: str) -> str:
-    """`text` as a code span of GitHub's Markdown, for a table's cell: exact, to be copied, never a link."""
-    shown = _visible(text)
+    """Return `text` as a code span of GitHub's Markdown, for a table's cell: exact, to be copied, never a link."""
+    shown = _escape_invisible(text)
     if not shown:
         return ""
     if r"\|" in shown:  # renderers differ on whether this ends a cell
@@ -136,35 +136,37 @@ def code_markdown(text: str) -> str:
     return f"{fence}{blank}{shown}{blank}{fence}".replace("|", r"\|")
 
 
-def _visible(text: str) -> str:
+def _escape_invisible(text: str) -> str:
+    """Write out what cannot be seen, and combining marks beyond those that a character may carry."""
     if text.isprintable() and text.isascii():
         return text
     shown = []
     marks = _MARKS_IN_A_ROW  # a mark with nothing to stand on would sit on whatever is printed before it
-    for sign in text:
-        kind = category(sign)
-        if kind in ("Mn", "Me") and sign not in _BLANKS:
+    for char in text:
+        group = category(char)
+        if group in ("Mn", "Me") and char not in _BLANKS:
             marks += 1
-            shown.append(_written(sign) if marks > _MARKS_IN_A_ROW else sign)
+            shown.append(_escape_sequence(char) if marks > _MARKS_IN_A_ROW else char)
             continue
-        hidden = kind in _HIDDEN or sign in _BLANKS or (kind == "Cn" and _is_noncharacter(ord(sign)))
-        shown.append(_written(sign) if hidden else sign)
+        hidden = group in _HIDDEN or char in _BLANKS or (group == "Cn" and _is_noncharacter(ord(char)))
+        shown.append(_escape_sequence(char) if hidden else char)
         marks = 0
     return "".join(shown)
 
 
 def _is_noncharacter(code: int) -> bool:
+    """Say whether a code point is one that Unicode will never assign, such as U+FFFE."""
     return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
 
 
-def _written(sign: str) -> str:
-    return sign.encode("unicode_escape").decode("ascii")
+def _escape_sequence(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
 
 
 def to_stream(text: str, encoding: str | None) -> str:
     r"""Replace what a stream of this encoding cannot print; an unknown encoding counts as ASCII.
 
-    Typographic signs become ASCII look-alikes (`…` → `...`, `→` → `->`, `Δ` → `delta`); other letters are never replaced by
+    Typographic characters become ASCII look-alikes (`…` → `...`, `→` → `->`, `Δ` → `delta`); other letters are never replaced by
     others but written out (`é` → `\xe9`), so that an id stays recognisable.
     """
     if text.isascii():
@@ -172,11 +174,11 @@ def to_stream(text: str, encoding: str | None) -> str:
     if _encodes(text, encoding):
         return text
     shown = []
-    for sign in text:
-        if sign.isascii() or _encodes(sign, encoding):
-            shown.append(sign)
+    for char in text:
+        if char.isascii() or _encodes(char, encoding):
+            shown.append(char)
         else:
-            shown.append(_LOOK_ALIKES.get(sign) or _written(sign))
+            shown.append(_LOOK_ALIKES.get(char) or _escape_sequence(char))
     return "".join(shown)
 
 
@@ -189,5 +191,5 @@ def _encodes(text: str, encoding: str | None) -> bool:
 
 
 def is_ascii_only(encoding: str | None) -> bool:
-    """Whether a stream of this encoding lacks the few signs that a report is made of (ellipsis, minus, arrow)."""
+    """Say whether a stream of this encoding lacks the characters that reports are made of: ellipsis, minus, arrow."""
     return not _encodes(f"…{MINUS}→", encoding)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def pause_gc() -> Iterator[None]:
-    """Pause the garbage collector, which would look again and again through objects that are all kept.
+    """Pause the garbage collector in a `with` block: it would traverse objects again and again that are all kept.
 
     For short stretches of our own code; what the user's code does in them is not collected until they end.
     """

@@ -1,4 +1,4 @@
-"""Ids of queries and documents: what can be one, which is there twice, in which order scores put them."""
+"""Read ids of queries and documents as text, find duplicates, and rank ids by score."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def as_id(value: object) -> str | None:
-    """Give the text of what can be an id (text, an integer, a UUID, a NumPy integer), None for all else."""
+    """Return an id as text: of text, an integer, a UUID or a NumPy integer; None for all else."""
     if isinstance(value, str):
         return str.__str__(value)  # the text itself, whatever a subclass prints as
     if isinstance(value, bool):
@@ -27,7 +27,7 @@ def as_id(value: object) -> str | None:
 
 
 def first_repeat(ids: Sequence[str]) -> tuple[str, int, int] | None:
-    """Find the first id that is there a second time, with its two ranks, from 1."""
+    """Return the first id that comes a second time, with its two ranks, from 1; None where all are different."""
     if len(set(ids)) == len(ids):
         return None
     ranks: dict[str, int] = {}

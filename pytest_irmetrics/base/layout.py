@@ -12,39 +12,40 @@ if TYPE_CHECKING:
 
 
 def display_width(text: str) -> int:
-    """Terminal cells that `text` takes: wide and fullwidth characters and emoji 2, combining marks 0, all else 1."""
+    """Return the terminal cells that `text` takes: wide and fullwidth characters and emoji 2, combining marks 0, all else 1."""
     if text.isascii():
         return len(text)
     return sum(_cells(text))
 
 
 def _cells(text: str) -> list[int]:
+    """Return the cells that each character of a text takes."""
     cells: list[int] = []
-    for sign in text:
-        if sign.isascii():
+    for char in text:
+        if char.isascii():
             cells.append(1)
-        elif sign == "\ufe0f" and cells and cells[-1] == 1 and category(text[len(cells) - 1]) == "So":
-            cells.append(1)  # asks for the colourful, wide form of the sign before it
+        elif char == "\ufe0f" and cells and cells[-1] == 1 and category(text[len(cells) - 1]) == "So":
+            cells.append(1)  # asks for the colourful, wide form of the char before it
         else:
-            cells.append(_cells_of_one(sign))
+            cells.append(_cells_of_one(char))
     return cells
 
 
-def _cells_of_one(sign: str) -> int:
-    code = ord(sign)
-    kind = category(sign)
+def _cells_of_one(char: str) -> int:
+    code = ord(char)
+    kind = category(char)
     if (
         kind in ("Mn", "Me", "Cf") or 0x1160 <= code <= 0x11FF
     ):  # the latter: vowels and finals of Korean syllables
         return 0
-    if east_asian_width(sign) in ("W", "F"):
+    if east_asian_width(char) in ("W", "F"):
         return 2
     # Emoji that are younger than this Python's tables.
     return 2 if kind == "Cn" and 0x1F300 <= code <= 0x1FAFF else 1
 
 
 def shorten(text: str, width: int, *, ascii_only: bool = False, middle: bool = False) -> str:
-    """`text` cut to at most `width` cells, with `…` (`...` in ASCII) for what is left out.
+    """Cut `text` to at most `width` cells, with `…` (`...` in ASCII) for what is left out.
 
     `middle` cuts there instead of at the end, for ids, which often differ at their ends alone.
     """
@@ -56,22 +57,22 @@ def shorten(text: str, width: int, *, ascii_only: bool = False, middle: bool = F
         return dots[: max(width, 0)]
     cells = _cells(text)
     tail_room = room // 2 if middle else 0
-    head = _fitting(cells, room - tail_room)
-    tail = _fitting(cells[::-1], tail_room)
+    head = _count_fitting(cells, room - tail_room)
+    tail = _count_fitting(cells[::-1], tail_room)
     while tail and not cells[len(text) - tail]:
-        tail -= 1  # a mark belongs to the sign before it, which is cut off
+        tail -= 1  # a mark belongs to the char before it, which is cut off
     if tail:
         return f"{text[:head]}{dots}{text[len(text) - tail :]}"
     return text[:head].rstrip(" ") + dots
 
 
-def _fitting(cells: Sequence[int], room: int) -> int:
-    """How many characters fit into `room` cells."""
+def _count_fitting(cells: Sequence[int], room: int) -> int:
+    """Return how many characters fit into `room` cells."""
     return bisect(list(accumulate(cells)), room)
 
 
 def pad(text: str, width: int, align: str = "<") -> str:
-    """`text` filled with blanks to `width` cells: `<` left, `>` right, `^` centred.  Wider text stays as it is."""
+    """Fill `text` with blanks to `width` cells: `<` left, `>` right, `^` centred.  Wider text stays as it is."""
     missing = max(width - display_width(text), 0)
     if align == ">":
         return " " * missing + text
@@ -89,7 +90,7 @@ def table(
     whole: Collection[int] = (),
     gap: int = 2,
 ) -> list[str]:
-    """Rows of cells → lines of at most `max_width` cells in which the columns line up.
+    """Lay out rows as lines of at most `max_width` terminal cells in which the columns line up.
 
     `align` has one of `<`, `>`, `^` a column.  When the lines are too long, the widest left-aligned column is cut
     first, never those in `whole`, and never a right-aligned one: half a number is another number.  What still does
@@ -114,10 +115,10 @@ def table_rows(
     widths = [max((display_width(row[column]) for row in texts), default=0) for column in range(columns)]
     # A column without any text takes no room.
     used = [column for column in range(columns) if widths[column]]
-    cuttable = [column for column in used if align[column] == "<" and column not in whole]
+    shrinkable = [column for column in used if align[column] == "<" and column not in whole]
     room = max_width - gap * (len(used) - 1)
-    widths = _shrunk(widths, cuttable, sum(widths) - room)
-    bands = _bands(widths, used, max_width, gap)
+    widths = _shrink_columns(widths, shrinkable, sum(widths) - room)
+    bands = _split_columns(widths, used, max_width, gap)
     found = []
     for row in texts:
         lines: list[str] = []
@@ -139,20 +140,20 @@ def table_rows(
     return found
 
 
-_NARROWEST = 10  # cells that a cut text keeps before the row is broken instead
+_MIN_WIDTH = 10  # cells that a cut text keeps; where that is not enough, rows take more lines
 
 
-def _shrunk(widths: list[int], cuttable: Sequence[int], excess: int) -> list[int]:
-    """Give widths that are less by `excess` cells, or those given where texts would be cut beyond use."""
+def _shrink_columns(widths: list[int], shrinkable: Sequence[int], excess: int) -> list[int]:
+    """Return widths that are less by `excess` cells; unchanged ones where texts would be cut to less than 10 cells."""
     narrower = widths.copy()
     while excess > 0:
-        widest = max((narrower[column] for column in cuttable), default=0)
-        if widest <= _NARROWEST:
+        widest = max((narrower[column] for column in shrinkable), default=0)
+        if widest <= _MIN_WIDTH:
             return widths
         # Down to the next widest, so that two long columns share the loss.
-        longest = [column for column in cuttable if narrower[column] == widest]
-        floor = max((narrower[column] for column in cuttable if narrower[column] < widest), default=0)
-        step = max(min(excess // len(longest), widest - max(floor, _NARROWEST)), 1)
+        longest = [column for column in shrinkable if narrower[column] == widest]
+        floor = max((narrower[column] for column in shrinkable if narrower[column] < widest), default=0)
+        step = max(min(excess // len(longest), widest - max(floor, _MIN_WIDTH)), 1)
         for column in longest:
             taken = min(step, excess)
             narrower[column] -= taken
@@ -160,8 +161,8 @@ def _shrunk(widths: list[int], cuttable: Sequence[int], excess: int) -> list[int
     return narrower
 
 
-def _bands(widths: list[int], used: Sequence[int], max_width: int, gap: int) -> list[list[int]]:
-    """Split the columns into as many lines as they need."""
+def _split_columns(widths: list[int], used: Sequence[int], max_width: int, gap: int) -> list[list[int]]:
+    """Split the columns into as many lines as they need, and cut those that are wider than a line."""
     bands: list[list[int]] = [[]]
     taken = 0
     for column in used:

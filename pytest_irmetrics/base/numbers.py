@@ -43,7 +43,7 @@ def finite(value: object) -> int | float | None:
 
 
 def score_text(value: float | None, *against: float | None, digits: int = 4) -> str:
-    """`value` with `digits` decimals, or more where it would else print like a number that it differs from.
+    """Return `value` with `digits` decimals, or more where it would else print like a number that it differs from.
 
     0.79996 is `0.8000`, but beside a limit of 0.8 it is `0.79996`; the limit beside it then is `0.80000`
     (`score_text(0.8, 0.79996)`).  Differences of up to 1e-9 count as none, as in every gate.  None is `-`.
@@ -66,12 +66,13 @@ def score_text(value: float | None, *against: float | None, digits: int = 4) -> 
 
 
 def _rounded(value: float, places: int, *, large: bool) -> str:
+    """Return a number with some decimals, or significant digits if it is large; a zero never has a sign."""
     shown = f"{value:.{places}g}" if large else f"{value:.{places}f}"
     return shown.lstrip("-") if not shown.strip("-0.") else shown
 
 
 def signed_text(delta: float | None, *against: float | None, digits: int = 4) -> str:
-    """Print a difference with its sign, `+0.0100`, with a real minus sign, and with as many digits as `score_text` would give it.
+    """Return a difference with its sign, `+0.0100`, with a real minus sign, and with as many digits as `score_text` would give it.
 
     What is no more than floating-point noise has no sign; a small difference that prints as zeros keeps its own.
     """

@@ -64,7 +64,7 @@ class JsonCursor:
     def __init__(self, text: str) -> None:
         self.text = text
         self.offset = 0
-        """Where the next value begins, or the sign after the last one, with nothing but blanks before it."""
+        """Where the next value begins, or the char after the last one, with nothing but blanks before it."""
         self.step_offset = 0
         """Where the key or the list's value that `steps` has last yielded begins."""
         self._skip_blanks(0)
@@ -72,7 +72,7 @@ class JsonCursor:
     def _skip_blanks(self, offset: int) -> None:
         self.offset = _BLANK.match(self.text, offset).end()  # type: ignore[union-attr]  # it also matches nothing
 
-    def next_sign(self) -> str:
+    def peek(self) -> str:
         """Return the character that is next; empty at the text's end."""
         return self.text[self.offset : self.offset + 1]
 
@@ -89,14 +89,14 @@ class JsonCursor:
         """
         opening = self._take("{[")
         closing = "}" if opening == "{" else "]"
-        if self.next_sign() == closing:
+        if self.peek() == closing:
             self._take(closing)
             return
-        index, sign = 0, ","
-        while sign == ",":
+        index, char = 0, ","
+        while char == ",":
             self.step_offset = self.offset
             if opening == "{":
-                if self.next_sign() != '"':
+                if self.peek() != '"':
                     self._refuse()
                 key = self.value()
                 self._take(":")
@@ -104,7 +104,7 @@ class JsonCursor:
             else:
                 yield index
             index += 1
-            sign = self._take("," + closing)
+            char = self._take("," + closing)
 
     def end(self) -> None:
         """Raise JSONDecodeError unless the whole text has been read."""
@@ -112,14 +112,14 @@ class JsonCursor:
             self._refuse()
 
     def _take(self, allowed: str) -> str:
-        sign = self.next_sign()
-        if not sign or sign not in allowed:
+        char = self.peek()
+        if not char or char not in allowed:
             self._refuse()
         self._skip_blanks(self.offset + 1)
-        return sign
+        return char
 
     def _refuse(self) -> NoReturn:
-        raise json.JSONDecodeError("Unexpected sign", self.text, self.offset)
+        raise json.JSONDecodeError("Unexpected char", self.text, self.offset)
 
 
 def find_flaw(text: str) -> DuplicateKey | NonFiniteNumber:
@@ -131,7 +131,7 @@ def find_flaw(text: str) -> DuplicateKey | NonFiniteNumber:
 
 def _find_flaw(cursor: JsonCursor) -> DuplicateKey | NonFiniteNumber | None:
     offset = cursor.offset
-    if cursor.next_sign() not in ("{", "["):
+    if cursor.peek() not in ("{", "["):
         try:
             cursor.value()
         except NotStrictError as error:

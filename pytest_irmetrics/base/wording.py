@@ -1,4 +1,4 @@
-"""Quote text from outside in a message, count things and list them."""
+"""Quote and cut text from outside, count things and list them, for a message."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ T = TypeVar("T")
 
 
 def printable(text: str) -> str:
-    """`text` on one line, with whatever would not print as itself escaped."""
+    """Return `text` on one line, with whatever would not print as itself escaped."""
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def cut(text: str, most: int = 30) -> str:
-    """`text`, or as much of it as `most` characters hold, with `…` for the rest."""
+    """Return `text` cut to at most `most` characters, with `…` for what is left out."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def quote(text: str, width: int = 60) -> str:
-    """`text` in quotes, escaped, cut to about `width` characters."""
+    """Return `text` in quotes, escaped, cut to about `width` characters."""
     return repr(cut(text, width))
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
-    """`1 query`, `3,900 queries`; without `many`, an s is added."""
+    """Return a count with its noun: `1 query`, `3,900 queries`; without `many`, the plural is `one` with an s."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
@@ -36,6 +36,6 @@ def joined(words: Sequence[str]) -> str:
 
 
 def listed(items: Sequence[T], most: int = 10, word: Callable[[T], str] = str, between: str = ", ") -> str:
-    """Name the first few of some items, ids unless `word` words them, and how many more there are."""
+    """Return the first `most` items as text, each as `word` gives it, and how many more there are."""
     shown = between.join(map(word, items[:most]))
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

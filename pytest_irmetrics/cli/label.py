@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.labelling import pool
 from pytest_irmetrics.base.atomic_write import write_whole
-from pytest_irmetrics.base.escape import printed_as
+from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.layout import table
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural, quote
@@ -305,7 +305,7 @@ def _judgments_given(
         if not doc_id:
             raise CommandError(f"{where}: The document's id is empty. Write it.")
         known = doc_id in returned or doc_id in query.judgments
-        printed = None if known else printed_as(doc_id, [*returned, *query.judgments])
+        printed = None if known else id_printed_as(doc_id, [*returned, *query.judgments])
         yield label_csv.Judgment(where, query.id, doc_id if printed is None else printed, number)
 
 

@@ -7,7 +7,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.escape import printed_as
+from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.numbers import finite
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, format_place
@@ -84,7 +84,7 @@ class GoldenSet:
 
     def find(self, written: str) -> Query | None:
         r"""Return the query of an id; also where it is written as messages print it, on one line (``how\ndo I``)."""
-        query_id = written if written in self.queries else printed_as(written, self.queries)
+        query_id = written if written in self.queries else id_printed_as(written, self.queries)
         return None if query_id is None else self.queries[query_id]
 
     @classmethod

@@ -163,7 +163,7 @@ def read(
 def _read(text: str, where: str, test: str | None, known: Answers) -> tuple[Answers, Header]:
     """Read a text query by query, as all of them at once would take twice the memory of the run."""
     cursor = JsonCursor(text)
-    if cursor.next_sign() != "{":
+    if cursor.peek() != "{":
         loads(text)  # raises what is wrong with it where it is not JSON
         raise RunError(f"{where}:1: is not a run: expected an object with the key `format`. {CURE}")
     document: dict[str | int, Any] = {}
@@ -172,7 +172,7 @@ def _read(text: str, where: str, test: str | None, known: Answers) -> tuple[Answ
     for key in cursor.steps():
         if key in document:
             raise NotStrictError
-        if key == "queries" and cursor.next_sign() == "[":
+        if key == "queries" and cursor.peek() == "[":
             queries = (cursor.value() for _ in cursor.steps())
             try:
                 answers = _read_queries(queries, known, text, where)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_irmetrics.base import escape as room
+from pytest_irmetrics.base import escape
 from pytest_irmetrics.base.escape import (
     code_markdown,
     escape_html,
@@ -117,7 +117,7 @@ def test_a_tower_of_marks_cannot_leave_its_line():
 def test_html_text_comes_back_as_it_was_shown(given_text):
     shown = escape_html(given_text)
     assert not re.search(r"""[<>"']""", shown)
-    assert html.unescape(shown) == room._visible(given_text)
+    assert html.unescape(shown) == escape._escape_invisible(given_text)
 
 
 @pytest.mark.parametrize(

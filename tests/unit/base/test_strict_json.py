@@ -28,9 +28,9 @@ LAYOUTS = st.sampled_from([None, 0, 2, "\t"])
 
 def walk(cursor):
     """Read a value in the smallest steps, as Python objects."""
-    if cursor.next_sign() == "{":
+    if cursor.peek() == "{":
         return {key: walk(cursor) for key in cursor.steps()}
-    if cursor.next_sign() == "[":
+    if cursor.peek() == "[":
         return [walk(cursor) for _ in cursor.steps()]
     return cursor.value()
 
