@@ -1,3 +1,5 @@
+"""What kind of change a comparison shows: documents lost or ranked lower, everywhere or under one tag."""
+
 from __future__ import annotations
 
 import pytest
@@ -6,51 +8,17 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet, Run, compare, evaluate
 from pytest_irmetrics.analysis.kind_of_change import causes, kind_of_change
-from pytest_irmetrics.analysis.trust import hidden_slices, on_unjudged
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run import Answer
-
-
-def golden_set(queries=20, tags=None):
-    return GoldenSet(
-        [
-            Query(
-                id=f"q{n:02}",
-                text=f"text {n}",
-                judgments={f"d{n}": 2, f"e{n}": 1},
-                tags=tuple(tag for tag, members in (tags or {}).items() if n in members),
-            )
-            for n in range(queries)
-        ]
-    )
-
-
-def compared(golden, now, before, depth=10):
-    def evaluated(answer):
-        run = Run({query_id: answer(int(query_id[1:])) for query_id in golden.queries})
-        return evaluate_run(golden, run, ["mrr", "ndcg@10", "recall@10"], depth=depth)
-
-    return compare(evaluated(now), evaluated(before))
-
-
-def good(n):
-    return [f"d{n}", f"e{n}", *(f"x{i}" for i in range(8))]
-
-
-def lower(n):
-    return [*(f"x{i}" for i in range(4)), f"d{n}", f"e{n}", *(f"x{i}" for i in range(4, 8))]
-
-
-def lost(_):
-    return [f"x{i}" for i in range(10)]
+from tests.unit.analysis.comparisons import compared, golden_set, good, lost, lower
 
 
 def said(comparison):
     return " ".join(kind_of_change(comparison))
 
 
-def test_documents_that_are_found_but_lower_are_told_from_lost_ones():
+def test_documents_ranked_lower_are_distinguished_from_lost_ones():
     golden = golden_set()
     assert said(compared(golden, lower, good)).startswith(
         "Documents are found as before, but ranked lower: of those returned on both sides 40 fell and 0 rose (−0.5705 of ndcg@10)."
@@ -61,7 +29,7 @@ def test_documents_that_are_found_but_lower_are_told_from_lost_ones():
     )
 
 
-def test_both_at_once_are_told_apart_in_numbers():
+def test_lost_and_lower_documents_are_counted_apart():
     both = said(compared(golden_set(), lambda n: lower(n) if n % 4 else lost(n), good))
     assert both.startswith("Documents are no longer found, and others ranked lower: 10 relevant documents")
 
@@ -96,12 +64,12 @@ def test_a_slice_that_fell_alone_is_named():
     )
 
 
-def test_a_fall_everywhere_is_no_slices():
+def test_a_fall_of_all_queries_names_no_slice():
     golden = golden_set(tags={"billing": {0, 1, 2}})
     assert "slice" not in said(compared(golden, lower, good))
 
 
-def test_first_hits_that_slip_out_of_the_head_are_found_later():
+def test_first_hits_that_move_below_rank_five_are_found_later():
     def later(n):
         return [*(f"x{i}" for i in range(6)), f"d{n}", f"e{n}"]
 
@@ -159,38 +127,7 @@ def test_the_parts_add_up_to_the_change_of_ndcg(queries):
     assert parts.found + parts.ranked == pytest.approx(comparison["ndcg@10"].delta, abs=1e-12)
 
 
-def test_results_that_nobody_judged_are_told_with_the_bounds_of_the_score():
-    golden = golden_set()
-
-    def half(n):
-        return [f"d{n}", *(f"y{n}-{i}" for i in range(9))]
-
-    comparison = compared(golden, half, lambda n: [f"d{n}", f"e{n}"])
-    (sentence,) = on_unjudged(comparison, comparison.now.metric("ndcg@10"))
-    assert sentence == (
-        "judged@10 is 0.1000, and was 1.0000: more of today's results were never judged. ndcg@10 is 0.7602 (was 1.0000) if "
-        "no unjudged document is relevant, and 1.0000 (was 0.2895) if each is as good as its query's best. Judge them "
-        "before you decide: `pytest --ir-report=json:run.json` writes today's run, and `pytest-irmetrics label FILE --run "
-        "run.json` lists them."
-    )
-
-
-def test_a_slice_that_the_mean_hides_is_named():
-    golden = golden_set(tags={"billing": {0, 1, 2, 3}})
-
-    def now(n):
-        return lower(n) if n < 4 else good(n)
-
-    def before(n):
-        return good(n) if n < 4 or n % 4 else lower(n)
-
-    comparison = compared(golden, now, before)
-    assert list(hidden_slices(comparison, comparison.now.metric("ndcg@10"))) == [
-        "The mean hides that ndcg@10 of the queries tagged billing fell by 0.5705: 4 of 4 are worse."
-    ]
-
-
-def test_unpacked_evaluations_compare_from_python():
+def test_evaluations_compare_from_python():
     golden = golden_set(3)
     change = compare(evaluate(golden, Run({"q00": ["d0"]})), evaluate(golden, Run({"q00": ["e0"]})))[
         "ndcg@10"
@@ -198,7 +135,7 @@ def test_unpacked_evaluations_compare_from_python():
     assert (change.worse, change.better, change.n) == ((), ("q00",), 1)
 
 
-def test_a_half_that_fell_most_is_not_alone():
+def test_a_slice_is_not_alone_where_the_others_fell_too():
     """The others fell too, by a quarter as much."""
     golden = golden_set(tags={"first": set(range(10))})
 
@@ -233,48 +170,7 @@ def test_all_answers_count_where_queries_were_asked_several_times():
     )
 
 
-@pytest.mark.parametrize(
-    ("worse", "named"),
-    [((0, 1, 2), True), ((0, 1), False)],
-    ids=["three of four", "two are single cases"],
-)
-def test_a_small_slice_of_which_most_broke_is_named(worse, named):
-    golden = golden_set(40, tags={"billing": {0, 1, 2, 3}})
-    comparison = compared(
-        golden,
-        lambda n: lost(n) if n in worse else good(n),
-        lambda n: lower(n) if n > 10 else good(n),
-    )
-    found = list(hidden_slices(comparison, comparison.now.metric("ndcg@10")))
-    assert len(found) == named
-    assert not list(hidden_slices(comparison, comparison.now.metric("ndcg@10"), ["billing"]))
-
-
-def test_of_many_hidden_slices_those_that_cost_most_have_a_sentence():
-    tags = {f"t{size}": set(range(size)) for size in range(3, 10)}
-    golden = golden_set(200, tags=tags)
-    comparison = compared(
-        golden, lambda n: lost(n) if n < 10 else good(n), lambda n: lower(n) if n > 150 else good(n)
-    )
-    *told, rest = hidden_slices(comparison, comparison.now.metric("ndcg@10"))
-    assert [text.split()[9] for text in told] == ["t5", "t6", "t7", "t8", "t9"]
-    assert rest == "So it does with 2 more slices that cost less: t3, t4."
-
-
-def test_a_slice_that_fell_as_all_did_is_not_hidden():
-    golden = golden_set(tags={"billing": {0, 1, 2, 3}, "all": set(range(20))})
-    comparison = compared(golden, lower, good)
-    assert list(hidden_slices(comparison, comparison.now.metric("ndcg@10"))) == []
-
-
-def test_a_slice_that_fell_further_than_a_mean_which_surely_fell_too_is_named():
-    golden = golden_set(100, tags={"billing": set(range(8))})
-    comparison = compared(golden, lambda n: lower(n) if n < 8 else good(n), good)
-    assert comparison["ndcg@10"].interval[1] < 0
-    assert len(list(hidden_slices(comparison, comparison.now.metric("ndcg@10")))) == 1
-
-
-def test_empty_answers_are_told_from_short_ones():
+def test_empty_answers_are_counted_apart_from_short_ones():
     def now(n):
         return [] if n < 4 else good(n)[:1] if n < 12 else good(n)
 

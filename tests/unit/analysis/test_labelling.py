@@ -1,3 +1,5 @@
+"""Which unjudged documents are chosen for labelling, and in which order."""
+
 from __future__ import annotations
 
 import math
@@ -25,7 +27,7 @@ def found(golden, *runs, metric=NDCG):
     }
 
 
-def test_a_document_is_worth_what_its_rank_would_be_worth():
+def test_influence_is_what_the_rank_adds_to_the_mean():
     golden = GoldenSet.from_judgments({"q": {"r": 1}})
     ideal = 1 + 1 / math.log2(3)
     assert found(golden, {"q": ["r", "u", "v"]}) == {
@@ -59,13 +61,13 @@ def test_a_query_counts_by_its_share_of_the_weight(tmp_path):
     }
 
 
-def test_it_is_taken_for_the_best_that_the_query_has(tmp_path):
+def test_an_unjudged_document_is_assumed_to_have_the_best_grade(tmp_path):
     golden = golden_set(tmp_path, "- {query: a, relevant: {r: 3, s: 0}}\n")
     ideal = 3 + 3 / math.log2(3)
     assert found(golden, {"a": ["u", "s", "r"]}) == {("a", "u"): pytest.approx(3 / ideal)}
 
 
-def test_left_out_is_what_is_judged_forbidden_too_deep_or_in_no_mean(tmp_path):
+def test_judged_forbidden_deep_and_uncounted_documents_are_left_out(tmp_path):
     golden = golden_set(
         tmp_path,
         "- {query: a, relevant: {r: 1, n: 0}, forbidden: [f]}\n- {query: b, no_answer: true}\n"

@@ -74,7 +74,7 @@ def test_the_best_hit_is_one_that_the_relevance_level_calls_relevant():
 @pytest.mark.parametrize(
     ("name", "count"), [("rankings shifted by one", 1), ("rankings shifted by three", 3)]
 )
-def test_what_is_pushed_in_is_returned_elsewhere_and_unjudged_here(name, count):
+def test_pushed_in_documents_are_unjudged_ones_of_other_queries(name, count):
     returned = set(itertools.chain.from_iterable(ranking(number) for number in range(100)))
     for query_id, (now,) in degraded(MANY, name).items():
         number = int(query_id[1:])
@@ -157,7 +157,7 @@ def test_the_choices_are_the_same_on_every_machine():
     )
 
 
-def test_what_is_caught_and_what_is_missed():
+def test_degradations_are_caught_or_missed():
     result = tried(MANY, "recall@10 max_drop=0.015")
     found = by_name(result)
     assert found["broke 1 % of queries (1/100)"].caught_by == []
@@ -195,7 +195,7 @@ def test_a_gate_that_the_intact_run_fails_catches_nothing():
     assert by_name(result)["rankings shifted by one"].caught_by == ["mrr min"]
 
 
-def test_what_does_no_harm_is_left_out():
+def test_a_degradation_that_lowers_no_score_is_left_out():
     queries = [query(1, judgments={"r1": 1}), query(2, judgments={"r2": 1})]
     run = stored(queries, {"q1": (("r1", "d1", "d2", "d3"),), "q2": (("d1", "d2", "r2", "d3"),)})
     names = by_name(tried(queries, "mrr max_drop=0.01", run=run))
@@ -244,7 +244,7 @@ def test_queries_that_do_not_pair_are_left_out():
     }
 
 
-def test_a_metric_of_ones_own_that_cannot_cope_says_under_which_degradation():
+def test_an_error_of_a_custom_metric_names_the_degradation():
     def own(_query, ranking, _k):
         return 1 / len(ranking)
 
@@ -279,7 +279,7 @@ def test_advice(lines, advice):
     assert any(sentence.startswith(advice) for sentence in tried(MANY, *lines).advice)
 
 
-def test_advice_is_followed_by_being_caught():
+def test_following_the_advice_catches_the_degradation():
     before = tried(MANY, "mrr max_drop=0.6")
     missed = {d.name for d in before.degradations if not d.caught_by}
     assert {"broke 1 % of queries (1/100)", "slice even lost (50)"} <= missed
@@ -288,7 +288,7 @@ def test_advice_is_followed_by_being_caught():
     assert after["slice even lost (50)"].caught_by == ["mrr max_lost", "mrr max_drop [even]"]
 
 
-def test_what_significance_lets_pass_is_said():
+def test_advice_names_what_significance_lets_pass():
     result = tried(MANY[:4], "mrr max_drop=0.01", "mrr significance=0.01")
     shifted = (
         "The significance of mrr lets pass what is beyond its max_drop: best hit of every query lost (0."
@@ -296,7 +296,7 @@ def test_what_significance_lets_pass_is_said():
     assert any(sentence.startswith(shifted) for sentence in result.advice)
 
 
-def test_where_all_is_caught_no_advice_is_given():
+def test_no_advice_is_given_where_all_is_caught():
     result = tried(MANY, "mrr max_drop=0.0", "recall@10 max_drop=0.0")
     assert all(degradation.caught_by for degradation in result.degradations)
     assert result.advice == ()

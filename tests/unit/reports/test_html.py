@@ -95,14 +95,14 @@ class Page(HTMLParser):
         return [attributes for tag, attributes, _ in self.elements if tag == name]
 
 
-def test_tests_of_one_golden_set_are_told_apart():
+def test_tests_of_the_same_golden_set_have_different_headings():
     text = Page(render(SessionReport([failing("t.py::test[dense]"), failing("t.py::test[bm25]")], 1))).text
     assert text.startswith("Retrieval quality: 2 of 2 tests fail")
     assert "golden/faq.yaml, test[dense]" in text
     assert "golden/faq.yaml, test[bm25]" in text
 
 
-def test_it_says_what_fails_and_by_how_much():
+def test_a_page_shows_what_fails_and_by_how_much():
     text = Page(render(broken([passing(), failing()]))).text
     assert text.startswith("Retrieval quality: 1 of 2 golden sets fails, 1 test failed before")
     for told in (
@@ -126,7 +126,7 @@ def test_it_says_what_fails_and_by_how_much():
     assert text.index("golden/faq.yaml") < text.index("golden/help.yaml")
 
 
-def test_the_rest_is_told_too():
+def test_a_page_shows_errors_statuses_and_notes():
     item = failing(
         outcome="error",
         rows=[row(full=0.8)],
@@ -155,7 +155,7 @@ def test_the_rest_is_told_too():
         assert told in text
 
 
-def test_slices_and_the_kind_of_change_are_told():
+def test_slices_and_the_kind_of_change_are_shown():
     text = Page(render(SessionReport([sliced()], 1))).text
     for told in (
         "Documents are ranked lower, not lost. Most of it is in billing.",
@@ -167,7 +167,7 @@ def test_slices_and_the_kind_of_change_are_told():
         assert told in text
 
 
-def test_the_self_test_is_told():
+def test_the_self_test_is_shown():
     text = Page(render(SessionReport([tried()]))).text
     for told in (
         "baseline passes 1 gate",
@@ -180,17 +180,17 @@ def test_the_self_test_is_told():
     assert "Nothing could be made worse" in Page(render(SessionReport([tried(selftest=[])]))).text
 
 
-def test_an_expected_failure_is_told_as_one():
+def test_an_expected_failure_is_shown_as_expected():
     text = Page(render(SessionReport([failing(), passing()], 0, {NODE: "xfailed"}))).text
     assert "fails as expected" in text
     assert "FAILS 1 of 2 gates, as its xfail mark expects" in text
 
 
-def test_nothing_measured_is_a_page_too():
+def test_a_session_that_measured_nothing_has_a_page():
     assert "nothing was measured" in Page(render(SessionReport([], 5))).text
 
 
-def test_it_needs_nothing_else():
+def test_a_page_needs_no_other_file():
     page = Page(render(broken([failing(), passing()])))
     links = [
         value for _, attributes, _ in page.elements for name, value in attributes.items() if name == "href"
@@ -231,7 +231,7 @@ def test_tables_have_headers_and_controls_have_labels():
             assert "label" in around
 
 
-def test_hostile_text_stays_text():
+def test_hostile_text_is_escaped():
     text = render(SessionReport([hostile(), passing()], 1, {}, {HOSTILE[0]: "\n".join(HOSTILE)}))
     page = Page(text)
     plain = Page(render(broken([failing(), passing()])))
@@ -252,7 +252,7 @@ def test_hostile_text_stays_text():
 
 @settings(deadline=None, max_examples=25)
 @given(st.text(st.characters(exclude_categories=()), max_size=30))
-def test_any_text_stays_text(anything):
+def test_any_text_is_escaped(anything):
     item = failing(
         nodeid=anything,
         golden_set=anything,
@@ -264,7 +264,7 @@ def test_any_text_stays_text(anything):
     assert len(page.all("section")) == 1
 
 
-def test_the_same_records_give_the_same_bytes():
+def test_the_same_items_in_any_order_give_the_same_bytes():
     items = [failing(), passing(), passing("z")]
     assert render(broken(items)) == render(broken(items[::-1]))
 
@@ -284,7 +284,7 @@ def test_of_very_many_queries_the_worst_are_shown_in_full(monkeypatch):
     assert page.text.index("worst what of worst") < page.text.index("q0 what of q0")
 
 
-def test_what_only_rounding_moved_is_the_same():
+def test_a_score_that_moved_by_rounding_alone_is_the_same():
     moved = query(scores={"mrr": 1 / 3 + 9e-10, "map": 0.5}, scores_before={"mrr": 1 / 3, "map": 0.25})
     (line,) = (
         item
@@ -304,7 +304,7 @@ def test_without_a_baseline_there_is_no_column_for_it():
     assert "delta" not in page.text
 
 
-def test_without_jinja2_it_says_what_to_install(monkeypatch):
+def test_without_jinja2_an_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=re.escape('pip install "pytest-irmetrics[html]"')):
         render(SessionReport([failing()]))
@@ -317,7 +317,7 @@ def luminance(colour):
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_text_stands_out_from_what_is_behind_it(scheme):
+def test_text_has_enough_contrast(scheme):
     blocks = re.findall(r":root \{(.*?)\}", html._resource("report.css"), re.DOTALL)
     colours = dict(re.findall(r"--([\w-]+): (#\w{6})", blocks[scheme]))
     pairs = [(name, ground) for name in ("text", "faint", "link") for ground in ("page", "soft", "bad-soft")]

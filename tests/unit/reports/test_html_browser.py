@@ -153,7 +153,7 @@ def some():
     return failing(queries=queries, gates=[gate(queries=["explains"])])
 
 
-def test_hostile_text_does_nothing(page):
+def test_hostile_text_runs_no_script(page):
     browser = page(SessionReport([hostile(), passing()], 1, {}, {HOSTILE[0]: HOSTILE[1]}))
     browser.do("for (const part of document.querySelectorAll('details')) part.open = true")
     # The browser throttles who clicks hundreds at once; every link has the same form.
@@ -183,7 +183,7 @@ def test_the_worst_is_first_and_each_can_be_opened(page):
     ]
 
 
-def test_without_scripts_it_reads_the_same(page):
+def test_a_page_reads_the_same_without_scripts(page):
     browser = page([some()], script=False)
     # The driver's own scripts run all the same.
     assert ids(browser) == ["explains", "fell", "rose", "same"]

@@ -17,7 +17,7 @@ from tests.unit.reports.samples import NODE, broken, failing, hostile, passing, 
 anything = st.text(st.characters(exclude_categories=()), max_size=20)
 
 
-def test_a_report_says_everything_by_name():
+def test_a_report_has_all_keys():
     document = json.loads(render(broken([failing(), passing()])))
     assert list(document) == ["format", "version", "exit_status", "headline", "unmeasured", "tests"]
     assert (document["format"], document["version"], document["exit_status"]) == (FORMAT, VERSION, 1)
@@ -33,38 +33,38 @@ def test_a_report_says_everything_by_name():
     assert first["queries"][0]["before"] == ["d1", "d2"]
 
 
-def test_its_runs_are_runs():
+def test_a_tests_run_can_be_loaded():
     document = json.loads(render(SessionReport([failing()])))
     run = Run.loads(json.dumps(document["tests"][0]["run"]))
     assert run == Run.loads(failing().run)
     assert run["refund"] == ("d2", "d1")
 
 
-def test_a_report_of_one_test_stands_in_for_its_run(tmp_path):
+def test_a_report_of_one_test_can_be_loaded_as_a_run(tmp_path):
     path = tmp_path / "report.json"
     path.write_text(render(SessionReport([failing()], 1)), encoding="utf-8")
     assert Run.load(path) == Run.loads(failing().run)
 
 
-def test_a_query_is_a_line():
+def test_each_query_is_on_a_line_of_its_own():
     lines = render(SessionReport([failing(queries=[query("q1"), query("q2")])])).splitlines()
     assert sum(line.startswith('{"query_id": "q1"') for line in lines) == 1
     assert sum(line.startswith('{"id": "q1"') for line in lines) == 1
 
 
-def test_equal_records_in_any_order_give_equal_bytes():
+def test_the_same_items_in_any_order_give_the_same_bytes():
     items = [failing(), passing(), passing("z")]
     assert render(broken(items)) == render(broken(items[::-1]))
 
 
-def test_it_reads_what_it_wrote():
+def test_a_report_is_read_as_it_was_written():
     items = [failing(), passing(only_queries=True, stale=["ir_baselines/test_x/y.json"])]
     items += [sliced(nodeid="u"), tried(nodeid="v"), tried(nodeid="w", selftest=[])]
     assert loads(render(broken(items))) == (broken(items))
 
 
 @given(text=anything, number=st.floats(allow_nan=False, allow_infinity=False))
-def test_any_text_and_number_come_back(text, number):
+def test_any_text_and_number_are_read_as_written(text, number):
     item = failing(
         nodeid=text,
         queries=[query(text, now=(text or "d",), judgments={text: number}, error=text, text=None)],
@@ -76,26 +76,26 @@ def test_any_text_and_number_come_back(text, number):
     written.encode("utf-8")
 
 
-def test_hostile_text_is_inert_and_encodes():
+def test_hostile_text_is_written_in_ascii():
     written = render(SessionReport([hostile()]))
     assert written.isascii()
     assert loads(written).items == [hostile()]
 
 
-def test_what_is_no_json_number_is_null():
+def test_nan_and_infinity_become_null():
     item = failing(rows=[row(now=float("inf"), baseline=None)], queries=[query(scores={"mrr": float("nan")})])
     read = loads(render(SessionReport([item]))).items[0]
     assert read.rows[0].now is None
     assert read.queries[0].scores == {"mrr": None}
 
 
-def test_what_only_storing_needs_is_left_out():
+def test_the_baseline_to_store_is_left_out():
     written = render(SessionReport([failing(baseline_file="ir_baselines/x.json", baseline_text="{}")]))
     assert "baseline_file" not in written
     assert "baseline_text" not in written
 
 
-def test_a_test_without_a_run_is_told():
+def test_a_test_without_a_run_is_kept():
     item = failing(outcome="error", run=None, rows=[])
     assert loads(render(SessionReport([item], 1))).items == [item]
 
@@ -130,12 +130,12 @@ def damaged(change):
         (damaged(lambda report: report["tests"][0]["run"].update(queries=3)), "`queries` is not a list"),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_words(text, said):
+def test_a_damaged_report_is_refused_with_the_reason(text, said):
     with pytest.raises(ReportError, match=said):
         loads(text)
 
 
-def test_records_are_not_changed_by_being_written():
+def test_items_are_not_changed_by_being_written():
     item = failing()
     before = replace(item)
     render(SessionReport([item]))

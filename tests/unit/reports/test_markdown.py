@@ -42,7 +42,7 @@ def tables(text):
     return found
 
 
-def test_one_headline_and_a_table_for_each_golden_set():
+def test_a_report_has_one_headline_and_a_table_for_each_golden_set():
     text = render(SessionReport([passing(), failing()], 1))
     assert text.startswith("## Retrieval quality: 1 of 2 golden sets fails\n")
     assert len(re.findall("^## ", text, re.MULTILINE)) == 1
@@ -68,13 +68,13 @@ def test_one_headline_and_a_table_for_each_golden_set():
     assert "- **mrr fell by 0.5000 from the baseline to 0.5000; at most 0.0100 is allowed.**" in text
 
 
-def test_when_all_pass_nothing_is_folded_away():
+def test_nothing_is_folded_when_all_pass():
     text = render(SessionReport([passing("a"), passing("b", golden_set="b")]))
     assert text.startswith("## Retrieval quality: 2 golden sets pass\n")
     assert "<details>" not in text
 
 
-def test_tests_of_one_golden_set_are_told_apart():
+def test_tests_of_the_same_golden_set_have_different_headings():
     text = render(SessionReport([failing("t.py::test[dense]"), failing("t.py::test[bm25]"), passing()], 1))
     assert text.startswith("## Retrieval quality: 2 of 3 tests fail\n")
     assert "### `golden/faq.yaml, test[dense]`: FAILS" in text
@@ -83,27 +83,27 @@ def test_tests_of_one_golden_set_are_told_apart():
     assert "### `golden/help.yaml`: passes" in text
 
 
-def test_what_was_never_measured_is_told_first():
+def test_unmeasured_tests_come_first():
     text = render(broken([]))
     assert "`tests/test_search.py::test_quality[new]`:" in text
     assert "the key \\`relevent\\` is unknown." in text
     assert "and this too." in text
 
 
-def test_of_very_many_the_first_are_told():
+def test_of_very_many_unmeasured_tests_the_first_are_named():
     unmeasured = {f"t{number}": "a line\n" * 40 for number in range(100)}
     text = render(SessionReport([], 1, {}, unmeasured), limit=10_000)
     assert re.search(r"\*\d+ tests more are left out here", text)
     assert "*20 lines more are left out here, for brevity.*" in text
 
 
-def test_expected_failures_are_no_passes():
+def test_expected_failures_do_not_count_as_passes():
     text = render(SessionReport([failing("a", golden_set="a"), failing()], 1, {NODE: "xfailed"}))
     assert "<summary>1 other golden set</summary>" in text
     assert "as its xfail mark expects" in text
 
 
-def test_errors_and_notes_and_statuses_are_told():
+def test_errors_notes_and_statuses_are_shown():
     item = failing(
         queries=[query(error="raised KeyError\nin two lines", status="xfail: T-7", now=(), before=None)],
         gates=[
@@ -128,7 +128,7 @@ def test_errors_and_notes_and_statuses_are_told():
     assert "Set in" not in text
 
 
-def test_an_empty_ranking_is_told():
+def test_an_empty_ranking_is_shown_as_such():
     assert "Nothing was returned." in render(
         SessionReport([failing(queries=[query(now=(), before=None)])], 1)
     )
@@ -142,7 +142,7 @@ def test_a_query_without_a_baseline_has_one_ranking():
     assert ranking[2] == ["1", "`d2`"]
 
 
-def test_deep_rankings_show_what_matters():
+def test_of_a_deep_ranking_only_relevant_documents_are_shown():
     now = [f"d{number}" for number in range(2, 200)]
     text = render(
         SessionReport([failing(queries=[query(now=[*now[:150], "d1", *now[150:]], before=None)])], 1)
@@ -152,7 +152,7 @@ def test_deep_rankings_show_what_matters():
     assert "*188 ranks more are left out here, for brevity.*" in text
 
 
-def test_many_failed_gates_are_cut():
+def test_of_many_failed_gates_the_first_are_shown():
     gates = [gate(text=f"gate {number} fails") for number in range(500)]
     text = render(SessionReport([failing(gates=gates, notes=["a note"] * 30)], 1))
     assert text.count("- **gate ") == 20
@@ -160,7 +160,7 @@ def test_many_failed_gates_are_cut():
     assert "10 notes more are left out" in text
 
 
-def test_hostile_text_stays_text():
+def test_hostile_text_is_escaped():
     text = render(SessionReport([hostile()], 1, {}, {HOSTILE[0]: "\n".join(HOSTILE)}))
     words = CODE.sub("", text)
     assert set(re.findall(r"<[^>]*>?", words)) <= ALLOWED_TAGS
@@ -174,7 +174,7 @@ def test_hostile_text_stays_text():
     text.encode("utf-8")
 
 
-def test_the_same_records_give_the_same_bytes():
+def test_the_same_items_in_any_order_give_the_same_bytes():
     items = [failing(), passing(), passing("z")]
     assert render(broken(items)) == render(broken(items[::-1]))
 
@@ -187,7 +187,7 @@ def many(sets, queries):
     ]
 
 
-def test_a_comment_holds_it():
+def test_a_large_report_fits_into_a_comment():
     text = render(SessionReport(many(30, 20), 1))
     assert len(text.encode()) <= COMMENT_LIMIT
     assert len(tables(text)) >= 30
@@ -205,7 +205,7 @@ def test_a_comment_holds_it():
         (100, ""),
     ],
 )
-def test_what_is_too_long_is_cut_and_says_so(limit, said):
+def test_a_report_that_is_cut_says_what_it_leaves_out(limit, said):
     text = render(SessionReport(many(30, 20), 1), limit=limit)
     assert len(text.encode()) <= limit
     assert said in text
@@ -214,7 +214,7 @@ def test_what_is_too_long_is_cut_and_says_so(limit, said):
         assert "- `golden/0.yaml`: FAILS" in text
 
 
-def test_the_limit_is_one_of_bytes():
+def test_the_limit_counts_bytes():
     text = render(SessionReport(many(3, 3), 1))
     assert len(text) < len(text.encode())
     assert len(render(SessionReport(many(3, 3), 1), limit=len(text)).encode()) <= len(text)
@@ -230,14 +230,14 @@ def test_no_limit_is_exceeded(items, limit):
     assert len(render(session, limit=limit).encode()) <= limit
 
 
-def test_a_name_that_goes_on_forever_is_cut():
+def test_very_long_names_are_cut():
     assert (
         len(render(SessionReport([failing(golden_set="x" * 10**5, queries=[query("\u200b" * 10**5)])], 1)))
         < 20_000
     )
 
 
-def test_slices_and_the_kind_of_change_are_told():
+def test_slices_and_the_kind_of_change_are_shown():
     text = render(SessionReport([sliced()], 1))
     assert "Documents are ranked lower, not lost. Most of it is in billing." in text
     assert "<details><summary>3 slices</summary>" in text
@@ -253,7 +253,7 @@ def test_slices_and_the_kind_of_change_are_told():
     assert "10 slices more are left out" in many
 
 
-def test_the_self_test_is_told():
+def test_the_self_test_is_shown():
     text = render(SessionReport([tried()]))
     assert "`golden/faq.yaml`: baseline passes 1 gate" in text
     assert "Self-test: caught 1 of 2; missed: drop last." in text
@@ -270,6 +270,6 @@ def test_the_self_test_is_told():
     )
 
 
-def test_slices_are_named():
+def test_a_row_of_a_slice_has_its_tag():
     text = render(SessionReport([failing(rows=[row(tag="billing")])], 1))
     assert tables(text)[0][2][0] == "`mrr [billing]`"

@@ -1,3 +1,5 @@
+"""Sentences on which documents of a ranking moved."""
+
 from __future__ import annotations
 
 import pytest
@@ -66,12 +68,12 @@ RELEVANT = {f"d{n}": 3.0 for n in range(1, 7)}
         ),
     ],
 )  # fmt: skip
-def test_what_moved(before, now, judgments, told):
+def test_sentences_say_which_documents_moved(before, now, judgments, told):
     seen = query(now=now.split(), before=None if before is None else before.split(), judgments=judgments)
     assert list(movements(seen)) == told
 
 
-def test_the_highest_grade_is_told_first():
+def test_the_highest_grade_comes_first():
     judgments = {"d1": 1, "d2": 3}
     lost_first = query(before=["d2", "d1"], now=["x", "d1"], judgments=judgments)
     assert [sentence[:2] for sentence in movements(lost_first)] == ["d2"]
@@ -93,6 +95,6 @@ def test_what_is_forbidden_is_not_called_unjudged():
         (["d1", "bad"], "bad is forbidden and stands at rank 2, as before."),
     ],
 )
-def test_a_forbidden_document_is_news_or_not(before, told):
+def test_it_is_said_whether_a_forbidden_document_was_returned_before(before, told):
     seen = query(before=before, now=["d1", "bad"], judgments={"d1": 1}, forbidden=["bad"])
     assert next(movements(seen)) == told

@@ -42,7 +42,7 @@ def test_the_suffix_or_a_prefix_tells_the_format(given, path, chosen, tmp_path, 
     assert parse([given], tmp_path) == [Target(tmp_path / path, chosen)]
 
 
-def test_home_and_absolute_paths_are_no_part_of_the_folder(tmp_path, monkeypatch):
+def test_home_and_absolute_paths_are_not_below_the_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
     absolute = tmp_path / "elsewhere" / "report.md"
@@ -66,7 +66,7 @@ def test_home_and_absolute_paths_are_no_part_of_the_folder(tmp_path, monkeypatch
         ("report.\x1b[31mpdf", r"--ir-report=report.\x1b[31mpdf: "),
     ],
 )
-def test_what_cannot_be_obeyed_is_refused_in_words(given, said, tmp_path):
+def test_an_invalid_path_is_refused_with_the_reason(given, said, tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(ReportPathError) as error:
         parse([given], tmp_path)
@@ -80,7 +80,7 @@ def test_two_reports_cannot_share_a_file(tmp_path):
         parse(["html:x", "md:./x"], tmp_path)
 
 
-def test_html_needs_its_extra_before_the_first_test_runs(tmp_path, monkeypatch):
+def test_html_without_jinja2_is_refused_before_the_first_test_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(output, "find_spec", lambda _: None)
     assert parse(["x.json"], tmp_path)
     with pytest.raises(ReportPathError, match=r'pip install "pytest-irmetrics\[html\]"'):
@@ -98,7 +98,7 @@ def test_each_format_is_written(tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "report.json", "report.md"]
 
 
-def test_a_path_above_is_shown_in_full(tmp_path, monkeypatch):
+def test_a_path_outside_the_working_directory_is_shown_in_full(tmp_path, monkeypatch):
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path / "below")
     assert write(parse(["x.md"], tmp_path), SessionReport([]))[0] == [str(tmp_path / "x.md")]
@@ -118,13 +118,13 @@ def test_the_step_summary_is_appended_to(tmp_path, monkeypatch):
     assert text.count("\n\n## Retrieval quality: ") == 2
 
 
-def test_the_step_summary_need_not_be_there_yet(tmp_path, monkeypatch):
+def test_the_step_summary_is_created_if_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "s"))
     write(parse(["$GITHUB_STEP_SUMMARY"], tmp_path), SessionReport([passing()]))
     assert (tmp_path / "s").read_text(encoding="utf-8").startswith("## Retrieval")
 
 
-def test_the_step_summary_is_nothing_but_markdown(tmp_path, monkeypatch):
+def test_the_step_summary_takes_markdown_alone(tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "s.html"))
     with pytest.raises(ReportPathError, match="the step's summary is Markdown, not html"):
         parse(["html:$GITHUB_STEP_SUMMARY"], tmp_path)
@@ -145,7 +145,7 @@ def test_the_step_summary_stays_below_its_limit(tmp_path, monkeypatch, room):
         assert summary.stat().st_size > STEP_SUMMARY_LIMIT - room
 
 
-def test_what_cannot_be_written_is_told_and_the_others_are(tmp_path, monkeypatch):
+def test_a_report_that_cannot_be_written_does_not_stop_the_others(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("", encoding="utf-8")
     targets = [Target(tmp_path / "file" / "x.md", "md"), Target(tmp_path / "nul\0.md", "md")]

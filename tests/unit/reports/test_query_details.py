@@ -88,7 +88,7 @@ def relabelled(**changes):
     return query("refund", scores={"mrr": 1.0}, scores_before={"mrr": 1.0}, as_stored=then, **changes)
 
 
-def test_what_only_the_stored_judgments_show_is_shown_by_these():
+def test_a_fall_under_the_stored_judgments_alone_is_shown_under_these():
     by_then = failing(queries=[relabelled()], gates=[gate(queries=["refund"], as_stored=True)])
     shown = queries_as_judged(by_then)["refund"]
     assert (shown.scores, shown.scores_before, shown.judgments) == ({"mrr": 0.5}, {"mrr": 1.0}, {"d1": 1})

@@ -57,6 +57,6 @@ def test_a_failed_session_always_says_why(session, said):
     assert bool(said) == bool(ending)
 
 
-def test_what_fails_comes_first():
+def test_failures_come_first():
     items = [passing("a"), failing("c"), passing("b"), failing("d")]
     assert [item.nodeid for item in SessionReport(items, 1).measured_failures_first] == ["c", "d", "a", "b"]

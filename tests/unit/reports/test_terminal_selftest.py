@@ -24,7 +24,7 @@ def table(report, screen, **options):
     return [line.text for line in selftest_lines(report, screen, **options)]
 
 
-def test_a_report_travels_with_its_degradations():
+def test_degradations_survive_serialisation():
     sent = item([lost()], ["Do this."])
     assert ItemReport.loads(sent.dumps()) == sent
     assert ItemReport.loads(ItemReport("t", "g").dumps()).selftest is None
@@ -82,13 +82,13 @@ def test_many_slices_that_are_caught_are_counted_and_a_missed_one_is_shown():
     assert "slice t3 lost (3): caught by ndcg@10 max_drop" in table(item(slices), Screen(80), everything=True)
 
 
-def test_a_run_that_finds_nothing_says_so():
+def test_a_run_without_relevant_documents_is_named():
     assert table(item([]), Screen(80)) == [
         "Nothing could be made worse: the stored run finds no relevant document."
     ]
 
 
-def test_only_what_is_missed_is_yellow():
+def test_only_missed_degradations_are_yellow():
     report = item([lost("MISSED nothing"), lost("swapped", ())])
     for everything in (False, True):
         lines = selftest_lines(report, Screen(80), everything=everything)

@@ -23,7 +23,7 @@ from tests.unit.reports.samples import failing, gate, passing, row
         (failing(outcome="error"), None, "FAILS: not every query was retrieved"),
     ],
 )
-def test_verdicts_are_words(item, outcome, said):
+def test_the_verdict_names_the_outcome_of_the_test(item, outcome, said):
     session = SessionReport([item], 1, {} if outcome is None else {item.nodeid: outcome})
     assert texts.verdict(item, session) == said
 
@@ -43,7 +43,7 @@ def test_the_full_mean_stands_beside_the_compared_one_only_where_it_differs():
     ]
 
 
-def test_of_many_slices_those_that_cost_most_are_shown():
+def test_of_many_slices_the_costliest_are_shown():
     slices = [row(tag=f"tag {number}", now=1.0, n=number) for number in range(40)]
     slices[5] = row(tag="broken", now=0.0, n=2)
     item = failing(slices=slices)
@@ -56,6 +56,6 @@ def test_of_many_slices_those_that_cost_most_are_shown():
     assert len(list(slices_table(item, Screen()))) == 1 + 40
 
 
-def test_what_was_measured_is_said_as_far_as_it_is_known():
+def test_the_subject_names_queries_depth_and_what_is_compared():
     assert texts.subject(failing()) == "1 query, 10 results each, compared with the baseline"
     assert texts.subject(passing(depth=None, query_count=1200)) == "1,200 queries"
