@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 DEFAULT_METRICS = ("mrr", "map", "ndcg@3", "ndcg@10", "precision@10", "recall@10")
-"""What is reported unless told otherwise."""
+"""The metrics that are reported unless others are given."""
 
 DEFAULT_DEPTH = 10
-"""How many results a retriever is asked for unless told otherwise."""
+"""How many results a retriever is asked for unless a depth is given."""
 
 _NO_CUSTOM: CustomMetrics = MappingProxyType({})
 
@@ -75,13 +75,13 @@ def evaluate(
     executor: Executor | None = None,
     custom_metrics: CustomMetrics = _NO_CUSTOM,
 ) -> Evaluation:
-    """Ask a retriever every query of a golden set, or take a Run, and score the answers.
+    """Score a retriever, which is asked every query of a golden set, or a Run.
 
-    ``depth`` is how many results a retriever is asked for: unless told otherwise as many as the deepest cut-off
+    ``depth`` is how many results a retriever is asked for: unless given, as many as the deepest cut-off
     needs, and at least ten; a Run is read as deep as it is. The other keywords are the settings of the plugin:
     ``duplicates`` is ``error`` or ``collapse``, ``doc_id`` turns a returned item into its id, ``timeout`` is in
     seconds a query, ``concurrency`` in queries at once, each query is asked ``repeat`` times, and an ``executor`` of
-    ``concurrent.futures`` has a sync retriever called elsewhere.
+    ``concurrent.futures`` calls a sync retriever in its threads or processes.
 
     Raises MetricError for an unknown metric, and EvaluationError for a cut-off that the depth does not reach; what
     goes wrong in single queries is in the evaluation's ``errors``.
@@ -120,11 +120,14 @@ def _require_golden_and_metrics(golden: object, metrics: object) -> None:
         raise EvaluationError(f"`metrics` is the text {metrics!r}. Give a list: [{metrics!r}].")
 
 
-def require_depth(metrics: Iterable[Metric], depth: int, what_there_is: str = "") -> None:
-    """Raise EvaluationError for a cut-off deeper than what there is, and what mends that: a test's settings unless told."""
+def require_depth(metrics: Iterable[Metric], depth: int, remedy: str = "") -> None:
+    """Raise EvaluationError for a cut-off that is deeper than the rankings.
+
+    `remedy` says how deep those are and what to change; unless given, it names the settings of a test.
+    """
     for metric in metrics:
         if metric.cutoff is not None and metric.cutoff > depth:
             of_a_test = f"the retriever is asked for {depth}. Set ir_depth = {metric.cutoff}, or depth={metric.cutoff} in ir_golden."
             raise EvaluationError(
-                f"{metric.name} needs {metric.cutoff} results a query, and {what_there_is or of_a_test}"
+                f"{metric.name} needs {metric.cutoff} results a query, and {remedy or of_a_test}"
             )

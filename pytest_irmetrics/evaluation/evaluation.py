@@ -49,7 +49,9 @@ class Evaluation:
 
     golden: GoldenSet
     retrieved: Retrieved
+    """The run that is scored, and what went wrong in making it."""
     metrics: tuple[Metric, ...]
+    """The metrics that are reported, each once."""
     depth: int | None
     """How deep the rankings are read; None: as deep as they are."""
     custom: CustomMetrics = field(default_factory=dict)
@@ -58,9 +60,9 @@ class Evaluation:
     extra_metrics: tuple[Metric, ...] = field(default=(), compare=False)
     """Metrics that are scored together with ``metrics`` and can be read, but are not reported among them."""
     _superset: Evaluation | None = field(default=None, init=False, compare=False)
-    """The same evaluation over more queries, whose scores serve here too."""
+    """The same evaluation over more queries: its scores are taken rather than computed again."""
     _shares_with: Evaluation | None = field(default=None, init=False, compare=False)
-    """Another run's, over the same queries, labels and metrics: equal rankings have equal scores."""
+    """An evaluation of another run over the same queries, labels and metrics: equal rankings have equal scores."""
 
     def __repr__(self) -> str:
         counts = [f"{len(self.metrics)} metrics", *([f"{len(self.errors)} errors"] if self.errors else [])]
@@ -111,7 +113,7 @@ class Evaluation:
 
     @property
     def by_passage(self) -> bool:
-        """Whether queries are judged by passage: then most of what is unjudged was looked into, and holds none."""
+        """Whether any query that counts is judged by passage, so that unjudged results were searched for passages too."""
         return self._counted.by_passage
 
     @property
@@ -146,6 +148,7 @@ class Evaluation:
 
     @property
     def _answerable(self) -> tuple[Query, ...]:
+        """The queries that count and have an answer, which metrics of rankings are about."""
         return self._counted.of_kind("ranking")
 
     @cached_property
@@ -159,18 +162,18 @@ class Evaluation:
         if not metrics:
             return {}
         columns = (
-            self._score_rankings(self._answerable) if self._shares_with is None else self._score_changed()
+            self._score_rankings(self._answerable) if self._shares_with is None else self._rescore_changed()
         )
         return dict(zip(metrics, columns, strict=True))
 
-    def _score_changed(self) -> list[list[float | None]]:
-        """Return the columns of the evaluation that this one shares with, scored anew where the rankings differ."""
-        sharing = cast("Evaluation", self._shares_with)
+    def _rescore_changed(self) -> list[list[float | None]]:
+        """Return the columns of the evaluation to share with, scored anew where the rankings differ."""
+        other = cast("Evaluation", self._shares_with)
         queries = self._answerable
-        theirs = sharing._reader.read_all(queries)  # noqa: SLF001 - of the same class
+        theirs = other._reader.read_all(queries)  # noqa: SLF001 - of the same class
         both = zip(self._reader.read_all(queries), theirs, strict=True)
-        changed = [position for position, (ours, other) in enumerate(both) if ours != other]
-        columns = [list(sharing.column(metric)) for metric in self._ranking_metrics]
+        changed = [position for position, (here, there) in enumerate(both) if here != there]
+        columns = [list(other.column(metric)) for metric in self._ranking_metrics]
         rescored = self._score_rankings([queries[position] for position in changed])
         for column, scores in zip(columns, rescored, strict=True):
             for position, score in zip(changed, scores, strict=True):
@@ -233,7 +236,7 @@ class Evaluation:
         scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
         return [scorer.row(query.judgments, ranking)[0] for ranking in rankings]
 
-    def _score(self, metric: Metric) -> Sequence[float | None]:
+    def _compute_column(self, metric: Metric) -> Sequence[float | None]:
         """Compute a metric's column, or take it from an evaluation that has it."""
         superset = self._superset
         if superset is not None and not (metric.kind == "ranking" and self._shares_with is not None):
@@ -260,7 +263,7 @@ class Evaluation:
         column = self._columns.get(metric)
         if column is None:
             self._require_answers()
-            column = self._columns[metric] = self._score(metric)
+            column = self._columns[metric] = self._compute_column(metric)
         return column
 
     @cached_property
@@ -280,6 +283,7 @@ class Evaluation:
         }
 
     def _require_answers(self) -> None:
+        """Raise EvaluationError where a query's retrieval failed: a mean over the others would hide it."""
         if self.errors:
             first = next(iter(self.errors))
             raise EvaluationError(
@@ -294,8 +298,7 @@ class Evaluation:
         if positions is not None:
             column = [column[position] for position in positions]
             weights = [weights[position] for position in positions]
-        # Looking for None takes longer than the sum, and only a parameter, `miss=skip`, has a metric leave queries out.
-        if metric.parameters and None in column:
+        if None in column:  # of queries that the metric leaves out
             weights = [weight for score, weight in zip(column, weights, strict=True) if score is not None]
             column = [score for score in column if score is not None]
         return cast("Sequence[float]", column), weights
@@ -324,6 +327,7 @@ class Evaluation:
         return {}
 
     def _mean(self, metric: Metric, tag: str | None) -> float:
+        """Compute a mean, or take it from the evaluation over more queries where these are all of them."""
         if metric.kind == "latency":
             return self._percentile(metric, tag)
         if self._superset is not None and len(self._superset.counted) == len(self.counted):
@@ -340,6 +344,7 @@ class Evaluation:
         return mean(values, weights)
 
     def _percentile(self, metric: Metric, tag: str | None) -> float:
+        """Return a percentile of the latencies, by nearest rank, in milliseconds."""
         self._require_answers()
         times = sorted(
             time for query in self.queries(metric, tag) for time in self.retrieved.latencies.get(query.id, ())
@@ -349,7 +354,10 @@ class Evaluation:
         return times[max(0, math.ceil(_PERCENTILES[metric.family] * len(times)) - 1)]
 
     def score(self, metric: str | Metric, query_id: str) -> float | None:
-        """Return the score of any query of the golden set, also of one that is in no mean (``xfail``)."""
+        """Return the score of any query of the golden set, also of one that is in no mean (``xfail``).
+
+        None where the metric leaves the query out, or is not about such queries. Raises KeyError for an unknown query.
+        """
         metric = self.metric(metric)
         self._require_answers()
         position = self._counted.position_by_id(metric.kind).get(query_id)
@@ -379,8 +387,8 @@ class Evaluation:
             only=self.only if only is None else frozenset(only),
             extra_metrics=self.extra_metrics if metrics is None else (),
         )
-        within = self.only is None or (only is not None and self.only.issuperset(only))
-        if within and narrow.golden is self.golden and narrow.depth == self.depth and metrics is None:
+        subset = self.only is None or (only is not None and self.only.issuperset(only))
+        if subset and narrow.golden is self.golden and narrow.depth == self.depth and metrics is None:
             object.__setattr__(narrow, "_superset", self)
         return narrow
 
@@ -390,7 +398,7 @@ class Evaluation:
         return replace(self, retrieved=replace(self.retrieved, run=run))
 
     def sharing_scores_with(self, other: Evaluation) -> Evaluation:
-        """Return this evaluation, which takes the scores of equal rankings from another run's rather than computing them."""
+        """Return this evaluation, which from now on takes the scores of equal rankings from another run's evaluation."""
         same = (self.golden, self.only, self.metrics, self.extra_metrics, self.depth) == (
             other.golden,
             other.only,
