@@ -90,7 +90,7 @@ def test_reference_values(values, p):
 
 
 @given(differences)
-def test_p_is_what_enumeration_gives(values):
+def test_p_equals_enumeration(values):
     assert sign_flip_p(values) == pytest.approx(enumerated(values), abs=1e-15)
 
 
@@ -189,7 +189,7 @@ def test_above_28_within_5_percent_of_the_exact_p(shape):
             assert sign_flip_p(values) == pytest.approx(exact, rel=0.05, abs=0)
 
 
-def test_a_gain_of_next_to_nothing():
+def test_a_tiny_gain():
     generator = random.Random(4)
     losses = [-0.2 - generator.random() for _ in range(60)]
     assert sign_flip_p([*losses, 1e-6]) < 1e-15
@@ -204,7 +204,7 @@ def test_p_of_a_gain_and_of_its_loss_complement_each_other():
     assert sign_flip_p([*values, *(-value for value in values)]) == pytest.approx(0.5, abs=1e-9)
 
 
-def test_joined_sizes_change_nothing_that_shows():
+def test_merging_sizes_hardly_changes_p():
     generator = random.Random(9)
     values = [generator.gauss(-0.01, 0.2) for _ in range(3_000)]
     normal = stats.norm.cdf(math.fsum(values) / math.sqrt(math.fsum(value * value for value in values)))
@@ -224,7 +224,7 @@ def test_the_order_of_the_queries_does_not_matter(values, generator):
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=29, max_size=60), st.integers(0, 20))
-def test_p_is_a_probability_of_whatever_numbers(values, repeats):
+def test_p_is_a_probability_for_any_differences(values, repeats):
     assert 0 < sign_flip_p(values + values[:1] * repeats) <= 1
 
 
@@ -263,7 +263,7 @@ def test_intervals_against_scipy(values):
     assert wider[1] > high
 
 
-def test_intervals_of_next_to_nothing():
+def test_intervals_of_zero_and_constant_differences():
     assert interval([0.0] * 225) == (0, 0)
     assert interval([-0.25] * 5) == (-0.25, -0.25)
     assert interval([0.3]) is None
@@ -271,7 +271,7 @@ def test_intervals_of_next_to_nothing():
     assert standard_error([1e200, -1e200]) == pytest.approx(1e200)
 
 
-def test_what_a_set_can_show():
+def test_detectable_drop_and_queries_needed():
     # 20 queries whose differences scatter by 0.25
     generator = random.Random(1)
     values = [generator.gauss(0, 1) for _ in range(20)]

@@ -6,25 +6,11 @@ import pytest
 
 from pytest_irmetrics import GoldenSet, GoldenSetError, Run, compare, evaluate
 from pytest_irmetrics.evaluation import EvaluationError
-from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import MetricError
-
-GOLDEN = GoldenSet(
-    [
-        Query(id="a", text="first", judgments={"d1": 2, "d2": 1}, tags=("x",), weight=3.0),
-        Query(id="b", text="second", judgments={"d3": 1}, tags=("x", "y")),
-        Query(id="c", text="third", judgments={"d4": 1}, xfail="TICKET-7"),
-        Query(id="n", text="nothing", judgments={}, no_answer=True),
-    ]
-)
-ANSWERS = {"first": ["d1", "d9", "d2"], "second": ["d9", "d3"], "third": [], "nothing": []}
+from tests.unit.evaluation.example import GOLDEN, search
 
 
-def search(query, k):
-    return ANSWERS[query][:k]
-
-
-def test_a_mean_is_weighted_and_leaves_out_what_does_not_count():
+def test_a_mean_is_weighted_and_leaves_out_xfail_queries():
     evaluation = evaluate(GOLDEN, search, ["mrr", "no_answer"])
     assert evaluation["mrr"] == pytest.approx((3 * 1 + 1 * 0.5) / 4)
     assert evaluation["no_answer"] == 1
@@ -43,7 +29,7 @@ def test_a_metric_may_be_read_by_any_of_its_names():
         evaluate(GOLDEN, search, ["ndgc@10"])
 
 
-def test_what_a_failed_assert_prints_of_it_is_short():
+def test_the_repr_of_an_evaluation_is_short():
     evaluation = evaluate(GOLDEN, search, ["mrr", "map"])
     assert repr(evaluation) == "<Evaluation of <GoldenSet judgments: 4 queries>: 2 metrics, depth 10>"
 
@@ -80,7 +66,7 @@ def test_a_run_is_not_scored_deeper_than_it_was_asked():
     assert evaluate(GOLDEN, unknown, ["recall@50"]).scores["recall@50"]["a"] == 0.5
 
 
-def test_what_only_looks_like_a_golden_set_metrics_or_an_evaluation_is_refused():
+def test_a_path_a_metric_name_and_a_run_in_the_wrong_place_are_refused():
     with pytest.raises(
         EvaluationError, match=r"'golden/faq\.yaml' is no golden set\. Give what GoldenSet\.load reads"
     ):
@@ -101,7 +87,7 @@ def test_a_query_that_the_run_lacks_scores_zero_and_counts():
     assert evaluation["mrr"] == pytest.approx(0.75)
 
 
-def test_a_failed_query_leaves_no_mean():
+def test_where_a_query_failed_there_is_no_mean():
     def broken(query, k):
         if query == "second":
             raise OSError("gone")

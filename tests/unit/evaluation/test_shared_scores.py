@@ -73,7 +73,7 @@ def expected(evaluation, metric, query, depth):
 
 
 @given(sides())
-def test_a_comparison_is_what_its_queries_are_one_by_one(both):
+def test_a_comparison_equals_scoring_each_query_by_itself(both):
     now, then = both
     comparison = Comparison(now, then)
     asked = then.run.answers
@@ -116,7 +116,7 @@ def test_a_comparison_is_what_its_queries_are_one_by_one(both):
 
 
 @given(sides(), st.sampled_from(["nothing", "weights", "labels"]))
-def test_what_the_labels_did_is_the_baseline_scored_under_both(both, changed):
+def test_the_effect_of_labels_is_the_baseline_scored_under_both(both, changed):
     now, then = both
     if changed != "nothing":
         other = {"weight": 3.0} if changed == "weights" else {"judgments": {"a": 3, "b": 0}}
@@ -141,7 +141,7 @@ def test_what_the_labels_did_is_the_baseline_scored_under_both(both, changed):
 
 
 @given(sides())
-def test_other_labels_are_not_taken_for_the_same(both):
+def test_scores_are_not_shared_across_different_labels(both):
     now, then = both
     relabelled = GoldenSet(
         [

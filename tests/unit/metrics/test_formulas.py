@@ -50,12 +50,12 @@ def test_precision_of_letters():
     assert round(score("precision@3", judgments, list("PVSAE")), 4) == 0.6667
 
 
-def test_average_precision_by_the_shorter_of_page_and_relevant():
+def test_average_precision_divided_by_the_smaller_of_k_and_r():
     assert round(score("map(norm=min)@3", {"P": 1, "V": 1}, list("PSV")), 4) == 0.8333
 
 
 @pytest.mark.parametrize(("found", "recalled"), [(1, 0.2), (3, 0.6)])
-def test_hit_says_whether_and_recall_how_much(found, recalled):
+def test_hit_is_binary_and_recall_is_a_share(found, recalled):
     judgments = dict.fromkeys("abcde", 1)
     ranking = [*"abcde"[:found], *"uvwxyz", *"12345"][:10]
     assert score("hit@10", judgments, ranking) == 1
@@ -83,7 +83,7 @@ def test_nothing_relevant_found_is_zero(name, cut, judgments, ranking):
     assert Scorer([parse_metric(name + cut)]).row(judgments, ranking) == [0]
 
 
-def test_judged_is_over_what_came_back():
+def test_judged_divides_by_the_results_returned():
     judgments = {"a": 1, "b": 0, "c": -1}
     assert score("judged", judgments, list("abxc")) == 0.75
     assert score("judged@2", judgments, list("abxc")) == 1
@@ -92,7 +92,7 @@ def test_judged_is_over_what_came_back():
     assert score("judged", {}, ["x"]) == 0
 
 
-def test_a_miss_may_have_no_value():
+def test_miss_skip_gives_a_miss_no_value():
     assert score("mrr(miss=skip)@2", {"a": 1}, list("xya")) is None
     assert score("mrr(miss=skip)@3", {"a": 1}, list("xya")) == 1 / 3
     assert Scorer(["mrr(miss=skip)@2", "mrr@2"]).row({"a": 1}, list("xya")) == [None, 0.0]
@@ -106,7 +106,7 @@ def test_average_precision_has_three_denominators():
     assert score("map(norm=hits)@3", judgments, list("xyz")) == 0
 
 
-def test_precision_divides_by_k_or_by_what_came_back():
+def test_precision_divides_by_k_or_by_the_results_returned():
     assert score("precision@10", {"a": 1}, list("ax")) == 0.1
     assert score("precision(denom=retrieved)@10", {"a": 1}, list("ax")) == 0.5
     assert score("precision(denom=retrieved)@1", {"a": 1}, list("ax")) == 1
@@ -130,7 +130,7 @@ def test_rbp_is_binary_and_discounts_by_persistence():
     assert score("rbp(p=0.5)@2", {"a": 1, "b": 3}, list("axb")) == 0.5
 
 
-def test_bpref_counts_judged_nonrelevant_documents_alone():
+def test_bpref_counts_only_documents_judged_not_relevant():
     judgments = {"a": 1, "b": 1, "n": 0, "m": 0, "unsure": -1}
     assert score("bpref", judgments, ["n", "?", "unsure", "a", "b"]) == 0.5
     assert score("bpref", {"a": 1, "n": 0, "m": 0}, list("nma")) == 0
@@ -138,20 +138,20 @@ def test_bpref_counts_judged_nonrelevant_documents_alone():
     assert score("bpref@4", judgments, ["n", "?", "unsure", "a", "b"]) == 0.25
 
 
-def test_r_precision_reads_as_far_as_there_are_relevant_documents():
+def test_r_precision_is_precision_at_r():
     judgments = {"a": 1, "b": 1}
     assert score("r_precision", judgments, list("axb")) == 0.5
     assert score("r_precision", judgments, list("abx")) == 1
     assert score("r_precision@1", judgments, list("abx")) == 0.5
 
 
-def test_ndcg_keeps_every_gain_whatever_the_relevance_level():
+def test_ndcg_ignores_the_relevance_level():
     judgments = {"a": 1, "b": 3}
     low, high = (score("ndcg@5", judgments, list("ab"), relevance_level=level) for level in (1, 3))
     assert low == high == pytest.approx((1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3)))
 
 
-def test_gain_may_be_exponential():
+def test_exponential_gain():
     judgments = {"a": 1, "b": 3}
     assert dcg(judgments, list("ab"), gain="exp") == 1 + 7 / math.log2(3)
     assert score("ndcg(gain=exp)", judgments, list("ab")) == (1 + 7 / math.log2(3)) / (7 + 1 / math.log2(3))
@@ -169,7 +169,7 @@ def test_relevance_level_is_the_golden_sets_unless_the_metric_has_its_own(name):
     assert at_one == score(f"{name}@3", judgments, ranking)
 
 
-def test_grades_and_levels_may_have_fractions():
+def test_grades_and_levels_may_be_fractions():
     judgments = {"a": 0.5, "b": 1.5}
     assert score("ndcg", judgments, list("ab")) == pytest.approx(
         (0.5 + 1.5 / math.log2(3)) / (1.5 + 0.5 / math.log2(3))
@@ -218,7 +218,7 @@ def test_grades_are_finite(grade):
         Scorer(["ndcg"]).row({"b": grade}, ["b"])
 
 
-def test_an_exponential_gain_has_its_limit():
+def test_a_grade_too_high_for_an_exponential_gain_is_refused():
     assert score("ndcg(gain=exp)", {"a": 1000, "b": 999}, ["a", "b"]) == 1
     with pytest.raises(MetricError, match=r"grade 2000 is too high for an exponential gain"):
         score("ndcg(gain=exp)", {"a": 2000}, ["a"])
@@ -232,18 +232,18 @@ def test_the_relevance_level_is_above_zero(level):
         score("ndcg", {"a": 1}, ["a"], relevance_level=level)
 
 
-def test_columns_say_which_query_is_at_fault():
+def test_columns_tell_the_position_of_the_query_at_fault():
     with pytest.raises(MetricError) as caught:
         Scorer(["mrr", "err"]).columns([{"a": 4}, {"a": 1}, {"a": 7}], [["a"]] * 3)
     assert caught.value.index == 2
 
 
 @pytest.mark.parametrize("name", ["no_answer", "latency_p50", "latency_p95", "mine"])
-def test_only_rankings_are_scored_here(name):
+def test_latencies_and_no_answer_are_not_scored_from_rankings(name):
     with pytest.raises(MetricError, match=f"{name} is not computed from a ranking"):
         Scorer([parse_metric(name, custom=["mine"])])
 
 
-def test_a_metric_made_by_hand_is_checked():
+def test_a_metric_made_without_parsing_is_checked():
     with pytest.raises(MetricError, match=r"Did you mean gain"):
         score(Metric("ndcg", 10, (("gian", "exp"),)), {"a": 1}, ["a"])

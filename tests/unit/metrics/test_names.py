@@ -78,7 +78,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize(("written", "name"), NAMES.items())
-def test_names_of_the_field_are_read(written, name):
+def test_names_of_trec_eval_and_ir_measures_are_read(written, name):
     metric = parse_metric(written)
     assert metric.name == str(metric) == name
     assert parse_metric(name) == metric
@@ -143,7 +143,7 @@ def test_a_name_that_cannot_be_read_says_what_to_write(written, message):
     assert "\n" not in str(caught.value)
 
 
-def test_ones_own_metric_has_any_parameters():
+def test_a_custom_metric_takes_any_parameters():
     metric = parse_metric("Coverage(b=2.50,a=Text,c=3.0)@7", custom=["coverage", "other"])
     assert metric == Metric("coverage", 7, (("a", "Text"), ("b", 2.5), ("c", 3)))
     assert metric.name == "coverage(a=Text,b=2.5,c=3)@7"
@@ -152,7 +152,7 @@ def test_ones_own_metric_has_any_parameters():
     assert parse_metric(metric.name, custom=["coverage"]) == metric
 
 
-def test_ones_own_metric_is_found_as_spelt_first():
+def test_a_custom_metric_is_found_as_spelt_first():
     assert parse_metric("Cover", custom=["cover", "Cover"]).family == "Cover"
     assert parse_metric("cover_10", custom=["cover_10"]).name == "cover_10"
     with pytest.raises(MetricError, match=r"Did you mean cover@3"):
@@ -160,18 +160,18 @@ def test_ones_own_metric_is_found_as_spelt_first():
 
 
 @pytest.mark.parametrize("taken", ["mrr", "P", "SetR", "latency_p50"])
-def test_ones_own_metric_cannot_take_a_name_of_the_field(taken):
+def test_a_custom_metric_cannot_take_a_built_in_name(taken):
     with pytest.raises(MetricError, match=r"is built in. Give your own another name"):
         parse_metric(taken, custom=[taken])
 
 
 @pytest.mark.parametrize("key", ["k", "query", "ranking", "not-a-name", "1"])
-def test_ones_own_metric_takes_keyword_arguments(key):
+def test_a_parameter_of_a_custom_metric_is_a_keyword_argument(key):
     with pytest.raises(MetricError, match="cannot be a parameter"):
         parse_metric(f"mine({key}=3)", custom=["mine"])
 
 
-def test_a_metric_does_not_change():
+def test_a_metric_is_immutable_and_survives_copies_and_pickles():
     metric = parse_metric("ndcg(gain=exp)@10")
     with pytest.raises(AttributeError, match="immutable"):
         metric.cutoff = 5
@@ -184,7 +184,7 @@ def test_a_metric_does_not_change():
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_family_says_its_kind_range_and_definition(name):
+def test_every_family_has_a_kind_a_range_and_a_definition(name):
     metric = parse_metric(name)
     family = FAMILIES[name]
     assert metric.lower == 0

@@ -267,7 +267,7 @@ def textbook(name, judgments, ranking):
         "map(norm=hits)",
     ],
 )
-def test_the_rest_equals_its_definition(name):
+def test_other_metrics_equal_a_second_implementation_of_their_definition(name):
     for batch in batches()[:2]:
         column = ours(batch, [name])[name]
         for value, (judgments, ranking) in zip(column[:3000], batch, strict=False):

@@ -60,7 +60,7 @@ def test_many_queries_at_once_equal_each_alone(batch, level):
         assert scorer.row(one, ranking) == [column[at] for column in alone]
 
 
-def test_what_is_remembered_is_bounded(monkeypatch):
+def test_the_number_of_remembered_rows_is_bounded(monkeypatch):
     monkeypatch.setattr("pytest_irmetrics.metrics.scorer._MAX_ROWS", 5)
     scorer = Scorer(["mrr", "ndcg@10"])
     judgments = [{f"d{number % 7}": 1 + number % 3, "other": 1} for number in range(300)]
@@ -70,7 +70,7 @@ def test_what_is_remembered_is_bounded(monkeypatch):
     assert sum(len(profile.rows) for profile in scorer._profiles.values()) <= 2 * 6
 
 
-def test_a_row_met_before_is_not_computed_again():
+def test_queries_with_equal_hits_share_one_row():
     scorer = Scorer(["mrr"])
     scorer.columns([{"a": 1}, {"b": 1}], [["x", "a"], ["y", "b"]])
     assert scorer._row_count == 1
@@ -85,7 +85,7 @@ def test_a_row_met_before_is_not_computed_again():
 
 
 @pytest.mark.parametrize("name", ["judged", "judged@5", "precision", "f1", "precision(denom=retrieved)@5"])
-def test_what_depends_on_the_length_is_not_confused(name):
+def test_metrics_that_depend_on_the_length_share_no_row_across_lengths(name):
     rankings = [["a"], ["a", "x"], ["a", "x", "y"]]
     for judgments in ({"a": 1}, {"a": 1, "b": 1}):
         assert Scorer([name]).columns([judgments] * 3, rankings) == [
@@ -93,12 +93,12 @@ def test_what_depends_on_the_length_is_not_confused(name):
         ]
 
 
-def test_columns_of_nothing():
+def test_columns_of_no_queries_or_no_metrics():
     assert Scorer(["mrr", "map"]).columns([], []) == [[], []]
     assert Scorer([]).columns([{"a": 1}], [["a"]]) == []
 
 
-def test_columns_want_a_ranking_for_each_query():
+def test_columns_require_a_ranking_for_each_query():
     with pytest.raises(ValueError, match=r"shorter|longer"):
         Scorer(["mrr"]).columns([{"a": 1}, {"b": 1}], [["a"]])
 
@@ -110,7 +110,7 @@ def test_columns_keep_the_order_of_metrics_of_several_levels():
     assert Scorer(names).row(judgments, ranking) == [0.5, 2 / 3, 0.0, 1.0, 0.5]
 
 
-def test_importing_the_core_loads_nothing_slow():
+def test_importing_the_metrics_loads_nothing_slow():
     heavy = {"pytest", "yaml", "numpy", "dataclasses", "inspect", "difflib"}
     code = f"import sys, {metrics.__name__}; print(*sys.modules)"
     loaded = subprocess.run(
