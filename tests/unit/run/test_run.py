@@ -12,6 +12,15 @@ from pytest_irmetrics.run import Answer, Run, RunError
 from tests.unit.run.stored import RUN
 
 
+class Spelled(str):
+    """A text that prints as another."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return "another"
+
+
 class TestRun:
     def test_is_a_mapping_from_query_to_ids(self):
         run = Run({"q1": ["d1", "d2"], "q2": []})
@@ -50,6 +59,15 @@ class TestRun:
     def test_takes_integers_and_uuids_as_text(self):
         number = UUID(int=7)
         assert Run({3: [12, number]})["3"] == ("12", str(number))
+
+    @pytest.mark.parametrize("ids", [[Spelled("a"), "b"], ["b", Spelled("a")], ("b", Spelled("a"))])
+    def test_ids_of_a_subclass_of_text_become_plain_text(self, ids):
+        ranking = Run({Spelled("q"): ids})["q"]
+        assert set(ranking) == {"a", "b"}
+        assert {type(doc) for doc in ranking} == {str}
+
+    def test_a_ranking_may_be_any_iterable_but_a_set(self):
+        assert Run({"q": iter(["b", "a"])})["q"] == Run({"q": ("b", "a")})["q"] == ("b", "a")
 
     @pytest.mark.parametrize(
         ("ranking", "words"),
