@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.kind_of_change import kind_of_change
 from pytest_irmetrics.analysis.trust import on_unjudged
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.evaluation import NoQueryError
@@ -186,6 +185,8 @@ class ItemResult:
         ]
         if all(verdict.as_stored for verdict in regressions):
             sides.reverse()
+        from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - only after a drop
+
         said = next((said for side in sides if (said := list(kind_of_change(side)))), [])
         metric = self.leading_metric
         return said if metric is None else [*said, *on_unjudged(self.comparison, metric)]

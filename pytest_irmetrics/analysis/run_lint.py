@@ -7,7 +7,6 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import listed, plural, quote
-from pytest_irmetrics.golden.lint import lint
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
@@ -41,6 +40,8 @@ def lint_run(
 
 def lint_run_verbose(evaluation: Evaluation, gates: Gates, corpus: Container[str] | None) -> Iterator[str]:
     """Yield a sentence for each thing that may be wrong with the golden set: judged by the run, then by itself."""
+    from pytest_irmetrics.golden.lint import lint  # noqa: PLC0415 - a run without -v need not load it
+
     yield from _ungated(evaluation, gates)
     if corpus is None:
         yield from _never_returned(evaluation)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base import strict_json
-from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.run import Run, RunError
 
@@ -194,4 +193,6 @@ def write_baseline(path: Path, text: str, *, shown: str | None = None) -> bool:
     file is that of another test; then the file is as it was. `shown` is how errors call it.
     """
     _require_own_name(path, printable(str(path) if shown is None else shown))
+    from pytest_irmetrics.base.atomic_write import write_whole  # noqa: PLC0415 - only an updating run writes one
+
     return write_whole(path, text.encode("utf-8"), again="store the baseline again", shown=shown)
