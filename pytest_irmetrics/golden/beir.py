@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.gc_pause import pause_gc
+from pytest_irmetrics.base.strict_json import loads
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.formats import split_of, splits_of
-from pytest_irmetrics.golden.json_nodes import JsonError, compose, strict_json
+from pytest_irmetrics.golden.json_nodes import JsonError, compose
 from pytest_irmetrics.golden.judgment_rows import MAX_BYTES, build_golden_set, read_grade
 from pytest_irmetrics.golden.table_rows import read_rows
 
@@ -138,7 +140,9 @@ def _read_query(line: str, number: int, problems: Problems) -> tuple[str | None,
     """Read the id and text of a line of ``queries.jsonl``; None where there is none."""
     record: Any
     try:
-        record = strict_json(line)
+        record = loads(line)
+        if "\\ud" in line or "\\uD" in line:
+            json.dumps(record, ensure_ascii=False).encode()  # a ValueError for a surrogate without its pair
     except (ValueError, RecursionError):
         try:
             compose(line, number)

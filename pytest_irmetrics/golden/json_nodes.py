@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.numbers import JSON_NUMBER
-from pytest_irmetrics.base.strict_json import loads
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.nodes import (
     CONSTANTS,
@@ -26,7 +25,7 @@ from pytest_irmetrics.golden.nodes import (
 if TYPE_CHECKING:
     from pytest_irmetrics.golden.nodes import Node
 
-__all__ = ["JsonError", "compose", "is_constant", "strict_json"]
+__all__ = ["JsonError", "compose", "is_constant"]
 
 _LEXEME = re.compile(
     r'[ \t\r\n]*(?:(?P<sign>[{}\[\]:,])|(?P<text>"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*")|(?P<word>[^\s{}\[\]:,"]+)|(?P<end>\Z))'
@@ -56,19 +55,6 @@ class _Mark(NamedTuple):
 def is_constant(node: Node) -> bool:
     """Say whether a node is `true`, `false` or `null`."""
     return node.__class__ is ScalarEvent and not node.style and node.value in CONSTANTS
-
-
-def strict_json(text: str) -> Any:
-    """Read JSON with the standard library, and refuse what `compose` refuses. Raises ValueError or RecursionError.
-
-    Many times as fast as `compose`, without places.
-    """
-    value = loads(text)
-    if "\\ud" in text or "\\uD" in text:
-        json.dumps(
-            value, ensure_ascii=False
-        ).encode()  # UnicodeEncodeError, a ValueError, for a lone surrogate
-    return value
 
 
 def compose(text: str, first_line: int = 1) -> Node:
