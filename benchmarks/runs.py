@@ -70,7 +70,7 @@ def read(reader: str, path: str) -> dict[str, float]:
     return {"seconds": seconds, "peak": peak}
 
 
-def apart(*arguments: str) -> str:
+def run_isolated(*arguments: str) -> str:
     done = subprocess.run(
         [sys.executable, __file__, *arguments],
         capture_output=True,
@@ -107,12 +107,12 @@ def main() -> int:
     met = True
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "run.trec")
-        apart("--make", path, str(options.rows))
+        run_isolated("--make", path, str(options.rows))
         readers = ["ours", *filter(None, options.peers.split(","))]
         found = {reader: [] for reader in readers}
         for _ in range(options.rounds):
             for reader in readers:
-                found[reader].append(json.loads(apart("--read", reader, path)))
+                found[reader].append(json.loads(run_isolated("--read", reader, path)))
         print(f"a TREC run of {options.rows:,} rows, {Path(path).stat().st_size / 1e6:.0f} MB")
         for reader in readers:
             seconds = statistics.median(one["seconds"] for one in found[reader])
@@ -123,11 +123,11 @@ def main() -> int:
             )
             print(f"{reader:>12} {seconds:>7.2f} s {peak:>6.0f} MB   {ratio:.1f} times as long as ours")
         if options.large:
-            apart("--make", path, str(LARGE))
-            apart("--save", path, path + ".json")
+            run_isolated("--make", path, str(LARGE))
+            run_isolated("--save", path, path + ".json")
             print(f"{LARGE:,} rows, the peak of reading them held against {GOAL_MB:.0f} MB")
             for name in (path, path + ".json"):
-                one = json.loads(apart("--read", "ours", name))
+                one = json.loads(run_isolated("--read", "ours", name))
                 met = met and one["peak"] <= GOAL_MB
                 verdict = "met" if one["peak"] <= GOAL_MB else "MISSED"
                 size = Path(name).stat().st_size / 1e6

@@ -80,10 +80,10 @@ def reuse_ids(ranking: tuple[str, ...], known: Iterable[tuple[str, ...]]) -> tup
     return tuple(map(ids.get, ranking, ranking)) if ids else ranking
 
 
-def decode(data: bytes, where: str) -> str:
+def decode(data: bytes, shown: str) -> str:
     """Decode UTF-8. Raises RunError with the line of the first byte that is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise RunError(f"{where}:{line}: is not UTF-8. {CURE}") from None
+        raise RunError(f"{shown}:{line}: is not UTF-8. {CURE}") from None

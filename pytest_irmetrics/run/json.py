@@ -83,6 +83,7 @@ def lines(answers: Answers, header: Header) -> Iterator[str]:
 
 
 def _header_lines(header: Header) -> Iterator[str]:
+    """Yield a line for each key before the queries."""
     depth, golden_set, level, means = header
     values = {
         "format": FORMAT,
@@ -98,6 +99,7 @@ def _header_lines(header: Header) -> Iterator[str]:
 
 
 def _query_line(query_id: str, answer: Answer) -> str:
+    """Return the line of one query. Raises RunError for what JSON cannot hold."""
     head: dict[str, object] = {"id": query_id}
     if answer.text is not None:
         head["text"] = answer.text
@@ -143,9 +145,9 @@ def _plain_number(value: Grade) -> Grade:
 
 
 def read(
-    text: str, where: str, test: str | None = None, known: Answers = _NO_ANSWERS
+    text: str, shown: str, test: str | None = None, known: Answers = _NO_ANSWERS
 ) -> tuple[Answers, Header]:
-    """Read a run, or join the runs of a report; `where` is how errors call the file.
+    """Read a run, or join the runs of a report; `shown` is how errors call the file.
 
     Of a report's tests `test` takes the one of this id, or else those that have it in theirs. Rankings and ids that
     `known` has for the same query of a run are taken from there, to be in memory once. Raises RunError.
@@ -153,19 +155,19 @@ def read(
     # As a decorator this would be a frame of its own, which pytest shows with the whole text as an argument.
     with pause_gc():
         try:
-            return _read(text.removeprefix("\ufeff"), where, test, known)
+            return _read(text.removeprefix("\ufeff"), shown, test, known)
         except RunError:
             raise
         except (ValueError, RecursionError):
-            _refuse_text(text, where)
+            _refuse_text(text, shown)
 
 
-def _read(text: str, where: str, test: str | None, known: Answers) -> tuple[Answers, Header]:
+def _read(text: str, shown: str, test: str | None, known: Answers) -> tuple[Answers, Header]:
     """Read a text query by query, as all of them at once would take twice the memory of the run."""
     cursor = JsonCursor(text)
     if cursor.peek() != "{":
         loads(text)  # raises what is wrong with it where it is not JSON
-        raise RunError(f"{where}:1: is not a run: expected an object with the key `format`. {CURE}")
+        raise RunError(f"{shown}:1: is not a run: expected an object with the key `format`. {CURE}")
     document: dict[str | int, Any] = {}
     answers: Answers = _NO_ANSWERS
     fault: RunError | None = None
@@ -175,7 +177,7 @@ def _read(text: str, where: str, test: str | None, known: Answers) -> tuple[Answ
         if key == "queries" and cursor.peek() == "[":
             queries = (cursor.value() for _ in cursor.steps())
             try:
-                answers = _read_queries(queries, known, text, where)
+                answers = _read_queries(queries, known, text, shown)
             except RunError as error:
                 # What is wrong with the whole file comes first, as it explains the rest.
                 fault = error
@@ -186,70 +188,73 @@ def _read(text: str, where: str, test: str | None, known: Answers) -> tuple[Answ
     cursor.end()
     tests = document.get("tests")
     if document.get("format") == REPORT_FORMAT and isinstance(tests, list):
-        return _read_report(tests, text, where, test)
-    refuse_test(test, where)
-    header = _read_header(document, where)
+        return _read_report(tests, text, shown, test)
+    refuse_test(test, shown)
+    header = _read_header(document, shown)
     if fault is not None:
         raise fault
     return answers, header
 
 
-def _refuse_text(text: str, where: str) -> NoReturn:
+def _refuse_text(text: str, shown: str) -> NoReturn:
     """Say what is wrong with a text that is not strict JSON."""
     conflict = CONFLICT.search(text)
     if conflict:
         line = line_at(text, conflict.start())
         raise RunError(
-            f"{where}:{line}: a conflict's marker, left by a merge. Take one side whole (`git checkout --ours` or `--theirs`), "
+            f"{shown}:{line}: a conflict's marker, left by a merge. Take one side whole (`git checkout --ours` or `--theirs`), "
             "or store it anew (a baseline: `pytest --ir-baseline-update`)."
         )
     body = text.rstrip()
     if not body:
-        raise RunError(f"{where}:1: the file is empty. {CURE}")
+        raise RunError(f"{shown}:1: the file is empty. {CURE}")
     text = text.removeprefix("\ufeff")
     try:
         try:
             loads(text)
         except NotStrictError:
-            _refuse_flaw(text, where)
+            _refuse_flaw(text, shown)
     except json.JSONDecodeError as error:
         if error.pos >= len(body) or not body.endswith("}"):
-            raise RunError(f"{where}:{line_at(text, len(body))}: the file was cut short. {CURE}") from None
+            raise RunError(f"{shown}:{line_at(text, len(body))}: the file was cut short. {CURE}") from None
         raise RunError(
-            f"{where}:{error.lineno}: is not JSON: {error.msg}, column {error.colno}. {CURE}"
+            f"{shown}:{error.lineno}: is not JSON: {error.msg}, column {error.colno}. {CURE}"
         ) from None
     except RecursionError:
-        raise RunError(f"{where}:1: is nested too deeply to be a run. {CURE}") from None
+        raise RunError(f"{shown}:1: is nested too deeply to be a run. {CURE}") from None
     except RunError:
         raise
     except ValueError:
-        raise RunError(f"{where}:1: holds a number of thousands of digits. {CURE}") from None
+        raise RunError(f"{shown}:1: holds a number of thousands of digits. {CURE}") from None
     raise AssertionError("text that is strict JSON was refused")
 
 
-def _refuse_flaw(text: str, where: str) -> NoReturn:
+def _refuse_flaw(text: str, shown: str) -> NoReturn:
+    """Say which key is there twice, or which number is not finite."""
     flaw = find_flaw(text)
     if isinstance(flaw, DuplicateKey):
         first, second = line_at(text, flaw.first), line_at(text, flaw.second)
         raise RunError(
-            f"{where}:{second}: the key {quote(flaw.key)} is there twice, first in line {first}. {CURE}"
+            f"{shown}:{second}: the key {quote(flaw.key)} is there twice, first in line {first}. {CURE}"
         ) from None
     raise RunError(
-        f"{where}:{line_at(text, flaw.offset)}: {flaw.written} is not a finite number. {CURE}"
+        f"{shown}:{line_at(text, flaw.offset)}: {flaw.written} is not a finite number. {CURE}"
     ) from None
 
 
-def refuse_test(test: str | None, where: str) -> None:
+def refuse_test(test: str | None, shown: str) -> None:
     """Raise NoTestsError where a test is named and the file holds none."""
     if test is not None:
         raise NoTestsError(
-            f"{where}:1: is one run, and no report of tests to take {quote(test, 200)} from. Leave the test out."
+            f"{shown}:1: is one run, and no report of tests to take {quote(test, 200)} from. Leave the test out."
         )
 
 
-def _read_header(document: Mapping[Any, Any], where: str) -> Header:
+def _read_header(document: Mapping[Any, Any], shown: str) -> Header:
+    """Check and return all of a run but its queries; of these only that they are a list."""
+
     def refuse(fault: str, cure: str = CURE) -> NoReturn:
-        raise RunError(f"{where}:1: {fault}. {cure}")
+        raise RunError(f"{shown}:1: {fault}. {cure}")
 
     found = document.get("format")
     if found != FORMAT:
@@ -287,16 +292,16 @@ def _read_header(document: Mapping[Any, Any], where: str) -> Header:
 
 
 def _read_queries(
-    queries: Iterable[object], known: Answers, text: str, where: str, run_path: tuple[str | int, ...] = ()
+    queries: Iterable[object], known: Answers, text: str, shown: str, run_path: tuple[str | int, ...] = ()
 ) -> dict[str, Answer]:
-    """Read the queries of a run that is at a path in the text."""
+    """Read the queries of the run that is at a path in the text; the text serves to find the line of a fault."""
     answers: dict[str, Answer] = {}
 
     def line_of(number: int) -> int:
         return line_at(text, offset_of(text, (*run_path, "queries", number)))
 
     def refuse(fault: str) -> NoReturn:
-        raise RunError(f"{where}:{line_of(len(answers))}: {fault}. {CURE}")
+        raise RunError(f"{shown}:{line_of(len(answers))}: {fault}. {CURE}")
 
     for query in queries:
         query_id, answer = _read_query(query, known, refuse)
@@ -308,6 +313,7 @@ def _read_queries(
 
 
 def _read_query(query: object, known: Answers, refuse_query: Refuse) -> tuple[str, Answer]:
+    """Check one query; return its id and answer."""
     if not isinstance(query, dict) or not isinstance(query.get("id"), str):
         refuse_query("a query is not an object with the text `id`")
     query_id = query["id"]
@@ -384,19 +390,20 @@ def _check_keys(found: Mapping[str, Any], known: Sequence[str], refuse: Refuse) 
 # Reports.
 
 
-def _read_report(tests: list[Any], text: str, where: str, test: str | None) -> tuple[Answers, Header]:
+def _read_report(tests: list[Any], text: str, shown: str, test: str | None) -> tuple[Answers, Header]:
+    """Read the runs of a report's tests, or of those that `test` names, as one run."""
     from pytest_irmetrics.run.merging import RunOfTest, merge  # noqa: PLC0415 - baselines are no reports
 
     runs = []
-    for number, name in _choose_tests(tests, test, where).items():
+    for number, name in _choose_tests(tests, test, shown).items():
         run = tests[number]["run"]
-        header = _read_header(run, where)
+        header = _read_header(run, shown)
         path = ("tests", number, "run")
-        runs.append(RunOfTest(name, _read_queries(run["queries"], _NO_ANSWERS, text, where, path), header))
-    return merge(runs, where)
+        runs.append(RunOfTest(name, _read_queries(run["queries"], _NO_ANSWERS, text, shown, path), header))
+    return merge(runs, shown)
 
 
-def _choose_tests(tests: list[Any], test: str | None, where: str) -> dict[int, str]:
+def _choose_tests(tests: list[Any], test: str | None, shown: str) -> dict[int, str]:
     """Return the positions of the tests whose runs are wanted, with their ids."""
     found = {
         number: str(one.get("nodeid"))
@@ -407,12 +414,12 @@ def _choose_tests(tests: list[Any], test: str | None, where: str) -> dict[int, s
     wanted = names if test is None else [test] if test in names else [name for name in names if test in name]
     if not names:
         raise RunError(
-            f"{where}:1: is a report without a run: no test of it measured anything. See what failed, and write it anew."
+            f"{shown}:1: is a report without a run: no test of it measured anything. See what failed, and write it anew."
         )
     if not wanted:
         some = ", ".join(quote(name, 200) for name in names[:_MOST_TESTS])
         raise RunError(
-            f"{where}:1: has no run of a test {quote(str(test), 200)}: there is none of that name, or its queries "
+            f"{shown}:1: has no run of a test {quote(str(test), 200)}: there is none of that name, or its queries "
             f"failed. There are runs of {some}{', …' if len(names) > _MOST_TESTS else ''}. Name one, or write the report anew."
         )
     return {number: name for number, name in found.items() if name in wanted}

@@ -24,8 +24,8 @@ class RunOfTest(NamedTuple):
     header: Header
 
 
-def merge(runs: Sequence[RunOfTest], where: str) -> tuple[Answers, Header]:
-    """Return one run that answers what each of these does; `where` is how errors call the report's file.
+def merge(runs: Sequence[RunOfTest], shown: str) -> tuple[Answers, Header]:
+    """Return one run that answers what each of these does; `shown` is how errors call the report's file.
 
     A query that several have is one query where its text, params and rankings are the same. What they say of it
     besides, and of themselves, is kept where they agree; judgments only where they agree on the relevance level,
@@ -35,7 +35,7 @@ def merge(runs: Sequence[RunOfTest], where: str) -> tuple[Answers, Header]:
 
     def refuse(conflict: str) -> NoReturn:
         raise RunError(
-            f"{where}:1: is a report of {len(runs)} runs that cannot be one: {conflict}. Say whose run is wanted: "
+            f"{shown}:1: is a report of {len(runs)} runs that cannot be one: {conflict}. Say whose run is wanted: "
             "`Run.load(path, test=request.node.nodeid)` in a fixture of function scope, or a part of a test's id that "
             "only its run has; on the command line `--test`. Or write a report of one test: `pytest NODEID --ir-report=json:PATH`."
         )

@@ -40,10 +40,10 @@ def lines(answers: Answers) -> Iterator[str]:
             yield f"{query_id} Q0 {doc} {rank + 1} {len(ranking) - rank} pytest-irmetrics\n"
 
 
-def read(file: Path, where: str) -> Answers:
+def read(file: Path, shown: str) -> Answers:
     """Read lines in any order; documents come in the order of trec_eval, and the rank is not read.
 
-    Fields are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break space. `where` is
+    Fields are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break space. `shown` is
     how errors call the file. Raises RunError, and OSError where the file cannot be read.
     """
     # Documents and scores of a query are two flat arrays: a dictionary of them takes three times the memory.
@@ -51,22 +51,22 @@ def read(file: Path, where: str) -> Answers:
     scores: dict[bytes, array[float]] = {}
     current = None
     with pause_gc():
-        for number, line in enumerate(_lines(file, where), start=1):
+        for number, line in enumerate(_lines(file, shown), start=1):
             fields = line.split()
             if len(fields) != 6:
                 if not fields:
                     continue
-                _refuse_duplicate(file, where, before=number)
-                _refuse_fields(line, len(fields), where, number)
+                _refuse_duplicate(file, shown, before=number)
+                _refuse_fields(line, len(fields), shown, number)
             query_id, _, doc, _, written, _ = fields
             try:
                 score = float(written)
             except ValueError:
                 score = math.nan
             if math.isnan(score) or b"_" in written:
-                _refuse_duplicate(file, where, before=number)
+                _refuse_duplicate(file, shown, before=number)
                 raise RunError(
-                    f"{where}:{number}: the score {_quote(written)} is not a number. Write `query Q0 document rank score tag`."
+                    f"{shown}:{number}: the score {_quote(written)} is not a number. Write `query Q0 document rank score tag`."
                 )
             if query_id != current:
                 current = query_id
@@ -76,29 +76,29 @@ def read(file: Path, where: str) -> Answers:
             scores_of_query.append(score)
         if not scores:
             raise RunError(
-                f"{where}:1: the file is empty. Give a TREC run, of lines `query Q0 document rank score tag`."
+                f"{shown}:1: the file is empty. Give a TREC run, of lines `query Q0 document rank score tag`."
             )
         if any(len(set(ids)) != len(ids) for ids in docs.values()):
-            _refuse_duplicate(file, where)
+            _refuse_duplicate(file, shown)
         try:
             return {
                 query_id.decode(): Answer((_ranking(docs.pop(query_id), of_query.tolist()),))
                 for query_id, of_query in scores.items()
             }
         except UnicodeDecodeError:
-            decode(file.read_bytes(), where)  # raises RunError with the line
+            decode(file.read_bytes(), shown)  # raises RunError with the line
             raise
 
 
-def _lines(file: Path, where: str) -> Iterator[bytes]:
-    return chain.from_iterable(_chunks_of_lines(file, where))
+def _lines(file: Path, shown: str) -> Iterator[bytes]:
+    return chain.from_iterable(_chunks_of_lines(file, shown))
 
 
-def _chunks_of_lines(file: Path, where: str) -> Iterator[list[bytes]]:
+def _chunks_of_lines(file: Path, shown: str) -> Iterator[list[bytes]]:
     with file.open("rb") as data:
         start = data.read(3)
         if start.startswith(b"\x1f\x8b"):
-            raise RunError(f"{where}:1: is compressed. Unpack it (`gunzip`).")
+            raise RunError(f"{shown}:1: is compressed. Unpack it (`gunzip`).")
         unfinished = start.removeprefix(b"\xef\xbb\xbf")
         while chunk := data.read(_CHUNK):
             whole, end, unfinished = (unfinished + chunk).rpartition(b"\n")
@@ -113,35 +113,35 @@ def _ranking(docs: list[bytes], scores: list[float]) -> tuple[str, ...]:
     return ranked(zip(ids, scores, strict=True))
 
 
-def _refuse_duplicate(file: Path, where: str, before: int | None = None) -> None:
+def _refuse_duplicate(file: Path, shown: str, before: int | None = None) -> None:
     """Raise RunError where a document comes twice for a query, in lines up to the one that is wrong otherwise."""
     seen = set()
-    for number, line in enumerate(_lines(file, where), start=1):
+    for number, line in enumerate(_lines(file, shown), start=1):
         if number == before:
             return
         if fields := line.split():
             query_id, _, doc, *_ = fields
             if (query_id, doc) in seen:
                 raise RunError(
-                    f"{where}:{number}: the document {_quote(doc)} comes twice for query {_quote(query_id)}. Keep one of the lines."
+                    f"{shown}:{number}: the document {_quote(doc)} comes twice for query {_quote(query_id)}. Keep one of the lines."
                 )
             seen.add((query_id, doc))
 
 
-def _refuse_fields(line: bytes, fields: int, where: str, number: int) -> NoReturn:
+def _refuse_fields(line: bytes, fields: int, shown: str, number: int) -> NoReturn:
     """Raise RunError for a line that has not six fields."""
     if CONFLICT.match(line.decode("utf-8", "replace")):
         raise RunError(
-            f"{where}:{number}: a conflict's marker, left by a merge. Take one side whole (`git checkout --ours` or `--theirs`)."
+            f"{shown}:{number}: a conflict's marker, left by a merge. Take one side whole (`git checkout --ours` or `--theirs`)."
         )
     if number == 1 and line.lstrip()[:1] in {b"{", b"["}:
         raise RunError(
-            f"{where}:1: looks like JSON, and a run is read as JSON only if its name ends in `.json`. Rename the file."
+            f"{shown}:1: looks like JSON, and a run is read as JSON only if its name ends in `.json`. Rename the file."
         )
     found = f"{fields} {'field' if fields == 1 else 'fields'}, not 6"
     if fields == 4 and number == 1:
         found += "; judgments (qrels) have 4"
-    raise RunError(f"{where}:{number}: {found}. Write `query Q0 document rank score tag`.")
+    raise RunError(f"{shown}:{number}: {found}. Write `query Q0 document rank score tag`.")
 
 
 def _quote(field: bytes) -> str:
