@@ -294,7 +294,13 @@ def test_a_sync_retriever_that_hangs_is_named(library):
 
 
 def test_answers_of_a_lambda_that_returns_coroutines_are_awaited_together(library):
-    engine = Engine(library, 0.005)
+    engine = Engine(library)
+
+    async def until_three_are_inside(_query):
+        while not engine.full.is_set():
+            await library.sleep(0.001)
+
+    engine.on = until_three_are_inside
     retrieved = library.run(
         aretrieve,
         QUERIES,
