@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
 
 __all__ = [
+    "BASELINE_WORDS",
     "QUERY_WORDS",
     "WORDS",
     "Gate",
@@ -37,8 +38,11 @@ WORDS = ("min", "max", "max_drop", "min_each", "max_lost", "significance")
 QUERY_WORDS = ("min", "max_drop")
 """The words that a query's own threshold may have: the others are about many queries."""
 
+BASELINE_WORDS = ("max_drop", "max_lost")
+"""The words that hold a run against the baseline."""
+
 BY_DEFAULT = "the setting ir_max_drop"
-"""Where a `max_drop` comes from that no threshold set."""
+"""The origin of a `max_drop` that no threshold sets."""
 
 _OFF = "off"
 """The limit that cancels one of a place further away."""

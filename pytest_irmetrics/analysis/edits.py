@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.analysis.evaluation_notes import xfail_reason
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
+from pytest_irmetrics.thresholds import BASELINE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,9 +148,7 @@ def _on_unchecked_passages(comparison: Comparison, against: str) -> Iterator[str
 def _on_tags(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
     """Name the queries that gained or lost a tag whose slice is gated against the baseline."""
     answers, queries = comparison.baseline.run.answers, comparison.now.golden.queries
-    gated = dict.fromkeys(
-        gate.tag for gate in gates if gate.tag is not None and gate.word in ("max_drop", "max_lost")
-    )
+    gated = dict.fromkeys(gate.tag for gate in gates if gate.tag is not None and gate.word in BASELINE_WORDS)
     for tag in gated if comparison.tag_changes else ():
         gone = [i for i in comparison.tag_changes if tag in answers[i].tags and tag not in queries[i].tags]
         came = [i for i in comparison.tag_changes if tag in queries[i].tags and tag not in answers[i].tags]

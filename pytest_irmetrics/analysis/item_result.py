@@ -16,6 +16,7 @@ from pytest_irmetrics.reports.item_report import (
     VerdictReport,
     explaining_gates,
 )
+from pytest_irmetrics.thresholds import BASELINE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
 _NAMED = 20
 """How many of a verdict's queries its report names; it says how many more there are."""
-
-_REGRESSION_WORDS = ("max_drop", "max_lost")
-"""The words of the thresholds that compare with a baseline."""
 
 _GATE_TEXTS = {
     "min": "≥{}",
@@ -154,7 +152,7 @@ class ItemResult:
     @property
     def fell(self) -> bool:
         """Whether a gate that compares with the baseline failed."""
-        return any(verdict.failed and verdict.word in _REGRESSION_WORDS for verdict in self.verdicts)
+        return any(verdict.failed and verdict.word in BASELINE_WORDS for verdict in self.verdicts)
 
     @property
     def mean_fell(self) -> bool:
@@ -167,7 +165,7 @@ class ItemResult:
     def acceptable(self) -> bool:
         """Whether storing a new baseline would make the test pass, so that the command for it is worth printing."""
         failed = [verdict for verdict in self.verdicts if verdict.failed]
-        fell = [v for v in failed if v.word in ("max_drop", "max_lost", "baseline")]
+        fell = [v for v in failed if v.word in (*BASELINE_WORDS, "baseline")]
         if len(fell) < len(failed):
             return False
         # A gate over no query would have none under a new baseline either.
@@ -181,7 +179,7 @@ class ItemResult:
         sides = [self.comparison] if then is None else [self.comparison, then]
         # A drop that an edit of the golden set hides shows under the stored labels alone.
         regressions = [
-            verdict for verdict in self.verdicts if verdict.failed and verdict.word in _REGRESSION_WORDS
+            verdict for verdict in self.verdicts if verdict.failed and verdict.word in BASELINE_WORDS
         ]
         if all(verdict.as_stored for verdict in regressions):
             sides.reverse()

@@ -123,7 +123,7 @@ def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str]
     At least three queries of the slice are worse, and either the 95 % interval of its change is below 0, or no query is
     better and the mean is lower by 0.05 or more, which is a fact about this set even if it is too small to generalise from.
     """
-    fell = dict(_hidden(comparison, metric, gated))
+    fell = dict(_hidden_changes(comparison, metric, gated))
     named = sorted(fell, key=lambda tag: fell[tag].delta * fell[tag].n)[:_MAX_SLICES]
     for tag, change in fell.items():
         if tag in named:
@@ -138,7 +138,7 @@ def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str]
         )
 
 
-def _hidden(
+def _hidden_changes(
     comparison: Comparison, metric: Metric, gated: Collection[str]
 ) -> Iterator[tuple[str, MetricChange]]:
     whole = comparison.change(metric)

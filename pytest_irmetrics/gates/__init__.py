@@ -2,6 +2,6 @@
 
 from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.query_gates import would_pass
-from pytest_irmetrics.gates.verdict import State, Verdict
+from pytest_irmetrics.gates.verdict import Verdict
 
-__all__ = ["State", "Verdict", "decide", "would_pass"]
+__all__ = ["Verdict", "decide", "would_pass"]

@@ -12,6 +12,7 @@ from pytest_irmetrics.gates.regression import RegressionJudge
 from pytest_irmetrics.gates.verdict import Verdict, at_least, verdict_on
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.retrieval.passages import document_of
+from pytest_irmetrics.thresholds import BASELINE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,7 +69,7 @@ def decide(
                 verdicts.append(_significance_alone(gate, regression))
         elif single_queries_only:
             continue
-        elif gate.word in ("max_drop", "max_lost"):
+        elif gate.word in BASELINE_WORDS:
             verdicts.append(_without_baseline(gate) if regression is None else regression.judge(gate))
         else:
             verdicts.append(_bound(evaluation, gate))

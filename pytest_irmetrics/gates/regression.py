@@ -15,6 +15,7 @@ from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates import wording
 from pytest_irmetrics.gates.fall import Fall
 from pytest_irmetrics.gates.verdict import Verdict, at_least, verdict_on
+from pytest_irmetrics.thresholds import BASELINE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,7 +98,7 @@ class RegressionJudge:
         falls = {}
         for gate in self._gates:
             if (
-                gate.word in ("max_drop", "max_lost")
+                gate.word in BASELINE_WORDS
                 and self._depth_below_cutoff(gate) is None
                 and self._paired_share(gate) >= _MIN_PAIRED
             ):
