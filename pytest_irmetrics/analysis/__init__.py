@@ -1,1 +1,1 @@
-"""What a reader should know besides the verdict: kind of change, edits, trust, self-test, labelling."""
+"""Explain results beyond the verdict: the kind of change, golden-set edits, trust in scores, the self-test, labelling."""

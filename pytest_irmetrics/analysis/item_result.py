@@ -227,11 +227,7 @@ class ItemResult:
 
     def explained_by(self) -> int:
         """Return how many queries explain the failed gates."""
-        scored = [
-            verdict
-            for verdict in explaining_gates(self.verdicts)
-            if verdict.word not in ("errors", "baseline")
-        ]
+        scored = explaining_gates(self.verdicts, scores_only=True)
         return len({query_id for verdict in scored for query_id in verdict.queries})
 
     def query_reports(self, *, everything: bool) -> list[QueryReport]:

@@ -129,8 +129,8 @@ def _fewer_results(comparison: Comparison) -> Iterator[str]:
         return
     before, now = (math.fsum(side) / len(answered) for side in zip(*answered, strict=True))
     if now < _FEWER_RESULTS * before:
-        whose = "of the others " if emptied >= _FEWEST_QUERIES else ""
-        yield f"Fewer results come back: {now:.1f} a query {whose}on average, and {before:.1f} before."
+        which = "of the others " if emptied >= _FEWEST_QUERIES else ""
+        yield f"Fewer results come back: {now:.1f} a query {which}on average, and {before:.1f} before."
 
 
 def _cause(parts: Causes, change: MetricChange, comparison: Comparison) -> str:

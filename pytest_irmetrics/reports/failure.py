@@ -93,8 +93,7 @@ def _errors(
 
 def _explanation(item: ItemReport, queries: Mapping[str, QueryReport], screen: Screen) -> Iterator[str]:
     """Show the queries that explain the failed gates, those of the first gate first."""
-    # `errors` has its own section, and the queries of `baseline` are those that are not compared.
-    gates = [gate for gate in explaining_gates(item.gates) if gate.word not in ("errors", "baseline")]
+    gates = explaining_gates(item.gates, scores_only=True)
     metrics = explaining_queries(gates, queries)
     # Of each failed gate at least the query that matters most.
     leading = list(dict.fromkeys(gate.queries[0] for gate in gates))
@@ -179,7 +178,7 @@ def _commands(item: ItemReport, failed: Sequence[VerdictReport], screen: Screen)
         separator = "=" if query.startswith("-") else " "
         option = f"--ir-query{separator}{shlex.quote(query)}"
         lines.append(screen.line(f"To look closer: {item.look} {option}"))
-    if item.accept is not None and any(gate.word in ("max_drop", "max_lost", "baseline") for gate in failed):
+    if item.accept is not None:
         lines.append(screen.line(f"To accept it:   {item.accept}"))
     return lines if len(lines) > 1 else []
 

@@ -117,15 +117,16 @@ class VerdictReport:
     """Whether the drop shows only under the judgments stored with the baseline."""
 
 
-def explaining_gates(gates: Iterable[AnyVerdict]) -> list[AnyVerdict]:
+def explaining_gates(gates: Iterable[AnyVerdict], *, scores_only: bool = False) -> list[AnyVerdict]:
     """Return the failed gates that name queries; where a drop failed, without those on `min` and `max` of a mean.
 
-    What was low before the drop does not explain it.
+    What was low before the drop does not explain it. ``scores_only`` leaves out queries with an error, and queries that are
+    not compared with the baseline.
     """
     failed = [gate for gate in gates if gate.state == "failed" and gate.queries]
     if any(gate.shares for gate in failed):
-        return [gate for gate in failed if gate.single or gate.word not in ("min", "max")]
-    return failed
+        failed = [gate for gate in failed if gate.single or gate.word not in ("min", "max")]
+    return [gate for gate in failed if not scores_only or gate.word not in ("errors", "baseline")]
 
 
 @dataclass(frozen=True, slots=True)

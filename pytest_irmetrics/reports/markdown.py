@@ -139,8 +139,8 @@ def _lines(
         yield ""
     for item in items[:most]:
         scores = ", ".join(map(texts.gated_score, texts.gated_rows(item)))
-        told = f"{_words(texts.verdict(item, session))}{f'; {_words(scores)}' if scores else ''}"
-        yield f"- {_code(names[item.nodeid])}: {told}"
+        verdict = _words(texts.verdict(item, session))
+        yield f"- {_code(names[item.nodeid])}: {verdict}{f'; {_words(scores)}' if scores else ''}"
     if most is not None and len(items) > most:
         yield from ("", _left_out(len(items) - most, unit))
 
@@ -188,8 +188,8 @@ def _table(item: ItemReport) -> Iterator[str]:
         cells = [_code(texts.row_name(row)), str(row.n), texts.now_text(row)]
         if compared:
             cells += [texts.baseline_text(row), texts.delta_text(row)]
-        told = f"**{row.verdict}**" if row.verdict == "FAILS" else _words(row.verdict)
-        yield _row([*cells, _words(row.gate), told])
+        verdict = f"**{row.verdict}**" if row.verdict == "FAILS" else _words(row.verdict)
+        yield _row([*cells, _words(row.gate), verdict])
 
 
 def _slices(item: ItemReport) -> Iterator[str]:
@@ -225,9 +225,9 @@ def _selftest(item: ItemReport) -> Iterator[str]:
         yield "| :-- | --: | :-- | :-- |"
     for degradation in tried[:_MOST]:
         caught = _words(texts.caught_text(degradation), 200)
-        told = caught if degradation.caught_by else f"**{caught}**"
+        verdict = caught if degradation.caught_by else f"**{caught}**"
         moved = _words(texts.deltas_text(degradation), 200)
-        yield _row([_words(degradation.name, 80), str(degradation.queries), moved, told])
+        yield _row([_words(degradation.name, 80), str(degradation.queries), moved, verdict])
     if len(tried) > _MOST:
         yield from ("", _left_out(len(tried) - _MOST, "degradation"))
     for sentence in item.advice:
@@ -319,8 +319,8 @@ def _document_cell(document: RankedDocument | None) -> str:
         return ""
     judgment = document.judgment if document.judged else ""
     facts = [f"**{judgment}**" if _is_marked(document) else judgment, document.move]
-    told = ", ".join(filter(None, facts))
-    return f"{_code(document.doc_id, 80)}{f' ({told})' if told else ''}"
+    remark = ", ".join(filter(None, facts))
+    return f"{_code(document.doc_id, 80)}{f' ({remark})' if remark else ''}"
 
 
 def _left_out(count: int, one: str, many: str | None = None) -> str:

@@ -195,8 +195,8 @@ def one_line(item: ItemReport, name: str, screen: Screen, *, expected: bool = Fa
     if item.outcome == "error":
         ungated = ""  # the gate is that every query is retrieved
     size = plural(item.query_count, "query", "queries")
-    whose = "" if item.selftest is None else "baseline "
-    verdict = f"{whose}{_VERDICTS[item.outcome]}{' as expected' if expected else ''}, {ungated}{size}"
+    subject = "" if item.selftest is None else "baseline "
+    verdict = f"{subject}{_VERDICTS[item.outcome]}{' as expected' if expected else ''}, {ungated}{size}"
     line = _name_and_verdict(name, verdict, screen)
     separator = "; "
     for row in texts.gated_rows(item):

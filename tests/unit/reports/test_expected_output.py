@@ -86,5 +86,7 @@ def test_the_message_of_a_golden_set_with_errors_is_as_expected():
         queries=["a", "b"],
         shares=[],
     )
-    message = failure_message(failing(outcome="error", rows=[], queries=places, gates=[errors]), Screen(80))
+    message = failure_message(
+        failing(outcome="error", accept=None, rows=[], queries=places, gates=[errors]), Screen(80)
+    )
     assert_as_expected("reports/failure-errors.txt", f"{message}\n")
