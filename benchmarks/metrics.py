@@ -278,10 +278,10 @@ def compare(size: str, peers: list[str], rounds: int) -> int:
         for _ in range(rounds):
             for tool in tools:
                 tool.times.append(tool.score(tool.runs))
-        ours, public, *others = tools
-        print(f"{size:<16}{ours.name:<13}{statistics.median(ours.times):>9.2f}")
+        core, public, *others = tools
+        print(f"{size:<16}{core.name:<13}{statistics.median(core.times):>9.2f}")
         print(f"{size:<16}{public.name:<13}{statistics.median(public.times):>9.2f}")
-        pairs = [(peer, ours, GOALS[peer.name]) for peer in others]
+        pairs = [(peer, core, GOALS[peer.name]) for peer in others]
         pairs += [(peer, public, PUBLIC_GOALS) for peer in others if peer.name == "pytrec_eval"]
         for peer, mine, goals in pairs:
             ratio = statistics.median(
@@ -293,7 +293,7 @@ def compare(size: str, peers: list[str], rounds: int) -> int:
             taken = statistics.median(peer.times)
             print(f"{size:<16}{peer.name:<13}{taken:>9.2f}{ratio:>12.1f} {mine.name:<7}{goal:>5}{verdict}")
         for tool in tools[1:]:
-            for name, value in ours.means.items():
+            for name, value in core.means.items():
                 if abs(tool.means[name] - value) > 1e-9:
                     missed += 1
                     print(f"{'':<16}{name} is {value} here and {tool.means[name]} there")
@@ -348,7 +348,7 @@ def main() -> int:
         return 0
 
     print(f"Python {sys.version.split()[0]}; {', '.join(METRICS)}\n")
-    print(f"{'queries x depth':<16}{'tool':<13}{'ms':>9}{'times':>12} {'ours':<7}{'goal':>5}")
+    print(f"{'queries x depth':<16}{'tool':<13}{'ms':>9}{'times':>12} {'of':<7}{'goal':>5}")
     missed = 0
     for size in filter(None, options.sizes.split(",")):
         missed += compare(size, options.peers.split(","), options.rounds)
