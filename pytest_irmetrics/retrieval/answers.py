@@ -155,7 +155,7 @@ def split_batch(answer: Any, size: int, read: Callable[[Any], T]) -> list[T]:
 
 
 async def split_batch_async(answer: AsyncIterable[Any], size: int, read: Callable[[Any], T]) -> list[T]:
-    """Do as `split_batch`, with an asynchronous iterator."""
+    """Return one result for each of `size` queries of an asynchronous iterator, as `split_batch` does."""
     return _require_one_each(await draw_items_async(answer, size + 1, read), size)
 
 

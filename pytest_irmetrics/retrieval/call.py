@@ -140,7 +140,7 @@ def _is_asyncio_cancellation(error: BaseException) -> bool:
 
 
 async def call_retriever_async(function: Callable[..., Any], call: Call, options: RetrievalOptions) -> Reply:
-    """Do as `call_retriever`, and await the answer if need be, on whatever event loop runs."""
+    """Call the retriever, await its answer if need be, and read it; on whatever event loop runs."""
     reply = call_retriever(function, call, options)
     return await await_answer(reply, options) if isinstance(reply, PendingAnswer) else reply
 
@@ -172,7 +172,7 @@ def _draw(call: Call, answer: Any, depth: int) -> list[list[Any] | str]:
 
 
 async def _draw_async(call: Call, answer: Any, depth: int) -> list[list[Any] | str]:
-    """Do as `_draw`, with an asynchronous iterator."""
+    """Return the items of each query of an asynchronous iterator, as `_draw` does."""
     if not call.is_batch:
         return [await draw_items_async(answer, depth)]
     return await split_batch_async(answer, len(call.query_ids), lambda result: _draw_one(result, depth))

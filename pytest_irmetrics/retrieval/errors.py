@@ -1,4 +1,4 @@
-"""Explain what a retriever raised: type, message, the user's own line, and what mends it where that is known."""
+"""Explain what a retriever raised: type, message, the user's own line, and how to fix it where that is known."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
     (RuntimeError, "There is no current event loop in thread", _ASYNC_ITSELF),
     (RuntimeError, "no running event loop", _ASYNC_ITSELF),
 )
-"""Well-known errors: type, a part of the message, and what mends it."""
+"""Well-known errors: type, a part of the message, and how to fix it."""
 
 
 @dataclass(frozen=True, slots=True)

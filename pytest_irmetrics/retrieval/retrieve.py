@@ -77,7 +77,7 @@ def retrieve(
 async def aretrieve(
     queries: Iterable[QueryLike], retriever: Any, options: RetrievalOptions | None = None
 ) -> Retrieved:
-    """Do as `retrieve` does on the event loop that runs; the retriever may be sync or async.
+    """Ask a retriever, sync or async, every query on the event loop that runs; else as `retrieve`.
 
     The loop is asyncio's or trio's; without a timeout, concurrency and an executor any other will do.
     """

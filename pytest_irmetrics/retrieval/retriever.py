@@ -93,7 +93,7 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
 
 
 def is_async(retriever: object) -> bool:
-    """Say whether a call of the retriever has to be awaited, as far as can be told without calling it."""
+    """Say whether a call of the retriever has to be awaited, as far as can be known without calling it."""
     function = retriever.function if isinstance(retriever, Batched) else retriever
     while isinstance(function, functools.partial):
         function = function.func
@@ -133,7 +133,7 @@ class Retriever:
     signature: inspect.Signature | None
     """None: unreadable, so the function is called with (query, k)."""
     is_async: bool
-    """Whether a call has to be awaited, as far as can be told without calling."""
+    """Whether a call has to be awaited, as far as can be known without calling."""
     depth_advice: str | None = None
     """Where the depth is set of a framework's object that cannot be handed one, a sentence; None: it is handed over."""
     _styles: dict[tuple[str, ...], _CallStyle | str] = field(default_factory=dict, compare=False, repr=False)

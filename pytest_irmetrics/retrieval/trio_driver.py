@@ -1,4 +1,4 @@
-"""Run a schedule of calls on trio, which is imported by whoever runs it and never by us."""
+"""Run a schedule of calls on trio, without importing trio where nobody else has."""
 
 from __future__ import annotations
 
