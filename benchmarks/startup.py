@@ -124,9 +124,9 @@ def unrelated(package: Path, folder: Path, samples: int) -> bool:
     env = environment(package, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
     command = [sys.executable, "-c", UNRELATED]
     run(command, folder, env)  # writes the byte code
-    told = [json.loads(run(command, folder, env)[0]) for _ in range(samples)]
-    cost = statistics.median(milliseconds for milliseconds, _ in told)
-    names = [name for name in told[0][1] if name.startswith("pytest_irmetrics")]
+    samples_taken = [json.loads(run(command, folder, env)[0]) for _ in range(samples)]
+    cost = statistics.median(milliseconds for milliseconds, _ in samples_taken)
+    names = [name for name in samples_taken[0][1] if name.startswith("pytest_irmetrics")]
     print(f"an unrelated pytest run pays {cost:.2f} ms for the plugin (goal: under {UNRELATED_GOAL:g} ms)")
     print("it imports:", ", ".join(names))
     return cost < UNRELATED_GOAL

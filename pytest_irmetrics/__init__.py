@@ -31,7 +31,7 @@ __all__ = [
     "evaluate",
 ]
 
-_ROOMS = {
+_MODULES = {
     "Comparison": "comparison",
     "Evaluation": "evaluation",
     "GoldenSet": "golden",
@@ -47,11 +47,11 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> object:
-    if name not in _ROOMS:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415 - a plain pytest run never comes here
 
-    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

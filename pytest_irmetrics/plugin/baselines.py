@@ -85,7 +85,7 @@ def _queries_of(golden: GoldenSet, run: Run) -> Run:
 
 
 def _missing_baseline(item: GatedItem, path: Path) -> str:
-    """Say how to store the baseline that is missing, or how to keep it where a test was renamed."""
+    """Word how to store the baseline that is missing, or how to keep it where a test was renamed."""
     shown = item.session.shown
     lines = [f"There is no baseline for this test: {shown(path)}."]
     commands = [f"To store one, and then commit it: {item.command('--ir-baseline-update')}"]
@@ -126,7 +126,7 @@ def baselines_without_file(config: pytest.Config) -> list[Path]:
 
 
 def unused_gating(config: pytest.Config, *, interrupted: bool) -> str | None:
-    """Say that a run should have gated on baselines, and that none of its tests used irmetrics.
+    """Word that a run should have gated on baselines, and that none of its tests used irmetrics.
 
     None where the run was interrupted, was not to gate, or may have left out the tests that do.
     """

@@ -57,7 +57,7 @@ def default_fixtures(manager: pytest.PytestPluginManager) -> ModuleType:
     """Return a plugin with those default fixtures that no other plugin defines.
 
     Of two plugins' fixtures with one name the plugin that was loaded last wins, and ``-p`` loads before any that is
-    installed. What stands in a conftest.py or a test file wins anyhow.
+    installed. A fixture in a conftest.py or a test file wins over both.
     """
     offered = {name for plugin in manager.get_plugins() for name in _fixtures_of(plugin)}
     plugin = ModuleType("pytest_irmetrics.plugin.defaults", __doc__)

@@ -101,7 +101,7 @@ class IRMetrics:
     ) -> Coroutine[Any, Any, Evaluation]:
         """Do as ``check`` does, for async tests; the retriever may be sync or async."""
         __tracebackhide__ = True
-        self._begin_check()  # here, so that a call that nobody awaits is told from none
+        self._begin_check()  # here, so that a call that is never awaited counts as one
         self._awaited = False
         return self._acheck(self._check(retriever, golden, against))
 
@@ -213,7 +213,7 @@ class IRMetrics:
         )
 
     def _read_stored_run(self, golden: GoldenSet, against: Any, retriever: Any = None) -> StoredRun | None:
-        """Read the stored run to compare with, before any query is asked, so that nobody waits to learn of a missing one.
+        """Read the stored run to compare with before any query is asked, so that a missing one fails at once.
 
         None where there is none, or where `against` is a retriever or an Evaluation that can be compared with.
         """
@@ -243,7 +243,7 @@ class IRMetrics:
             single_queries_only=bool(settings.only_queries),
         )
         if settings.update and comparison is None:
-            # The first baseline: that nothing was there to compare with is no news.
+            # The first baseline: of course there was nothing to compare with.
             verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
         result = ItemResult(now, gates, verdicts, comparison, against=against, notes=self._notes)
         if not now.errors:
@@ -313,7 +313,7 @@ class IRMetrics:
             return self._report.dumps()
         if not self._checks:
             return None
-        # Nothing was evaluated, for a reason that the failure tells; what stands beside the test is told all the same.
+        # Nothing was evaluated, and the failure says why; baselines whose test is gone are reported all the same.
         path = item.parameter.path if item.parameter is not None else None
         name = item.node.name if path is None else item.session.shown(path)
         return ItemReport(item.node.nodeid, name, outcome="not evaluated", stale=item.stale()).dumps()
@@ -429,7 +429,7 @@ def _require_no_errors(other: Evaluation) -> None:
 
 
 def fail(message: str) -> NoReturn:
-    """Fail the test with nothing but a message: a traceback through our code helps nobody."""
+    """Fail the test with nothing but a message: a traceback through our code helps no user."""
     __tracebackhide__ = True
     failed = pytest.fail.Exception(message, pytrace=False)
     setattr(failed, _HEADLINE, message.partition("\n")[0])

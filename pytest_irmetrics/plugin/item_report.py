@@ -75,7 +75,7 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
         if metric.kind != "latency":
             try:
                 means[metric.name] = evaluation.mean(metric)
-            except NoQueryError:  # a metric over no query has no mean to tell
+            except NoQueryError:  # a metric over no query has no mean
                 continue
     path = golden.path
     return Run.of(
