@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates import wording
+from pytest_irmetrics.gates.baseline_gates import BaselineJudge
 from pytest_irmetrics.gates.query_gates import judge_queries
-from pytest_irmetrics.gates.regression import RegressionJudge
 from pytest_irmetrics.gates.verdict import Verdict, at_least, verdict_on
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.retrieval.passages import document_of
@@ -52,28 +52,28 @@ def decide(
     # Of single queries, foreign ids may be just what is wrong with them.
     if not single_queries_only and (foreign := _foreign_ids(evaluation)):
         return (foreign,)
-    regression = None
+    judge = None
     if comparison is not None:
-        regression = RegressionJudge(
+        judge = BaselineJudge(
             evaluation, gates, comparison, against=against, update_command=update_command, storing=storing
         )
     verdicts = [*_forbidden(evaluation), *_wrongly_answered(evaluation, gates)]
-    if regression is not None and not single_queries_only:
-        verdicts += regression.judge_pairing()
+    if judge is not None and not single_queries_only:
+        verdicts += judge.judge_pairing()
     for gate in gates:
         if gate.word == "min_each":
             if not single_queries_only or _without_own_min(evaluation, gate):
                 verdicts.append(_min_each(evaluation, gate))
         elif gate.word == "significance":  # it narrows a max_drop, whose verdict speaks of it
             if "max_drop" not in gates.of(gate.metric, gate.tag):
-                verdicts.append(_significance_alone(gate, regression))
+                verdicts.append(_significance_alone(gate, judge))
         elif single_queries_only:
             continue
         elif gate.word in BASELINE_WORDS:
-            verdicts.append(_without_baseline(gate) if regression is None else regression.judge(gate))
+            verdicts.append(_without_baseline(gate) if judge is None else judge.judge(gate))
         else:
             verdicts.append(_bound(evaluation, gate))
-    verdicts += judge_queries(evaluation, regression)
+    verdicts += judge_queries(evaluation, judge)
     return tuple(sorted(verdicts, key=lambda verdict: _ORDER[verdict.state]))
 
 
@@ -132,9 +132,9 @@ def _without_baseline(gate: Gate) -> Verdict:
     return verdict_on(gate, "not checked", wording.without_baseline(gate))
 
 
-def _significance_alone(gate: Gate, regression: RegressionJudge | None) -> Verdict:
+def _significance_alone(gate: Gate, judge: BaselineJudge | None) -> Verdict:
     """Fail a ``significance`` without a ``max_drop`` to narrow, which would else gate nothing unseen."""
-    if regression is None:
+    if judge is None:
         return _without_baseline(gate)
     return verdict_on(gate, "failed", wording.significance_alone(gate))
 

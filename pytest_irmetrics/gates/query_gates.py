@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.gates import wording
-from pytest_irmetrics.gates.regression import query_verdict
+from pytest_irmetrics.gates.baseline_gates import query_verdict
 from pytest_irmetrics.gates.verdict import at_least
 from pytest_irmetrics.thresholds import Gate
 
@@ -13,34 +13,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates.regression import RegressionJudge
+    from pytest_irmetrics.gates.baseline_gates import BaselineJudge
     from pytest_irmetrics.gates.verdict import Verdict
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.thresholds import Gates
 
 
-def judge_queries(evaluation: Evaluation, regression: RegressionJudge | None) -> Iterator[Verdict]:
+def judge_queries(evaluation: Evaluation, judge: BaselineJudge | None) -> Iterator[Verdict]:
     """Hold single queries against their own thresholds."""
     for query in evaluation.counted:
         for own in query.thresholds:
             for word, limit in own.limits.items():
                 if limit is not None:
                     gate = Gate(own.metric, None, word, limit, own.origin)
-                    yield _judge_query(gate, query, evaluation.score(own.metric, query.id), regression)
+                    yield _judge_query(gate, query, evaluation.score(own.metric, query.id), judge)
 
 
-def _judge_query(
-    gate: Gate, query: Query, score: float | None, regression: RegressionJudge | None
-) -> Verdict:
+def _judge_query(gate: Gate, query: Query, score: float | None, judge: BaselineJudge | None) -> Verdict:
     if score is None:
         return query_verdict(gate, query, "failed", wording.query_undefined(gate, query.id))
     if gate.word == "min":
         holds = at_least(score, gate.limit.value)
         text = wording.query_min(gate, query.id, score, holds=holds)
         return query_verdict(gate, query, "passed" if holds else "failed", text)
-    if regression is None:
+    if judge is None:
         return query_verdict(gate, query, "not checked", wording.without_baseline(gate, query.id))
-    return regression.judge_query(gate, query)
+    return judge.judge_query(gate, query)
 
 
 def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.comparison import Comparison, LabelPart, MetricChange, RunNoise
     from pytest_irmetrics.evaluation import NoQueryError
-    from pytest_irmetrics.gates.fall import Fall
+    from pytest_irmetrics.gates.regression import Regression
     from pytest_irmetrics.thresholds import Gate
 
 _QUERY = ("query", "queries")
@@ -172,39 +172,51 @@ def nothing_to_compare(gate: Gate, reason: NoQueryError | str) -> str:
     return f"{subject(gate)}: {gate.word} is not checked, because {reason}"
 
 
-def fall(
-    fall: Fall, against: str, labels: Sequence[LabelPart] = (), p: float | None = None, narrowed: int = 0
+def regression(
+    regression: Regression,
+    against: str,
+    labels: Sequence[LabelPart] = (),
+    p: float | None = None,
+    narrowed: int = 0,
 ) -> str:
     """Say how far a metric fell from the baseline, in its mean or in queries lost, and how far it may.
 
-    ``labels`` are those that changed, where the fall is one under the stored labels; ``p`` is the p-value by which the
+    ``labels`` are those that changed, where the regression is one under the stored labels; ``p`` is the p-value by which the
     gate is narrowed, adjusted for ``narrowed`` gates.
     """
     lead = _under_stored(labels, against) if labels else ""
-    text = _drop(fall, against) if fall.gate.word == "max_drop" else _loss(fall, against)
-    tail = f" {_significance(p, fall.level, narrowed)}" if p is not None and fall.level is not None else ""
+    text = _drop(regression, against) if regression.gate.word == "max_drop" else _loss(regression, against)
+    tail = (
+        f" {_significance(p, regression.level, narrowed)}"
+        if p is not None and regression.level is not None
+        else ""
+    )
     return f"{lead}{text}{tail}"
 
 
-def _drop(fall: Fall, against: str) -> str:
-    change, name = fall.change, subject(fall.gate)
-    per_cent = f" ({fall.gate.limit} of {score_text(change.baseline)})" if fall.gate.limit.percent else ""
-    rule = f"at most {score_text(fall.allowed, fall.size)}{per_cent} is allowed"
-    if fall.failed:
+def _drop(regression: Regression, against: str) -> str:
+    change, name = regression.change, subject(regression.gate)
+    per_cent = (
+        f" ({regression.gate.limit} of {score_text(change.baseline)})"
+        if regression.gate.limit.percent
+        else ""
+    )
+    rule = f"at most {score_text(regression.allowed, regression.size)}{per_cent} is allowed"
+    if regression.failed:
         return (
-            f"{name} fell by {score_text(fall.size, fall.allowed)} from {against} "
+            f"{name} fell by {score_text(regression.size, regression.allowed)} from {against} "
             f"to {score_text(change.now, change.baseline)}; {rule}."
         )
     moved = f"moved by {signed_text(change.delta)}" if abs(change.delta) > TOLERANCE else "did not move"
-    more = ", and this much more is within what differs from run to run" if fall.within_noise else ""
+    more = ", and this much more is within what differs from run to run" if regression.within_noise else ""
     return f"{name} {moved} from {against}; {rule}{more}."
 
 
-def _loss(fall: Fall, against: str) -> str:
-    lost, scored = len(fall.change.lost), len(fall.change.before)
+def _loss(regression: Regression, against: str) -> str:
+    lost, scored = len(regression.change.lost), len(regression.change.before)
     return (
-        f"{plural(lost, *_QUERY)} of {scored} lost every point of {subject(fall.gate)} against {against}; "
-        f"at most {fall.gate.limit} may be."
+        f"{plural(lost, *_QUERY)} of {scored} lost every point of {subject(regression.gate)} against {against}; "
+        f"at most {regression.gate.limit} may be."
     )
 
 
@@ -223,29 +235,31 @@ def _p_value(p: float, *against: float) -> str:
     return f"p = {score_text(p, *against, digits=3 if p < 0.01 else 2)}"
 
 
-def fall_details(fall: Fall, today: MetricChange, labels: Sequence[LabelPart]) -> Iterator[str]:
-    """Say what a fall is made of and what it shows; ``today`` and ``labels`` of one under the stored labels."""
-    word, change = fall.gate.word, fall.change
+def regression_details(
+    regression: Regression, today: MetricChange, labels: Sequence[LabelPart]
+) -> Iterator[str]:
+    """Say what a regression is made of and what it shows; ``today`` and ``labels`` of one under the stored labels."""
+    word, change = regression.gate.word, regression.change
     if labels:
         if word == "max_drop":
             yield _shares_of_drop(change.baseline, today.now, change.delta, labels)
         yield _under_todays(word, today, labels)
     if word == "max_drop":
-        yield from _drop_details(fall)
+        yield from _drop_details(regression)
 
 
-def _drop_details(fall: Fall) -> Iterator[str]:
-    change, noise = fall.change, fall.noise
-    labels = fall.comparison.labels_delta(change.metric, change.tag)
+def _drop_details(regression: Regression) -> Iterator[str]:
+    change, noise = regression.change, regression.noise
+    labels = regression.comparison.labels_delta(change.metric, change.tag)
     if labels is not None and abs(labels) > TOLERANCE:
         then = (change.baseline or 0.0) - labels
-        yield _shares_of_drop(then, change.now, change.delta, fall.comparison.changed_labels())
+        yield _shares_of_drop(then, change.now, change.delta, regression.comparison.changed_labels())
     worse, better = len(change.worse), len(change.better)
     same = change.n - worse - better
     yield f"{plural(change.n, *_QUERY)}: {worse:,} worse, {better:,} better, {same:,} same."
     if noise is not None:
-        yield _noise(noise, fall.allowed)
-    if fall.failed:
+        yield _noise(noise, regression.allowed)
+    if regression.failed:
         yield from _generality(change, exact=noise is None)
 
 
@@ -319,7 +333,7 @@ def _under_todays(word: str, today: MetricChange, labels: Sequence[LabelPart]) -
 
 
 def accept_or_take_back(labels: Sequence[LabelPart]) -> str:
-    """Say what to do where only an edit of the golden set hides a fall."""
+    """Say what to do where only an edit of the golden set hides a regression."""
     subject = (
         "a changed relevance level alone turns"
         if tuple(labels) == ("relevance level",)
