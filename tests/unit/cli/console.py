@@ -38,3 +38,10 @@ def assert_escaped(text: str) -> None:
     assert all(line.isprintable() for line in text.splitlines())
     assert not any(word.startswith("::") for word in text.split())
     assert "##vso[" not in text
+
+
+def convert(capsys, *arguments: str, status: int = 0) -> tuple[str, list[str]]:
+    """What `convert` prints on standard output, and the lines on standard error."""
+    assert cli.main(["convert", *arguments]) == status
+    out, err = capsys.readouterr()
+    return out, err.splitlines()

@@ -1,3 +1,5 @@
+"""Command `baselines`: list and prune."""
+
 from __future__ import annotations
 
 from pathlib import Path

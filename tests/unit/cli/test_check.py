@@ -1,3 +1,5 @@
+"""Command `check`: what is printed about golden sets."""
+
 from __future__ import annotations
 
 import json

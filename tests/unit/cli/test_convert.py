@@ -1,3 +1,5 @@
+"""Command `convert`: golden sets."""
+
 from __future__ import annotations
 
 import json
@@ -15,7 +17,7 @@ from pytest_irmetrics.cli.convert import FORMATS
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.passage import normalize_text
 from pytest_irmetrics.golden.write_yaml import scalar
-from pytest_irmetrics.run import Answer, Run
+from tests.unit.cli.console import convert
 
 TARGETS = {
     "yaml": "out.yaml",
@@ -66,20 +68,13 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def convert(capsys, *arguments: str, status: int = 0) -> tuple[str, list[str]]:
-    """What is said on the standard output, and the notes and errors."""
-    assert cli.main(["convert", *arguments]) == status
-    out, err = capsys.readouterr()
-    return out, err.splitlines()
-
-
-def said(golden: GoldenSet) -> list[object]:
-    """What a golden set says, wherever it stands; who reads it again says the same."""
+def content(golden: GoldenSet) -> list[object]:
+    """A golden set without places, for comparison."""
     limits = [(threshold.metric, threshold.limits, threshold.tag) for threshold in golden.thresholds]
-    return [golden.relevance_level, limits, *map(of_query, golden.queries.values())]
+    return [golden.relevance_level, limits, *map(query_content, golden.queries.values())]
 
 
-def of_query(query: Query) -> object:
+def query_content(query: Query) -> object:
     limits = [(threshold.metric, threshold.limits) for threshold in query.thresholds]
     plain = replace(query, thresholds=(), note=query.note or None, line=None, column=None)
     return plain, limits, list(query.judgments), {key: type(value) for key, value in query.params.items()}
@@ -124,7 +119,7 @@ queries:
     xfail: TICKET-7
 """
         )
-        assert said(GoldenSet.load("out.yaml")) == said(GoldenSet.load("faq.yaml"))
+        assert content(GoldenSet.load("out.yaml")) == content(GoldenSet.load("faq.yaml"))
 
     @pytest.mark.parametrize(
         ("to", "notes"),
@@ -176,7 +171,7 @@ queries:
         for target in ("a.csv", "a.tsv", "a.jsonl"):
             assert convert(capsys, "a.yaml", target) == (f"{target}: 1 query, 2 judgments\n", [])
             assert convert(capsys, target, f"{target}.yaml") == (f"{target}.yaml: 1 query, 2 judgments\n", [])
-            assert said(GoldenSet.load(f"{target}.yaml")) == said(GoldenSet.load("a.yaml"))
+            assert content(GoldenSet.load(f"{target}.yaml")) == content(GoldenSet.load("a.yaml"))
 
     def test_passages(self, capsys):
         text = """\
@@ -288,7 +283,7 @@ queries:
         Path("a.jsonl").write_text('{"query": "=1+1", "relevant": ["@d", "-5"], "tags": ["+x"]}')
         convert(capsys, "a.jsonl", "a.csv")
         assert Path("a.csv").read_text() == "query,docid,rating,tags\n =1+1, @d,1, +x\n =1+1,-5,1,\n"
-        assert said(GoldenSet.load("a.csv")) == said(GoldenSet.load("a.jsonl"))
+        assert content(GoldenSet.load("a.csv")) == content(GoldenSet.load("a.jsonl"))
 
     @pytest.mark.parametrize(
         ("arguments", "error"),
@@ -335,7 +330,7 @@ queries:
         assert "    relevant:\n      a-rather-long-document-id-0: 2\n" in text
         assert "    forbidden:\n      - not-a-rather-long-document-id-0\n" in text
         assert "    params:\n      ? kkkk" in text
-        assert said(GoldenSet.load("a.yaml")) == said(GoldenSet.load("a.jsonl"))
+        assert content(GoldenSet.load("a.yaml")) == content(GoldenSet.load("a.jsonl"))
 
 
 NASTY = [
@@ -347,7 +342,7 @@ NASTY = [
 TEXT = st.sampled_from(NASTY) | st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12
 )
-SAID = TEXT.filter(str.strip)
+NON_BLANK = TEXT.filter(str.strip)
 VALUE = st.recursive(
     st.none()
     | st.booleans()
@@ -369,17 +364,19 @@ PASSAGES = st.lists(
 )
 QUERY = st.fixed_dictionaries(
     {
-        "query": SAID,
+        "query": NON_BLANK,
         "relevant": st.lists(TEXT, min_size=1, max_size=4, unique=True)
         | st.dictionaries(TEXT, st.integers(1, 1000) | st.floats(1, 1000), min_size=1, max_size=4),
     },
     optional={
-        "id": SAID,
+        "id": NON_BLANK,
         "tags": st.lists(TEXT, max_size=3, unique=True),
         "weight": st.floats(1e-3, 1e9) | st.integers(1, 5),
         "params": st.dictionaries(TEXT.map(str.strip).filter(bool), VALUE, max_size=3),
         "thresholds": st.just({"mrr": {"min": 0.5, "max_drop": "off"}, "ndcg(gain=exp)@10": 0.25}),
-        "xfail": SAID.filter(lambda text: text.lower() not in ("true", "false", "null", "~", "yes", "no")),
+        "xfail": NON_BLANK.filter(
+            lambda text: text.lower() not in ("true", "false", "null", "~", "yes", "no")
+        ),
         "note": TEXT,
     },
 )
@@ -445,9 +442,9 @@ def test_each_format_is_read_back(form, capsys):
                 for name in ("forbidden", "tags", "weight", "params", "thresholds", "xfail", "note")
             }
             expected.append(
-                of_query(replace(query, id=query.id if "id" in holds else query.text or "", **fields))
+                query_content(replace(query, id=query.id if "id" in holds else query.text or "", **fields))
             )
-        assert [of_query(query) for query in after.queries.values()] == expected
+        assert [query_content(query) for query in after.queries.values()] == expected
 
     there_and_back()
 
@@ -457,7 +454,7 @@ def test_passages_are_read_back(form, capsys):
     @ROUND_TRIP
     @given(
         st.lists(
-            st.fixed_dictionaries({"query": SAID, "relevant": PASSAGES}),
+            st.fixed_dictionaries({"query": NON_BLANK, "relevant": PASSAGES}),
             min_size=1,
             max_size=3,
             unique_by=lambda query: query["query"],
@@ -466,67 +463,17 @@ def test_passages_are_read_back(form, capsys):
     def there_and_back(queries):
         Path("in.jsonl").write_text("".join(f"{json.dumps(query)}\n" for query in queries))
         assert cli.main(["convert", "in.jsonl", TARGETS[form], "--force"]) == 0, capsys.readouterr().err
-        assert said(GoldenSet.load(TARGETS[form])) == said(GoldenSet.load("in.jsonl"))
+        assert content(GoldenSet.load(TARGETS[form])) == content(GoldenSet.load("in.jsonl"))
         assert all(query.passages for query in GoldenSet.load("in.jsonl").queries.values())
 
     there_and_back()
 
 
 @ROUND_TRIP
-@given(SAID, st.booleans())
+@given(NON_BLANK, st.booleans())
 def test_other_yaml_readers_read_scalars_as_the_same_text(text, flow):
     written = scalar(text, flow=flow)
     assume(len(written) < 1000)
     document = f"[{written}, {written}]" if flow else f"key: {written}\n"
     read = yaml.load(document, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     assert read == ([text, text] if flow else {"key": text})
-
-
-class TestRuns:
-    STORED = Run.of(
-        {
-            "b": Answer((("d1", "d2"), ("d2",)), "text of b", {"n": 1}, {"d1": 1}, 2.0, ("x",)),
-            "a": Answer((("d3",),)),
-            "c": Answer(((),), "nothing"),
-        },
-        depth=10,
-        golden_set="faq.yaml",
-        relevance_level=1,
-        means={"mrr": 0.5},
-    )
-
-    def test_json_to_trec_and_back(self, capsys):
-        self.STORED.save("run.json")
-        out, notes = convert(capsys, "run.json", "bm25.run")
-        assert out == "bm25.run: 2 queries\n"
-        assert notes == [
-            (
-                "note: A TREC run holds no texts (2 queries), params (1 query), judgments (1 query), weights (1 query), tags (1 query), "
-                "rankings but the first (1 query), empty results (1 query), depth, golden set, relevance level, means."
-            )
-        ]
-        assert Path("bm25.run").read_text().startswith("a Q0 d3 1 1 pytest-irmetrics\nb Q0 d1 1 2 ")
-        out, notes = convert(capsys, "bm25.run", "again.json")
-        assert (out, notes) == ("again.json: 2 queries\n", [])
-        again = Run.load("again.json")
-        assert {query_id: again[query_id] for query_id in again} == {"a": ("d3",), "b": ("d1", "d2")}
-
-    def test_trec_to_json_loses_nothing(self, capsys):
-        Path("results.txt").write_text("q Q0 d1 1 0.5 x\nq Q0 d2 2 0.75 x\n")
-        assert convert(capsys, "results.txt", "r.json", "--from", "run") == ("r.json: 1 query\n", [])
-        assert Run.load("r.json")["q"] == ("d2", "d1")
-
-    def test_never_overwrites_without_force(self, capsys):
-        self.STORED.save("run.json")
-        Path("a.run").write_text("mine")
-        _, err = convert(capsys, "run.json", "a.run", status=1)
-        assert err == ["a.run: It is there already. Write over it with --force, or name another OUT."]
-        assert convert(capsys, "run.json", "a.run", "--force")[0] == "a.run: 2 queries\n"
-
-    def test_ids_that_trec_cannot_hold(self, capsys):
-        Run({"a b": ["c"]}).save("run.json")
-        _, (error,) = convert(capsys, "run.json", "a.run", status=1)
-        assert error == (
-            "run.json: 'a b' cannot be an id in a TREC run: it holds white space, which parts the fields. "
-            "Give the query an `id` of its own, or save with the suffix .json."
-        )

@@ -1,3 +1,5 @@
+"""Command `diff`: two runs compared."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""Command `init`: the files that it writes."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Command `label`: the list of documents to judge, and appended judgments."""
+
 from __future__ import annotations
 
 import csv

@@ -1,3 +1,5 @@
+"""The console script: usage errors, help, version and exit statuses."""
+
 from __future__ import annotations
 
 import io

@@ -1,3 +1,5 @@
+"""Command `report`: a JSON report written again."""
+
 from __future__ import annotations
 
 import json as plain_json

@@ -1,3 +1,5 @@
+"""Command `schema`: the JSON Schema and the reader accept the same golden sets."""
+
 from __future__ import annotations
 
 import json

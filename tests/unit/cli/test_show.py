@@ -1,3 +1,5 @@
+"""Command `show`: one query with its rankings."""
+
 from __future__ import annotations
 
 import pytest
