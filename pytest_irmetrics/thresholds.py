@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.numbers import finite, read_number
@@ -55,8 +54,7 @@ class ThresholdError(IRMetricsError, ValueError):
     """A threshold that cannot be used: the message says what is wrong, and what to write instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """A number to hold a score against: on the metric's own scale, or in per cent of the baseline."""
 
     value: float
@@ -72,8 +70,7 @@ class Limit:
         return repr(self.value).removesuffix(".0") + ("%" if self.percent else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
+class Threshold(NamedTuple):
     """The limits that one place (a mark, a golden set, a setting) sets on one metric."""
 
     metric: Metric
@@ -87,8 +84,7 @@ class Threshold:
     """Whether nobody wrote it: it applies because of a setting's default."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(NamedTuple):
     """One limit that one test is held to: on a metric's mean over all queries, or over those with a tag."""
 
     metric: Metric

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_irmetrics.base.escape import escape_terminal, is_ascii_only, to_stream
 from pytest_irmetrics.base.layout import display_width, shorten
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
+class Screen(NamedTuple):
     """A terminal to print to: its width in cells, and its stream's encoding."""
 
     width: int = 80

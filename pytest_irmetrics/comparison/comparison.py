@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
 
 from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.moves import moves
@@ -33,8 +33,7 @@ LabelPart = Literal["judgments", "relevance level", "weights", "tags"]
 """A part of the golden set, other than its queries, that scores depend on."""
 
 
-@dataclass(frozen=True, slots=True)
-class LabelChange:
+class LabelChange(NamedTuple):
     """A judgment that changed since the baseline was stored; a grade of None says that there is, or was, none."""
 
     query_id: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -11,8 +10,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """The rank of a judged document in the baseline's ranking and in today's, from 1; None where it is not returned."""
 
     doc_id: str
@@ -46,4 +44,4 @@ def moves(judgments: Mapping[str, Grade], before: Sequence[str], after: Sequence
         if was.get(doc_id) != now.get(doc_id)
     ]
     found.sort(key=lambda move: (fall(move) <= 0, -move.grade, -fall(move), move.doc_id))
-    return tuple(replace(move, overtaken_by=overtaking(move)) for move in found)
+    return tuple(move._replace(overtaken_by=overtaking(move)) for move in found)

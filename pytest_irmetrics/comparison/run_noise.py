@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,8 +14,7 @@ NOISE_Z = 1.645
 """Standard deviations of run noise by which a fall must exceed its limit to fail: one-sided, 5 % false alarms."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunNoise:
+class RunNoise(NamedTuple):
     """How much the change of a mean varies between runs of the same retriever over the same golden set."""
 
     deviation: float

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.comparison import NOISE_Z
 from pytest_irmetrics.gates.verdict import at_least
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.thresholds import Gate
 
 
-@dataclass(frozen=True, slots=True)
-class Regression:
+class Regression(NamedTuple):
     """How far a metric fell from the baseline under one set of labels, held against a gate's limit."""
 
     gate: Gate

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
 State = Literal["passed", "failed", "not checked"]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Whether one gate passed, with the sentences that say why and the queries that explain it."""
 
     state: State

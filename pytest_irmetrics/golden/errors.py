@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.errors import IRMetricsError
 
@@ -17,8 +16,7 @@ __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 MAX_PROBLEMS = 1000  # a hostile file could have millions
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One error in a golden set: its place, what is wrong, and what to do about it."""
 
     file: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
@@ -28,8 +27,7 @@ def normalize_text(text: str) -> str:
     return " ".join(text.split())
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A judged text of a document. A chunk that contains it counts as it, however the document was split into chunks."""
 
     doc: str

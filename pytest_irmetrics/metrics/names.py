@@ -25,39 +25,57 @@ __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 class Metric:
     """One metric: a family, its cut-off and the parameters that differ from the family's defaults.
 
-    Immutable, hashable, and equal to every metric that means the same. Make one with `parse_metric`.
+    Immutable. There is one object for each canonical name, so equal metrics are the same object. Make one with
+    `parse_metric`.
     """
 
     # Written by hand because importing dataclasses takes several times as long as all of this room.
-    __slots__ = ("cutoff", "family", "parameters")
+    __slots__ = ("cutoff", "family", "kind", "lower", "name", "parameters", "upper")
 
+    name: str
+    """The canonical name, such as `ndcg(gain=exp)@10`; `parse_metric` reads it back."""
     family: str
     cutoff: int | None
     parameters: tuple[tuple[str, Value], ...]
+    kind: Kind
+    """What it is computed from: a `ranking` and its judgments, or what only an evaluation knows."""
+    lower: float
+    """The lowest possible value; minus infinity for a custom metric."""
+    upper: float
+    """The highest possible value; infinity for latencies and custom metrics."""
 
-    def __init__(
-        self,
+    def __new__(  # noqa: D102, PYI034 - the class has a docstring; no class derives from it
+        cls,
         family: str,
         cutoff: int | None = None,
         parameters: tuple[tuple[str, Value], ...] = (),
-    ) -> None:
-        object.__setattr__(self, "family", family)
-        object.__setattr__(self, "cutoff", cutoff)
-        object.__setattr__(self, "parameters", parameters)
+    ) -> Metric:
+        arguments = ",".join(f"{key}={value}" for key, value in parameters)
+        name = f"{family}({arguments})" if arguments else family
+        if cutoff is not None:
+            name = f"{name}@{cutoff}"
+        known = _METRICS.get(name)
+        if known is not None:
+            return known
+        metric = super().__new__(cls)
+        built_in = FAMILIES.get(family)
+        for attribute, value in {
+            "name": name,
+            "family": family,
+            "cutoff": cutoff,
+            "parameters": parameters,
+            "kind": "custom" if built_in is None else built_in.kind,
+            "lower": -inf if built_in is None else built_in.lower,
+            "upper": inf if built_in is None else built_in.upper,
+        }.items():
+            object.__setattr__(metric, attribute, value)
+        return _METRICS.setdefault(name, metric)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Metric is immutable; cannot set {name!r}")
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"a Metric is immutable; cannot delete {name!r}")
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Metric):
-            return NotImplemented
-        return (self.family, self.cutoff, self.parameters) == (other.family, other.cutoff, other.parameters)
-
-    def __hash__(self) -> int:
-        return hash((self.family, self.cutoff, self.parameters))
 
     def __reduce__(self) -> tuple[type[Metric], tuple[object, ...]]:
         return Metric, (self.family, self.cutoff, self.parameters)
@@ -68,30 +86,9 @@ class Metric:
     def __repr__(self) -> str:
         return f"<Metric {self.name}>"
 
-    @property
-    def name(self) -> str:
-        """The canonical name, such as `ndcg(gain=exp)@10`; `parse_metric` reads it back."""
-        parameters = ",".join(f"{key}={value}" for key, value in self.parameters)
-        text = f"{self.family}({parameters})" if parameters else self.family
-        return text if self.cutoff is None else f"{text}@{self.cutoff}"
 
-    @property
-    def kind(self) -> Kind:
-        """What it is computed from: a `ranking` and its judgments, or what only an evaluation knows."""
-        family = FAMILIES.get(self.family)
-        return "custom" if family is None else family.kind
-
-    @property
-    def lower(self) -> float:
-        """The lowest possible value; minus infinity for a custom metric."""
-        family = FAMILIES.get(self.family)
-        return -inf if family is None else family.lower
-
-    @property
-    def upper(self) -> float:
-        """The highest possible value; infinity for latencies and custom metrics."""
-        family = FAMILIES.get(self.family)
-        return inf if family is None else family.upper
+_METRICS: dict[str, Metric] = {}
+"""Canonical name → the one Metric of that name."""
 
 
 class Parameter:

@@ -6,9 +6,8 @@ import difflib
 import glob
 import os
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -26,8 +25,7 @@ MARKS = ("ir_golden", "ir_threshold")
 _WILDCARDS = frozenset("*?[")
 
 
-@dataclass(frozen=True, slots=True)
-class GoldenParameter:
+class GoldenParameter(NamedTuple):
     """The parameter of one test item: the file of its golden set, or the problem that it fails with."""
 
     path: Path | None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.base.numbers import read_number
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # what passes through shows the user's lines, not ours
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The plugin's settings and options, checked and converted."""
 
     metrics: tuple[Metric, ...]

@@ -25,7 +25,7 @@ OWN_BASELINE = "the baseline"
 """What ``ItemReport.against`` is for the test's own baseline; any other run that is compared with has another name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ScoreRow:
     """One row of the score table: a metric over all queries of a golden set, or over those with one tag."""
 
@@ -56,7 +56,7 @@ class ScoreRow:
     """The depth at which rankings are cut for the comparison, where ``full`` looks deeper."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class QueryAsStored:
     """A query's rankings and scores under the judgments stored with the baseline, where today's differ."""
 
@@ -67,7 +67,7 @@ class QueryAsStored:
     scores_before: dict[str, float | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class QueryReport:
     """One query: its judgments, and its ranking and scores now and in the baseline."""
 
@@ -92,7 +92,7 @@ class QueryReport:
     as_stored: QueryAsStored | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class VerdictReport:
     """A verdict as it is reported: its text, and at most as many query ids as a reader can use."""
 
@@ -129,7 +129,7 @@ def explaining_gates(gates: Iterable[AnyVerdict], *, scores_only: bool = False) 
     return [gate for gate in failed if not scores_only or gate.word not in ("errors", "baseline")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Degradation:
     """One way in which ``--ir-selftest`` made the stored baseline worse, and which gates caught it."""
 
@@ -148,7 +148,7 @@ class Degradation:
     """The tag whose queries came back empty, if the degradation is about one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ItemReport:
     """Everything that is printed, reported and stored of one test item."""
 

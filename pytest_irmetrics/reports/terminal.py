@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -158,7 +157,7 @@ def _item(
 
 def _inner(screen: Screen) -> Screen:
     """Return the screen that indented lines have."""
-    return replace(screen, width=screen.width - 2)
+    return screen._replace(width=screen.width - 2)
 
 
 def _indented(lines: Iterator[Line]) -> Iterator[Line]:

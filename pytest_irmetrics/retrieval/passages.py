@@ -7,7 +7,6 @@ a ranking twice, however chunks overlap, and no score leaves its range.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.golden.passage import Passage
@@ -107,7 +106,7 @@ def passages_when_stored(
     to its grade.
     """
     kept = {
-        passage.key: replace(passage, grade=grades[passage.key]) for passage in today if passage.key in grades
+        passage.key: passage._replace(grade=grades[passage.key]) for passage in today if passage.key in grades
     }
     gone = [
         Passage(doc, text, grades[key])

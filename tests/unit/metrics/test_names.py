@@ -177,7 +177,8 @@ def test_a_metric_is_immutable_and_survives_copies_and_pickles():
         metric.cutoff = 5
     with pytest.raises(AttributeError, match="immutable"):
         del metric.family
-    assert pickle.loads(pickle.dumps(metric)) == copy.deepcopy(metric) == metric
+    assert pickle.loads(pickle.dumps(metric)) is copy.deepcopy(metric) is metric
+    assert parse_metric("nDCG(gain=exp)@10") is metric
     assert metric != "ndcg(gain=exp)@10"
     assert metric != parse_metric("ndcg@10")
     assert repr(metric) == "<Metric ndcg(gain=exp)@10>"
