@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.retrieval import Retrieved
     from pytest_irmetrics.run import Answer
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 CustomMetrics = Mapping[str, Callable[..., float]]
 """Name → function, of the user's own metrics."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["is_split", "read_folder", "read_split"]
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 _HEADER = (b"query-id", b"corpus-id", b"score")
 _COLUMNS = ("id", "docid", "rating")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_PROBLEMS", "GoldenSetError", "Problem", "Problems", "Stop", "format_place", "raise_any"]
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 MAX_PROBLEMS = 1000  # a hostile file could have millions
 

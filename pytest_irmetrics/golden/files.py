@@ -21,7 +21,7 @@ __all__ = [
     "read_text_bytes",
 ]
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 MAX_BYTES = 100_000_000
 """Nine times the size of a YAML file of 100,000 queries."""

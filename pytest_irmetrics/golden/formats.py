@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SUFFIXES", "format_of", "is_golden_folder", "reader_of", "split_of", "splits_of"]
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 SUFFIXES = {
     ".yaml": "yaml",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_jsonl"]
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 MAX_BYTES = 500_000_000
 MAX_LINE = 10_000_000

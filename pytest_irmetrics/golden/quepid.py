@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_quepid"]
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 _MAX_BYTES = 50_000_000
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_table"]
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 
 def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:

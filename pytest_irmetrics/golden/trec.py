@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_qrels", "read_topics", "topics_path"]
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 _SHAPE = "query 0 document grade"
 _FIELD = re.compile(rb"[^ \t\n\r\x0b\x0c]+")

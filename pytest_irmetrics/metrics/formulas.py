@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Row = tuple[float | None, ...]
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 Grade = int | float
 

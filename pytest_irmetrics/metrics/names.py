@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Formula = Callable[..., float | None]
     Value = str | int | float
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 
 class Metric:

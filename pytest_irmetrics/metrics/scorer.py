@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics.formulas import Grade, Row
     from pytest_irmetrics.metrics.names import Formula, Metric
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 # Queries with up to this many judgments often share their scores with another query; those with more rarely do.
 _MAX_SHARED_JUDGMENTS = 12

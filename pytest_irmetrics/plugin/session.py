@@ -24,7 +24,7 @@ from pytest_irmetrics.run import baseline
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 
 class GatingSession:

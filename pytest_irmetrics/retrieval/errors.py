@@ -12,7 +12,7 @@ from pytest_irmetrics.base.paths import path_below
 from pytest_irmetrics.base.wording import cut, printable
 from pytest_irmetrics.retrieval.answers import AnswerError, type_name
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 _OUTCOMES = frozenset((("_pytest.outcomes", "Exit"), ("unittest.case", "SkipTest")))
 """Module and name of exceptions that decide a test's outcome, though they derive from Exception."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.retrieval.options import RetrievalOptions
     from pytest_irmetrics.retrieval.schedule import CallChunk, EventLoopDriver
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 P = ParamSpec("P")
 T = TypeVar("T")

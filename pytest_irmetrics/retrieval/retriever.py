@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.passage import Passage
 
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 _HOW_CALLED = (
     "It is called with the query's text, the depth if it takes one, and the query's params as keyword arguments: "

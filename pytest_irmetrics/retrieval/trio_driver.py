@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.retrieval.call import Reply
     from pytest_irmetrics.retrieval.schedule import CallChunk, Retrieved, Schedule, Work
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from pytest_irmetrics.base.errors import IRMetricsError
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 CURE = "Restore the file from version control, or store it anew (a baseline: `pytest --ir-baseline-update`)."
 CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     Refuse = Callable[[str], NoReturn]
     """Raises RunError with the place of the query or the header at hand, and what is wrong with it."""
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 FORMAT = "pytest-irmetrics run"
 VERSION = 1

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.run.answer import Answer, Answers
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 
 class RunOfTest(NamedTuple):
