@@ -1,4 +1,4 @@
-"""Read numbers that a user wrote, print scores so that they do not contradict a verdict; the tolerance of comparisons."""
+"""Read numbers that a user wrote; write scores with enough decimals to show on which side of a limit they are."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from numbers import Integral, Real
 MINUS = "\N{MINUS SIGN}"
 
 TOLERANCE = 1e-9
-"""What every comparison allows for floating point; numbers that differ by less may print alike."""
+"""Numbers that differ by no more than this are equal in every comparison with a limit, and may print alike."""
 
 
 JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 """A number as JSON writes it."""
 
-# The same, or with its zero left out. Not octal, hexadecimal, 1_000 or the digits of other scripts: YAML, JSON and
-# Python disagree on these.
+# The same, or without the zero before its point (.5). Not octal, hexadecimal, 1_000 or the digits of other scripts:
+# YAML, JSON and Python disagree on these.
 _NUMBER = re.compile(rf"{JSON_NUMBER.pattern}|-?\.[0-9]+(?:[eE][+-]?[0-9]+)?")
-_MAX_LENGTH = 400  # characters of a number: a double has no more digits before its point
+_MAX_LENGTH = 400  # characters: the largest double has 309 digits before its point
 
 
 def read_number(text: str) -> int | float | None:
@@ -32,7 +32,7 @@ def read_number(text: str) -> int | float | None:
 
 
 def finite(value: object) -> int | float | None:
-    """Return a finite number, also NumPy's or a Fraction, as int or float; None for anything else, booleans included."""
+    """Return a finite number, also of NumPy or a Fraction, as int or float; None for all else, also a boolean."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
     try:
@@ -72,9 +72,11 @@ def _rounded(value: float, places: int, *, large: bool) -> str:
 
 
 def signed_text(delta: float | None, *against: float | None, digits: int = 4) -> str:
-    """Return a difference with its sign, `+0.0100`, with a real minus sign, and with as many digits as `score_text` would give it.
+    """Return a difference with its sign, such as `+0.0100`, and with as many digits as `score_text` would give it.
 
-    What is no more than floating-point noise has no sign; a small difference that prints as zeros keeps its own.
+    The minus sign is U+2212.
+
+    A difference within `TOLERANCE` has no sign; a small difference that prints as zeros keeps its own.
     """
     if delta is None or math.isnan(delta):
         return score_text(delta)

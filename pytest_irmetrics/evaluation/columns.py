@@ -1,4 +1,4 @@
-"""What a metric's column of scores is computed from: the queries that count, and their rankings in a run."""
+"""Choose the queries over which a metric averages, and read the rankings of a run that it scores."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     Rankings = tuple[Sequence[str], ...]
 
 _NO_RESULTS: Rankings = ((),)
-"""The rankings of a query that was not asked: one, which is empty."""
+"""The rankings of a query that is not in the run: one empty ranking."""
 
 
 class CountedQueries:
     """The queries of a golden set that count in means: all but the ``xfail`` ones, or those of them that are in `only`.
 
-    A metric's kind says which of them it is about: ``no_answer`` those that have no answer, ``latency`` all, and any
+    A metric's kind says which of them it scores: ``no_answer`` those that have no answer, ``latency`` all, and any
     other those that have one. Their order, the golden set's, is that of a metric's column of scores.
     """
 
@@ -31,7 +31,9 @@ class CountedQueries:
     ) -> None:
         self._golden = golden
         self._only = only
-        self._superset = superset  # to choose from, which saves going through the golden set again
+        self._superset = (
+            superset  # counts these queries and more: its tuple is filtered rather than the golden set
+        )
         self._weights: dict[str, list[float]] = {}
         self._position_by_id: dict[str, dict[str, int]] = {}
         self._positions_by_tag: dict[str, dict[str, list[int]]] = {}
@@ -55,7 +57,7 @@ class CountedQueries:
         return tuple([query for query in self.queries if query.no_answer])
 
     def of_kind(self, kind: str) -> tuple[Query, ...]:
-        """Return the queries that metrics of a kind are about."""
+        """Return the queries that metrics of a kind score."""
         if kind == "latency":
             return self.queries
         return self._unanswerable if kind == "no_answer" else self._answerable
@@ -97,15 +99,16 @@ class CountedQueries:
 
 
 class RankingReader:
-    """Reads a run's rankings as they are scored: cut at a depth, with passages named as they are judged today.
+    """Reads a run's rankings as they are scored: cut at a depth, with passages named as in the current golden set.
 
-    `depth` None leaves them as deep as they are.
+    With `depth` None they are not cut.
     """
 
     def __init__(self, golden: GoldenSet, run: Run, depth: int | None) -> None:
         self._golden = golden
         self._answers = run.answers
-        # What was asked for is read whole: a chunk that holds several passages makes a ranking longer.
+        # At the depth that the run was asked for, nothing is cut: one returned chunk that holds several judged passages
+        # becomes several entries, so that the ranking may be longer than that depth.
         self._depth = None if depth == run.depth else depth
         self._translated: dict[str, Rankings] = {}
 
@@ -117,7 +120,7 @@ class RankingReader:
         return self._cut(self._translate(query_id, answer) if answer.passages else answer.rankings)
 
     def read_stored(self, query_id: str) -> Rankings:
-        """Return a query's rankings as `read` does, with passages named as they were when it was asked."""
+        """Return a query's rankings as `read` does, but with passages under the names that the run has for them."""
         answer = self._answers.get(query_id)
         return _NO_RESULTS if answer is None else self._cut(answer.rankings)
 
@@ -145,7 +148,7 @@ class RankingReader:
         return rankings
 
     def _translate(self, query_id: str, answer: Answer) -> Rankings:
-        """Return the rankings of an answer that holds passages, with the names that these have in today's golden set."""
+        """Return the rankings of an answer that holds passages, with the names that these have in the current golden set."""
         query = self._golden.queries.get(query_id)
         if query is None:
             return answer.rankings

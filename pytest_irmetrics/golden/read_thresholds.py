@@ -1,4 +1,4 @@
-"""Read the thresholds of a golden set, its slices and its queries from nodes."""
+"""Read the thresholds that a golden set's file has for the set, a slice or a query, from the nodes of the file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ThresholdReader:
         self._metrics: dict[str, Metric] = {}
 
     def read_own(self, node: Node, *, no_answer: bool) -> tuple[Threshold, ...]:
-        """Read the thresholds of one query, which has no answer if `no_answer` says so."""
+        """Read the thresholds of one query; `no_answer` says whether the query is one without an answer."""
         thresholds = self.read(node, "thresholds", for_query=True)
         for key, threshold in thresholds:
             if no_answer and threshold.metric.kind != "no_answer":
@@ -117,7 +117,7 @@ class ThresholdReader:
                 for key, value in pairs_of(node, self._problems)
                 if not key.value.startswith("x-")
             ]
-            if len(node) == 1:
+            if len(node) == 1:  # the start of a mapping that is empty
                 self._problems.at(
                     node, f"The threshold on {metric} has no limit. Write one, such as {{min: 0.7}}."
                 )

@@ -1,4 +1,4 @@
-"""The formulas: a function for each, with its definition, its source and the tools that compute the same.
+"""The formulas of the ranking metrics, a function for each: definition, source, the tools that compute the same.
 
 Each takes the hits of one ranking, the cut-off k (`NO_CUTOFF` where there is none) and, where its family has one, a
 parameter of its own; it returns the score of that one query. Scores are from 0 to 1.
@@ -50,7 +50,9 @@ class Profile:
 
     def __init__(self, grades: Iterable[Grade]) -> None:
         self.grades = tuple(sorted(grades, reverse=True))
-        self.rows: dict[object, Row] = {}  # finished scores, by where in the ranking the documents are
+        self.rows: dict[
+            object, Row
+        ] = {}  # a place for Scorer: scores, by the ranks at which judged documents are
         self._relevant: dict[Grade, int] = {}
         self._ideals: dict[tuple[int, str], float] = {}
         try:
@@ -97,7 +99,7 @@ class Hits:
         self.relevant = profile.relevant(level)
 
 
-# log2(rank + 1) of the ranks that nearly all hits have; index 0, which is no rank, is only there for the count.
+# log2(rank + 1) by rank, for the ranks that nearly all judged documents have; index 0 is not used.
 _LOGS = [log2(rank + 1) for rank in range(1025)]
 
 

@@ -1,4 +1,4 @@
-"""The golden set, queries, metrics and gates of one test item, and its names in files and commands."""
+"""The golden set, queries, metrics and gates of one test item, its baseline's path and the command to run it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class GatedItem:
         return self.session.golden_set(self.parameter.path)
 
     def golden_name(self, golden: GoldenSet) -> str:
-        """Return what messages call a golden set: its file, as a reader finds it."""
+        """Return a golden set's name for messages: the path of its file, or its own name if it was made in Python."""
         return golden.name if golden.path is None else self.session.shown(golden.path)
 
     def queries(self, golden: GoldenSet) -> Sequence[Query]:
@@ -101,7 +101,7 @@ class GatedItem:
             return []
         try:
             siblings = [*self._siblings(), golden]
-        except GoldenSetError:  # its own test fails; it may have them
+        except GoldenSetError:  # the set that cannot be read fails its own test, and may have these queries
             return []
         return [
             _unknown_query(wanted, siblings)
@@ -126,15 +126,15 @@ class GatedItem:
         """How many results a query is asked for."""
         return (self.parameter and self.parameter.depth) or self.settings.depth
 
-    def levels(self, golden: GoldenSet) -> list[list[Threshold]]:
-        """Return the thresholds that bind to this item, a list for each place, nearest first.
+    def thresholds_by_place(self, golden: GoldenSet) -> list[list[Threshold]]:
+        """Return the thresholds on this item, a list for each place that sets some, in their order of precedence.
 
-        Those of the golden set come second. Raises ThresholdError, MetricError or MarkError; the last for a mark whose
-        tag no query of any of the test's golden sets carries.
+        The places: the nearest mark, the golden set, the other marks, the setting. Raises ThresholdError, MetricError or
+        MarkError; the last for a mark whose tag no query of any of the test's golden sets has.
         """
         marked = marked_thresholds(self.node, self.settings.custom_metrics)
         siblings = self.parameter.siblings if self.parameter is not None else ()
-        for threshold in (threshold for level in marked for threshold in level):
+        for threshold in (threshold for place in marked for threshold in place):
             if threshold.tag is None or threshold.tag in golden.tags:
                 continue
             if not any(threshold.tag in self.session.golden_set(path).tags for path in siblings):
@@ -147,13 +147,13 @@ class GatedItem:
     def metrics(self, golden: GoldenSet) -> tuple[Metric, ...]:
         """Return the metrics to measure: the reported ones, and all that have a threshold.
 
-        Raises as `levels` does, and MetricError for a cut-off below the depth.
+        Raises as `thresholds_by_place` does, and MetricError for a cut-off below the depth.
         """
-        # The default max_drop comes last: its metrics are reported anyway.
-        named = [threshold.metric for level in self.levels(golden) for threshold in level]
-        own = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
+        # The default max_drop adds no metric: it is a gate on metrics that have a threshold or are reported.
+        named = [threshold.metric for place in self.thresholds_by_place(golden) for threshold in place]
+        of_queries = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
         settings = self.settings
-        metrics = read_metrics([*settings.reported(self.depth), *named, *own], settings.custom_metrics)
+        metrics = read_metrics([*settings.reported(self.depth), *named, *of_queries], settings.custom_metrics)
         require_depth(metrics, self.depth)
         return metrics
 
@@ -161,14 +161,17 @@ class GatedItem:
         """Evaluate what a retriever answered to this item's `queries`."""
         settings = self.settings
         only = frozenset(query.id for query in self.queries(golden)) if settings.only_queries else None
-        beside = judged_metrics(metrics, self.depth)
-        return Evaluation(golden, retrieved, metrics, self.depth, settings.custom_metrics, only, beside)
+        judged = judged_metrics(metrics, self.depth)
+        return Evaluation(golden, retrieved, metrics, self.depth, settings.custom_metrics, only, judged)
 
     def gates(self, golden: GoldenSet, *, regression: bool) -> Gates:
-        """Return the gates of this item; with `regression` the default `max_drop` too. Raises as `levels` does."""
-        levels, settings = self.levels(golden), self.settings
+        """Return the gates of this item, with `regression` the default `max_drop` too.
+
+        Raises as `thresholds_by_place` does.
+        """
+        places, settings = self.thresholds_by_place(golden), self.settings
         if regression and settings.max_drop is not None:
-            gated = {threshold.metric for level in levels for threshold in level}
+            gated = {threshold.metric for place in places for threshold in place}
             default = [
                 Threshold(
                     metric=metric,
@@ -180,9 +183,9 @@ class GatedItem:
                 for metric in (gated or settings.reported(self.depth))
                 if metric.kind in ("ranking", "no_answer", "custom")
             ]
-            levels = [*levels, default]
+            places = [*places, default]
         # A mark can name a slice that only some of the test's sets have.
-        return Gates(gate for gate in resolve(levels) if gate.tag is None or gate.tag in golden.tags)
+        return Gates(gate for gate in resolve(places) if gate.tag is None or gate.tag in golden.tags)
 
     @property
     def baseline_file(self) -> Path:
@@ -190,7 +193,7 @@ class GatedItem:
         return baseline_path(Path(self.node.path), item_name(self.node), self.settings.baseline_dir)
 
     def stale(self) -> list[str]:
-        """Return the baselines beside this test file whose test is gone, relative to the root directory."""
+        """Return the baselines beside this test file that belong to no test, relative to the root directory."""
         if not self.session.gates_on_baseline and not self.node.config.getoption("ir_baseline_update"):
             return []
         stale = self.session.stale_baselines(Path(self.node.path))
@@ -209,7 +212,7 @@ class GatedItem:
         config = self.node.config
         given = []
         repeat = config.getoption("ir_repeat")
-        if repeat is not None:  # a baseline of fewer answers would know less of how they differ
+        if repeat is not None:  # a baseline of fewer repeats would estimate run noise less well
             given.append(f"--ir-repeat={repeat}")
         file = config.getoption("inifilename", None)
         if file:
@@ -232,7 +235,7 @@ class GatedItem:
 
 
 def _unknown_query(wanted: str, siblings: Iterable[GoldenSet]) -> str:
-    """Word that no golden set of a test has a query, and suggest one that is spelt like it."""
+    """Return the message that no golden set of a test has a query, with the id that is most like it."""
     known = {query_id for sibling in siblings for query_id in sibling.queries}
     close = difflib.get_close_matches(wanted, known, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""

@@ -1,4 +1,4 @@
-"""Read single settings and options, without all that `Settings` needs."""
+"""Read one setting or option of pytest's configuration at a time, without the imports that `Settings` needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 
 _OPTIONS_WITHOUT_TESTS = ("collectonly", "setuponly", "showfixtures", "show_fixtures_per_test", "cacheshow")
-"""The destinations of pytest's options under which it calls no test; ``--setup-plan`` sets the second."""
+"""Names in ``config.option`` of the options with which pytest calls no test; ``--setup-plan`` sets the second."""
 
 
 class SettingsError(IRMetricsError, ValueError):
@@ -27,7 +27,7 @@ def read_ini(config: pytest.Config, name: str) -> Any:
     try:
         return config.getini(name)
     except (TypeError, pytest.UsageError):
-        # pytest 9.0 and 9.1 take a declared type by the letter and offer none for "a number, quoted or not".
+        # pytest 9.0 and 9.1 accept only a value of the declared type, and none is "a number, quoted or not".
         raw = getattr(config, "_inicfg", {}).get(name)
         value = getattr(raw, "value", raw)
         if isinstance(value, (bool, int, float)):
@@ -65,7 +65,7 @@ def runs_tests(config: pytest.Config) -> bool:
 
 
 def gates_on_baseline(config: pytest.Config) -> bool:
-    """Whether a run compares with stored baselines, as far as the command line and settings can be read."""
+    """Whether a run compares with stored baselines; False where the setting ``ir_baseline`` cannot be read."""
     if config.getoption("ir_selftest"):
         return True
     option = config.getoption("ir_baseline")
@@ -73,12 +73,12 @@ def gates_on_baseline(config: pytest.Config) -> bool:
         return bool(option)
     try:
         return read_boolean(config, "ir_baseline")
-    except SettingsError:  # every test that gates fails with it
+    except SettingsError:  # reported by every test that has a gate
         return False
 
 
 def baseline_dir(config: pytest.Config) -> str:
-    """Return the name of the folder of baselines, its default where the setting is wrong."""
+    """Return the name of the folder of baselines; the default where the setting ``ir_baseline_dir`` is wrong."""
     try:
         return read_folder(config, "ir_baseline_dir")
     except SettingsError:

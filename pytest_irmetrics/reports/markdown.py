@@ -1,4 +1,4 @@
-"""The Markdown report, for the step summary of a GitHub job or a comment on a pull request."""
+"""The Markdown report, for a GitHub job's step summary or a pull request comment, shortened to fit a size limit."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ STEP_SUMMARY_LIMIT = 1024 * 1024
 """The bytes that GitHub takes as one step's summary; of a longer one it shows nothing."""
 
 _RANKS = 10
-"""How many ranks of a ranking are shown, before those of relevant and forbidden documents alone."""
+"""The cut-off down to which every rank of a ranking is shown; below it only relevant and forbidden documents are."""
 
 _DEEPER_RANKS = 10
-"""How many of the latter."""
+"""How many relevant and forbidden documents below that cut-off are shown."""
 
 _MOST = 20
-"""How many gates, notes and the like of one golden set are shown."""
+"""How many items of any list (gates, slices, degradations, notes) are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class _Scope:
     failing: bool = True
     """Whether the tables of golden sets that fail are shown; else they have a line."""
     sets: int | None = None
-    """How many golden sets, and how many unmeasured tests, are named at most."""
+    """How many golden sets, and how many unmeasured tests, are named at most; None: all."""
 
 
 _SCOPES = (
@@ -61,7 +61,7 @@ _SCOPES = (
     _Scope(passing=False),
     *(_Scope(passing=False, failing=False, sets=sets) for sets in (None, 1000, 300, 100, 30, 10, 3, 0)),
 )
-"""From everything down to the headline; the first that fits is taken."""
+"""From the whole report down to its headline; the first that fits the limit is used."""
 
 
 def render(session: SessionReport, *, limit: int = COMMENT_LIMIT) -> str:
@@ -110,7 +110,7 @@ def _document(session: SessionReport, scope: _Scope) -> Iterator[str]:
 
 
 def _how_many(passing: Sequence[ItemReport], unit: str) -> str:
-    if any(item.outcome != "passed" for item in passing):  # an expected failure
+    if any(item.outcome != "passed" for item in passing):  # a test marked xfail that fails
         return plural(len(passing), f"other {unit}")
     return all_pass(len(passing), unit)
 
@@ -193,7 +193,7 @@ def _table(item: ItemReport) -> Iterator[str]:
 
 
 def _slices(item: ItemReport) -> Iterator[str]:
-    """Show the metric by tag, folded away."""
+    """Show the metric by tag, in a section that is closed at first."""
     if not item.slices:
         return
     yield from ("", f"<details><summary>{plural(len(item.slices), 'slice')}</summary>")
@@ -251,7 +251,7 @@ def _notes(item: ItemReport) -> Iterator[str]:
 
 
 def _queries(item: ItemReport, scope: _Scope) -> Iterator[str]:
-    """Show the queries that explain the failed gates, folded away."""
+    """Show the queries that explain the failed gates, in a section that is closed at first."""
     queries = queries_as_judged(item)
     metrics = explaining_queries(item.gates, queries)
     if not metrics:
@@ -342,7 +342,7 @@ def _code(text: str, width: int = 200) -> str:
 
 
 def _words(text: str, width: int = 600) -> str:
-    """Return text as plain words, cut to a width."""
+    """Return text cut to a width, with what Markdown would read as markup escaped."""
     words = escape_markdown(text if len(text) <= width else f"{text[:width]}…")
-    # A log reader would obey a line that begins with `::error`, where somebody prints the file.
+    # Where somebody prints the file in a GitHub job, a line that begins with `::error` would be run as a command.
     return re.sub(r"^(\s*):", r"\1\\:", words)

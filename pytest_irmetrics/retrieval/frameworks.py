@@ -1,4 +1,4 @@
-"""Find the method that retrieves of an object of LangChain, LlamaIndex or Haystack, and what it can be given.
+"""Find the method of a LangChain, LlamaIndex or Haystack object that retrieves, and the arguments that it takes.
 
 No framework is imported: an object is recognised by its methods, LangChain's by `invoke`, LlamaIndex's by `retrieve`
 and Haystack's by `run`. Where a framework would drop a keyword argument in silence, the signature given here leaves it
@@ -21,23 +21,26 @@ _VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
 _INPUT = inspect.Parameter("input", inspect.Parameter.POSITIONAL_ONLY)
 _KEYWORDS = inspect.Parameter("kwargs", _VAR_KEYWORD)
 _INJECTED = frozenset(("run_manager", "config"))
-"""Parameters that LangChain itself fills."""
+"""Parameters of the user's function that LangChain passes itself."""
 _WRAPPERS = ("bound", "runnable", "default")
-"""Attributes that hold what LangChain's `bind`, `with_config`, `with_retry`; `with_fallbacks`; `configurable_fields` wrap."""
+"""Attributes with the object that LangChain's wrappers wrap.
+
+In order: of `bind`, `with_config` and `with_retry`; of `with_fallbacks`; of `configurable_fields`.
+"""
 _LANGCHAIN_DEFAULTS = "langchain_core.retrievers"
 """The module of LangChain's own `_aget_relevant_documents`, which calls the sync one in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameworkMethod:
-    """The method to call of a framework's object, and what it can be given."""
+    """The method of a framework's object to call, and the arguments that it takes."""
 
     function: Callable[..., Any]
     signature: inspect.Signature | None
     """None: the function's own signature holds."""
     is_async: bool
     depth_advice: str
-    """Where the depth is set if it cannot be handed over, a sentence."""
+    """A sentence: where the user sets the depth, if it cannot be an argument of the call."""
 
 
 def find_method(retriever: object, *, prefer_async: bool) -> FrameworkMethod | None:
@@ -84,7 +87,7 @@ def _of_langchain(retriever: object, *, prefer_async: bool) -> FrameworkMethod:
     if not chained and sync is None and async_ is not None and ainvoke is not None:
         invoke = None
     function = (ainvoke or invoke) if prefer_async else (invoke or ainvoke)
-    assert function is not None  # noqa: S101 - that it has one of the two is why this is LangChain's
+    assert function is not None  # noqa: S101 - find_method has seen one of the two
     hook = (async_ or sync) if function is ainvoke else (sync or async_)
     signature = None if hook is None else inspect.Signature([_INPUT, *_options(inner, hook, chained=chained)])
     return FrameworkMethod(
@@ -101,16 +104,18 @@ def _hooks(inner: object) -> tuple[Callable[..., Any] | None, Callable[..., Any]
 
 
 def _options(inner: object, hook: Callable[..., Any], *, chained: bool) -> list[inspect.Parameter]:
-    """Return what can be handed over by keyword."""
+    """Return the parameters that a call can give by keyword."""
     options = _keyword_parameters(hook)
     retrieves = _method(inner, "_get_relevant_documents")
     if retrieves is not None and not _keyword_parameters(retrieves):
         return []  # LangChain drops what the sync function does not take, also for the async one
     if chained:
-        # The depth is the whole chain's: what comes out of its first step is a pool for the others.
+        # The depth is not for the first step: the later steps choose from what that returns (a reranker, for one).
         return [_KEYWORDS] if options else []
     open_ended = any(option.kind is _VAR_KEYWORD for option in options)
-    if open_ended and isinstance(_attribute(inner, "search_kwargs"), Mapping):  # a vector store's
+    if open_ended and isinstance(
+        _attribute(inner, "search_kwargs"), Mapping
+    ):  # the retriever of a vector store
         options = [option for option in options if option.name != "k"]
         return [inspect.Parameter("k", _KEYWORD_ONLY, default=None), *options]
     return options
@@ -119,7 +124,7 @@ def _options(inner: object, hook: Callable[..., Any], *, chained: bool) -> list[
 def _unwrap(retriever: object) -> tuple[object, bool]:
     """Return the runnable that gets a call's keyword arguments in the end, and whether it is the first step of a chain."""
     inner, chained = retriever, False
-    for _ in range(20):  # wrappers may hold each other
+    for _ in range(20):  # a limit, for wrappers in a cycle
         if _method(inner, "_get_relevant_documents"):
             break
         for name in (*_WRAPPERS, "first"):
@@ -210,7 +215,7 @@ def _listed(names: list[str]) -> str:
 
 
 def hint(value: object) -> str:
-    """Return what the user may have meant by an object that is no retriever, a sentence; empty where that is unknown."""
+    """Return advice on an object that is no retriever: what to give in its place; empty where nothing is known."""
     if inspect.iscoroutine(value) or inspect.isasyncgen(value):
         if inspect.iscoroutine(value):
             value.close()
