@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -15,16 +16,22 @@ from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.paths import path_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from pytest_irmetrics.reports.session_report import SessionReport
 
-_FORMATS = ("html", "json", "md")
+FORMATS = {
+    "html": "pytest_irmetrics.reports.html",
+    "json": "pytest_irmetrics.reports.json",
+    "md": "pytest_irmetrics.reports.markdown",
+}
+"""Format, which is also the suffix → the module whose `render` makes the text; none is imported before it is needed."""
 _PREFIX = re.compile(r"([A-Za-z]{2,}):(.*)", re.DOTALL)  # one letter is a drive
 _UNSET = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))")
 _ACCEPTED = (
-    "Give a path that ends in .html, .json or .md, or say the format first: html:PATH, json:PATH, md:PATH."
+    f"Give a path that ends in {', '.join(f'.{name}' for name in list(FORMATS)[:-1])} or .{list(FORMATS)[-1]}, "
+    f"or say the format first: {', '.join(f'{name}:PATH' for name in FORMATS)}."
 )
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 
@@ -39,7 +46,7 @@ class Target:
 
     path: Path
     format: str
-    """`html`, `json` or `md`."""
+    """One of `FORMATS`."""
     appends: bool = False
     """Whether it is the summary of a GitHub Actions step, to which every command appends."""
 
@@ -66,8 +73,8 @@ def _parse_one(text: str, folder: Path) -> Target:
     chosen, name = None, text
     if prefix is not None:
         chosen, name = prefix[1].lower(), prefix[2]
-        if chosen not in _FORMATS:
-            near = get_close_matches(chosen, _FORMATS, 1)
+        if chosen not in FORMATS:
+            near = get_close_matches(chosen, FORMATS, 1)
             hint = f" Did you mean {near[0]}:?" if near else ""
             raise ReportPathError(f"the format {prefix[1]} is unknown.{hint} {_ACCEPTED}")
     expanded = os.path.expandvars(os.path.expanduser(name))  # noqa: PTH111 - a Path would drop a final slash
@@ -89,7 +96,7 @@ def _parse_one(text: str, folder: Path) -> Target:
         return Target(path, "md", appends=True)
     if chosen is None:
         chosen = path.suffix.lower().removeprefix(".")
-        if chosen not in _FORMATS:
+        if chosen not in FORMATS:
             raise ReportPathError(f"the path does not say in which format. {_ACCEPTED}")
     if chosen == "html" and find_spec("jinja2") is None:
         from pytest_irmetrics.reports.html import INSTALL  # noqa: PLC0415 - only this message needs it
@@ -129,22 +136,13 @@ def _shown(target: Target) -> str:
 
 def _rendered(target: Target, session: SessionReport) -> str:
     # Imported here: HTML needs Jinja2, and a run should load no more formats than it writes.
-    if target.format == "html":
-        from pytest_irmetrics.reports import html  # noqa: PLC0415 - the reason is above
-
-        return html.render(session)
-    if target.format == "json":
-        from pytest_irmetrics.reports import json  # noqa: PLC0415 - the same
-
-        return json.render(session)
-    from pytest_irmetrics.reports import markdown  # noqa: PLC0415 - the same
-
-    return markdown.render(session)
+    render: Callable[[SessionReport], str] = import_module(FORMATS[target.format]).render
+    return render(session)
 
 
 def _append(path: Path, session: SessionReport) -> None:
     """Append to the summary of a GitHub Actions step, which other commands of the step may have begun."""
-    from pytest_irmetrics.reports import markdown  # noqa: PLC0415 - the reason is above
+    from pytest_irmetrics.reports import markdown  # noqa: PLC0415 - a run should load no more formats than it writes
 
     with path.open("ab+") as file:
         size = file.seek(0, os.SEEK_END)
