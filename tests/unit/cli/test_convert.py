@@ -391,7 +391,7 @@ def is_word(text: str) -> bool:
     return text.encode().split() == [text.encode()] and text[0] != "\ufeff"
 
 
-@pytest.mark.parametrize("form", sorted(TARGETS))
+@pytest.mark.parametrize("form", sorted(FORMATS))
 def test_each_format_is_read_back(form, capsys):
     @ROUND_TRIP
     @example(

@@ -198,7 +198,8 @@ def test_knows_every_key_and_word():
     assert set(definitions["query"]["properties"]) == QUERY_KEYS
     assert set(definitions["passage"]["properties"]) == PASSAGE_KEYS
     for name, words in (("limits", WORDS), ("query_limits", QUERY_WORDS)):
-        assert list(definitions[name]["anyOf"][-1]["properties"]) == list(words)
+        for limits in (name, f"{name}_of_own"):
+            assert list(definitions[limits]["anyOf"][-1]["properties"]) == list(words)
 
 
 def test_knows_every_bound():
@@ -225,9 +226,13 @@ def test_offers_every_built_in_metric():
     for family in FAMILIES.values():
         for name in [family.name, *([f"{family.name}@10"] if family.kind == "ranking" else [])]:
             limits = "limits_of_latency" if family.kind == "latency" else "limits"
-            assert offered["thresholds"].pop(name)["$ref"] == f"#/$defs/{limits}"
+            described = {"description": family.definition.splitlines()[0], "$ref": f"#/$defs/{limits}"}
+            assert offered["thresholds"].pop(name) == described
             if family.kind != "latency":  # its one word, max, is about many queries
-                assert offered["query_thresholds"].pop(name)["$ref"] == "#/$defs/query_limits"
+                assert offered["query_thresholds"].pop(name) == {
+                    **described,
+                    "$ref": "#/$defs/query_limits",
+                }
     assert offered == {"thresholds": {}, "query_thresholds": {}}  # nothing that is no metric
 
 

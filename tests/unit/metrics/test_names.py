@@ -190,9 +190,8 @@ def test_every_family_has_a_kind_a_range_and_a_definition(name):
     family = FAMILIES[name]
     assert metric.lower == 0
     assert metric.upper == (math.inf if metric.kind == "latency" else 1)
-    assert metric.kind == {"n": "no_answer", "l": "latency"}.get(
-        name[:1] if name != "ndcg" else "", "ranking"
-    )
+    other_kinds = {"no_answer": "no_answer", "latency_p50": "latency", "latency_p95": "latency"}
+    assert metric.kind == other_kinds.get(name, "ranking")
     assert family.definition
     if metric.kind == "ranking":
         assert family.definition == family.formula.__doc__

@@ -1,0 +1,60 @@
+"""What one can write is named on the page where one looks for it: add a metric, a word or a command there, too."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_irmetrics import plugin
+from pytest_irmetrics.analysis.item_result import _GATE_TEXTS
+from pytest_irmetrics.cli.command_line import GOLDEN_HELP
+from pytest_irmetrics.cli.main import _COMMANDS
+from pytest_irmetrics.golden.formats import SUFFIXES
+from pytest_irmetrics.metrics import FAMILIES
+from pytest_irmetrics.reports.output import FORMATS
+from pytest_irmetrics.thresholds import WORDS
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+HELP = Path(plugin.__file__).read_text(encoding="utf-8")
+FORMATS_PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+
+
+def section(title):
+    return re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", README, re.MULTILINE | re.DOTALL)[1]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_readme_names_every_metric(name):
+    assert f"`{name}`" in section("Metrics")
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_every_word_of_a_threshold_is_in_the_readme_the_help_and_the_table_of_scores(word):
+    signature, table = section("Thresholds").split("| word |")
+    assert f"{word}=None" in signature
+    assert f"`{word}`" in table
+    assert f"{word}=None" in HELP
+    assert word in _GATE_TEXTS
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_every_suffix_of_a_golden_set_is_on_its_page_and_in_the_help(suffix):
+    assert f"`{suffix}`" in FORMATS_PAGE
+    assert suffix in GOLDEN_HELP.replace(",", "").split()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_of_a_report_is_in_the_readme_and_the_help(form):
+    (option,) = re.findall(r"^\| `--ir-report=PATH` .*$", README, re.MULTILINE)
+    assert f"`.{form}`" in option
+    assert f"`{form}:`" in option
+    assert f".{form}" in HELP
+    assert f" {form}:" in HELP
+
+
+@pytest.mark.parametrize("command", [module.__name__.rpartition(".")[2] for module in _COMMANDS])
+def test_the_readme_names_every_command(command):
+    assert re.search(rf"^\| `{command}\b", section("On the command line"), re.MULTILINE)
