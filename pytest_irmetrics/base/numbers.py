@@ -12,6 +12,10 @@ TOLERANCE = 1e-9
 """Numbers that differ by no more than this are equal in every comparison with a limit, and may print alike."""
 
 
+MIN_WEIGHT = 1e-300  # of a query: products of smaller ones would lose digits
+MAX_WEIGHT = 1e9  # of a query: sums of greater ones would lose the weights of other queries
+MAX_GRADE = 1000  # of a document: the gain 2^grade - 1 of a greater one would overflow in a sum of doubles
+
 JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 """A number as JSON writes it."""
 
@@ -40,6 +44,13 @@ def finite(value: object) -> int | float | None:
         return number if math.isfinite(number) else None
     except (OverflowError, ValueError):
         return None
+
+
+def weight_advice(weight: float | None) -> str:
+    """Return what to write in place of a number that is no weight; None is what is no number."""
+    if weight is not None and 0 < weight < MIN_WEIGHT:
+        return f"Write a number above 0, such as {MIN_WEIGHT:g} or greater: nearer to 0, sums lose it."
+    return f"Write a number above 0 and up to {MAX_WEIGHT:,.0f}."
 
 
 def score_text(value: float | None, *against: float | None, digits: int = 4) -> str:

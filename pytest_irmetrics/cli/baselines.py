@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,7 +96,7 @@ def _add_arguments(parser: Parser) -> None:
 def _find_baselines(options: argparse.Namespace) -> list[StoredBaseline]:
     """Return the baselines below the folder that is named. Raises CommandError if it is none."""
     top = Path(options.folder)
-    if not top.is_dir():
+    if not os.path.isdir(top):  # noqa: PTH112 - Path.is_dir raises for a name that no file has
         what = "is not a folder" if exists(top) else "is not there"
         raise CommandError(f"{printable(options.folder)}: {what}. Name a folder that tests are in or below.")
     found = list(baselines_below(top, options.baseline_dir))

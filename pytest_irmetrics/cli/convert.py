@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.atomic_write import write_whole
+from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.cli.command_line import (
     OK,
@@ -136,11 +137,11 @@ def _source_format(source: str) -> str:
         return _RUN
     if suffix == ".json":
         try:
-            with path.open("rb") as file:
+            with open_regular(path, MAX_RUN_BYTES) as file:
                 return _RUN if _STORED_RUN.search(file.read(4096)) else "quepid"
         except FileNotFoundError:
             raise CommandError(f"{source}:1:1: There is no such file. Check the path.") from None
-        except (OSError, ValueError):
+        except OSError:
             return "quepid"
     form = SUFFIXES.get(suffix)
     if form is None:

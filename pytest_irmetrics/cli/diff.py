@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.analysis.kind_of_change import kind_of_change
 from pytest_irmetrics.base.layout import table
 from pytest_irmetrics.base.numbers import score_text, signed_text
-from pytest_irmetrics.base.wording import listed, plural, quote
+from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli.command_line import (
     OK,
     CommandError,
@@ -44,9 +44,6 @@ _MAX_DOCUMENTS = 10
 
 _MAX_OVERTAKING = 2
 """Documents that are shown of those that overtook a fallen one."""
-
-_WEIGHT_RANGE = 1e-9, 1e9
-"""Weights beyond these would drown others in a sum of doubles, or be drowned."""
 
 
 def add(commands: Commands) -> None:
@@ -121,11 +118,6 @@ def _golden_set_of_runs(before: Run, after: Run, options: argparse.Namespace) ->
             continue
         asked = new if new.text is not None else old
         weight = new.weight or old.weight or 1.0
-        if not _WEIGHT_RANGE[0] <= weight <= _WEIGHT_RANGE[1]:
-            raise CommandError(
-                f"{options.now if new.weight else options.baseline}: query {quote(query_id)}: the weight {weight:g} is "
-                "beyond what can be summed. Store the run anew."
-            )
         queries.append(
             Query(
                 query_id,

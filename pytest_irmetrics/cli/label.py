@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from pytest_irmetrics.analysis.labelling import pool
 from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.layout import table
-from pytest_irmetrics.base.numbers import score_text
+from pytest_irmetrics.base.numbers import MAX_GRADE, score_text
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.cli import label_csv
 from pytest_irmetrics.cli.command_line import (
@@ -30,7 +31,6 @@ from pytest_irmetrics.cli.command_line import (
 )
 from pytest_irmetrics.cli.inputs import no_run_message, runs_of_golden_set
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.golden.query import MAX_GRADE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -277,7 +277,7 @@ def _write_csv(top: Sequence[Unjudged], options: argparse.Namespace) -> None:
     path = Path(options.out)
     if path.suffix.lower() != ".csv":
         raise CommandError(f"{options.out}: The list is CSV. Give it a name that ends in .csv.")
-    if path.exists():
+    if os.path.lexists(path):
         raise CommandError(
             f"{options.out}: is there already, perhaps with ratings in it. Append those (--from), then delete it, or give "
             "another name."

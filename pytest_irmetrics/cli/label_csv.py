@@ -6,10 +6,10 @@ import csv
 import io
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.base.numbers import read_number
+from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
+from pytest_irmetrics.base.read_file import read_regular
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.cli.command_line import CommandError
-from pytest_irmetrics.golden.query import MAX_GRADE
 from pytest_irmetrics.golden.table_cells import guard_formula, unguard_formula
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _HEADER = ("id", "query", "docid", "rating", "rank", "influence")
 _SEPARATORS = ",;\t"
+_MAX_BYTES = 100_000_000
 """What separates cells: semicolons in countries with a decimal comma."""
 
 
@@ -56,13 +57,11 @@ def read(path: Path, golden: GoldenSet) -> list[Judgment]:
     """Return the judgments of the rows that have a rating. Raises CommandError with all that is wrong."""
     where = printable(str(path))
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_regular(path, _MAX_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise CommandError(f"{where}: cannot be read: {error.strerror or error}. Check the path.") from None
     except UnicodeDecodeError:
         raise CommandError(f"{where}:1: This is not UTF-8. Save the list as `CSV UTF-8`.") from None
-    except ValueError:  # a NUL in the path
-        raise CommandError(f"{where}: No file can have this path. Check its characters.") from None
     header = text.partition("\n")[0]
     rows = csv.DictReader(
         io.StringIO(text, newline=""), delimiter=max(_SEPARATORS, key=header.count), restval=""

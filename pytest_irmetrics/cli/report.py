@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import to_stream
+from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, read_regular
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli.command_line import FAILED, OK, CommandError, add_command, print_escaped, print_line
 from pytest_irmetrics.reports import json, markdown, output
@@ -70,7 +71,7 @@ def _report(options: argparse.Namespace, parser: Parser) -> int:
 def _read_report(path: str) -> SessionReport:
     where = printable(path)
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        text = read_regular(Path(path), MAX_RUN_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise CommandError(
             f"{where}: cannot be read: {error.strerror or error}. Give what pytest --ir-report=json:PATH wrote."

@@ -27,6 +27,7 @@ __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows th
 CustomMetrics = Mapping[str, Callable[..., float]]
 """Name → function, of the user's own metrics."""
 
+_MAX_SCORE = 1e100  # of a metric of the user's own: sums of weighted squares are still finite doubles
 _PERCENTILES = {"latency_p50": 0.50, "latency_p95": 0.95}
 
 
@@ -422,10 +423,11 @@ def _score_custom(custom: CustomMetrics, metric: Metric, query: Query, ranking: 
             f"the metric {metric.name} raised {type(error).__name__} on the query {query.id!r}: {error}. "
             "A metric of your own takes (query, ranking, k, **parameters) and returns a number."
         ) from error
-    if not math.isfinite(number):
+    if not abs(number) <= _MAX_SCORE:  # as is the case with NaN
+        limit = f", of at most {_MAX_SCORE:g}" if math.isfinite(number) else ""
         raise EvaluationError(
-            f"the metric {metric.name} returned {value!r} for the query {query.id!r}. "
-            "A metric of your own returns a finite number."
+            f"the metric {metric.name} returned {number:g} for the query {query.id!r}. "
+            f"A metric of your own returns a finite number{limit}."
         )
     return number
 

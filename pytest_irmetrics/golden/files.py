@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import stat
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.read_file import ImpossiblePathError, NotRegularError, TooLargeError, read_regular
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows th
 MAX_BYTES = 100_000_000
 """Nine times the size of a YAML file of 100,000 queries."""
 
+_MAX_ANY_BYTES = 1_000_000_000  # no format allows more
+
 UTF8_BOM = b"\xef\xbb\xbf"
 _BREAK = re.compile(rb"\r\n?|\n")
 _CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?![^ \r\n])", re.MULTILINE)
@@ -39,27 +41,22 @@ def read_text_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
     """
     limit = MAX_BYTES if limit is None else limit
     try:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise _error(shown, "This is a folder. Name the files in it.")
-        if not stat.S_ISREG(mode):
-            raise _error(shown, "This is no regular file. Write the golden set to one.")
-        with path.open("rb") as file:
-            data = file.read(limit + 1)
+        data = read_regular(path, limit)
+    except NotRegularError as error:
+        if error.is_folder:
+            raise _error(shown, "This is a folder. Name the files in it.") from None
+        raise _error(shown, "This is no regular file. Write the golden set to one.") from None
+    except TooLargeError as error:
+        message = f"The file is larger than {error.shown_limit}. Split it into several golden sets."
+        raise _error(shown, message) from None
+    except ImpossiblePathError:
+        raise _error(shown, "No file can have this path. Check its characters.") from None
     except (FileNotFoundError, NotADirectoryError):
         raise _error(shown, "There is no such file. Check the path.") from None
     except PermissionError:
         raise _error(shown, "The file may not be read. Check its permissions.") from None
     except OSError as error:
         raise _error(shown, f"The file cannot be read: {error.strerror or error}. Check the path.") from None
-    except GoldenSetError:  # one of those above, which is a ValueError, too
-        raise
-    except ValueError:  # a NUL or a lone surrogate in the path
-        raise _error(shown, "No file can have this path. Check its characters.") from None
-    if len(data) > limit:
-        raise _error(
-            shown, f"The file is larger than {limit // 1_000_000} MB. Split it into several golden sets."
-        )
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[:2]:
         raise _error(shown, "The file is in UTF-16 or UTF-32. Save it as UTF-8.")
     data = data.removeprefix(UTF8_BOM)
@@ -84,8 +81,8 @@ def read_plain_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
 def lines_of(path: Path) -> list[str]:
     """Return a file's lines, without their ends; none if it can no longer be read."""
     try:
-        data = path.read_bytes()
-    except (OSError, ValueError):
+        data = read_regular(path, _MAX_ANY_BYTES)
+    except OSError:
         return []
     return [line.decode("utf-8", "replace") for line in _BREAK.split(data.removeprefix(UTF8_BOM))]
 

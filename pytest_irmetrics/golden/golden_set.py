@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import id_printed_as
-from pytest_irmetrics.base.numbers import finite
+from pytest_irmetrics.base.numbers import MAX_GRADE, finite
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, format_place
 from pytest_irmetrics.golden.formats import format_of, reader_of
-from pytest_irmetrics.golden.query import MAX_GRADE, Query
+from pytest_irmetrics.golden.query import Query
 
 if TYPE_CHECKING:
     import os
@@ -273,7 +273,7 @@ def _id(key: object, what: str, problems: list[str]) -> str | None:
 
 def _grade(value: object) -> Grade | None:
     """Return a grade as Python's own number, None for what is none; nearly always it is an int already."""
-    return value if type(value) is int else finite(value)
+    return value if type(value) is int and -MAX_GRADE <= value <= MAX_GRADE else finite(value)
 
 
 def _shown(value: object) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import read_number
+from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.query import MAX_GRADE, Query
+from pytest_irmetrics.golden.query import Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,6 +6,7 @@ The file is read again when a place is wanted: keeping the place of each judgmen
 from __future__ import annotations
 
 import csv
+import os
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden import files
@@ -23,7 +24,7 @@ __all__ = ["find_line", "judgment_lines"]
 
 def judgment_lines(path: Path) -> list[str]:
     """Return the lines of a golden set's file, of a BEIR folder those of its split; none if it can no longer be read."""
-    if SUFFIXES.get(path.suffix.lower()) is None or path.is_dir():
+    if SUFFIXES.get(path.suffix.lower()) is None or os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for a name that no file has
         path = split_of(path) or path
     return files.lines_of(path)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import read_number
+from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.nodes import ScalarEvent, SequenceStartEvent, is_mapping, kind_of, place_of
 from pytest_irmetrics.golden.passage import Passage
-from pytest_irmetrics.golden.query import MAX_GRADE, Query
+from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.values import (
     PASSAGE_EXAMPLE,
     PASSAGE_KEYS,

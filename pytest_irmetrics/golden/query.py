@@ -12,10 +12,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.thresholds import Threshold
 
-__all__ = ["MAX_GRADE", "MAX_WEIGHT", "Query"]
-
-MAX_WEIGHT = 1e9  # sums of greater ones would lose the weights of other queries
-MAX_GRADE = 1000  # the gain 2^grade - 1 of a greater one would overflow in a sum of doubles
+__all__ = ["Query"]
 
 
 # Not frozen: the constructor of a frozen dataclass takes four times as long, which at 100,000 queries is a tenth of

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import read_number
+from pytest_irmetrics.base.numbers import MAX_WEIGHT, MIN_WEIGHT, read_number, weight_advice
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import Stop
 from pytest_irmetrics.golden.judgment_rows import bad_grade_message, duplicate_judgment_message, read_grade
-from pytest_irmetrics.golden.query import MAX_WEIGHT
 from pytest_irmetrics.golden.table_cells import read_param, read_tags, unguard_formula
 
 if TYPE_CHECKING:
@@ -312,11 +311,11 @@ class _TableReader:
                 )
         elif column == "weight":
             weight = read_number(cell.strip())
-            if weight is None or not 0 < weight <= MAX_WEIGHT:
+            if weight is None or not MIN_WEIGHT <= weight <= MAX_WEIGHT:
                 self._report(
                     line,
                     place,
-                    f"`weight` is {quote(cell)}. Write a number above 0 and up to {MAX_WEIGHT:,.0f}.",
+                    f"`weight` is {quote(cell)}. {weight_advice(weight)}",
                 )
             else:
                 query.weight = float(weight)

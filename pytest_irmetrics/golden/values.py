@@ -6,7 +6,14 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import JSON_NUMBER, read_number
+from pytest_irmetrics.base.numbers import (
+    JSON_NUMBER,
+    MAX_GRADE,
+    MAX_WEIGHT,
+    MIN_WEIGHT,
+    read_number,
+    weight_advice,
+)
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.nodes import (
     CONSTANTS,
@@ -18,7 +25,6 @@ from pytest_irmetrics.golden.nodes import (
     place_of,
     shown_node,
 )
-from pytest_irmetrics.golden.query import MAX_GRADE, MAX_WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -213,9 +219,9 @@ def read_boolean(node: Node, key: str, problems: NodeProblems) -> bool:
 def read_weight(node: Node, problems: NodeProblems) -> float:
     """Read the weight of a query: above 0, up to 1e9; anything else is reported, and 1 returned."""
     number = read_number(node.value) if node.__class__ is ScalarEvent and not node.style else None
-    if number is not None and 0 < number <= MAX_WEIGHT:
+    if number is not None and MIN_WEIGHT <= number <= MAX_WEIGHT:
         return float(number)
-    problems.at(node, f"`weight` is {shown_node(node)}. Write a number above 0 and up to {MAX_WEIGHT:,.0f}.")
+    problems.at(node, f"`weight` is {shown_node(node)}. {weight_advice(number)}")
     return 1.0
 
 

@@ -56,8 +56,9 @@ class Profile:
         self._relevant: dict[Grade, int] = {}
         self._ideals: dict[tuple[int, str], float] = {}
         try:
-            finite = isfinite(sum(self.grades))
-        except OverflowError:
+            # Their sum tells it at once; that of finite ones below 0 may still overflow.
+            finite = isfinite(sum(self.grades)) or all(map(isfinite, self.grades))
+        except OverflowError:  # an integer that no double holds
             finite = False
         if not finite:
             raise MetricError("a grade is infinite or not a number. Give finite numbers as grades.")

@@ -63,7 +63,7 @@ def golden_parameters(
             if not paths:
                 where = "" if os.path.isabs(pattern) else f" in {folder.name}/"  # noqa: PTH117 - a pattern is no path
                 problem, advice = "matches no file", "Mend the pattern, or add the golden set"
-                if (folder / pattern).is_dir():
+                if os.path.isdir(folder / pattern):  # noqa: PTH112 - Path.is_dir raises for a name that no file has
                     problem, advice = "is a folder", f"Write which files: {pattern.rstrip('/')}/*.yaml"
                 text = f"ir_golden({pattern!r}) {problem}{where}. {advice}."
                 found[pattern].append(GoldenParameter(None, problem=text))
@@ -71,7 +71,8 @@ def golden_parameters(
     for baseline, golden_set in stored:
         path = folder / golden_set
         if _real_path(path) not in known:
-            what = "is not among the golden sets of this test any more" if path.exists() else "is gone"
+            exists = os.path.exists(path)  # noqa: PTH110 - Path.exists raises for a name that no file has
+            what = "is not among the golden sets of this test any more" if exists else "is gone"
             problem = (
                 f"The golden set {golden_set} {what}, but its baseline is still there: "
                 f"{relative_path(baseline, folder)}. Bring the golden set back; or, if it is "
@@ -116,11 +117,12 @@ def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
     """Return the files that a pattern matches, in the order of their names, each with its item's id."""
     pattern = pattern.rstrip("/") or "/"
     fixed = folder / _fixed_folder(pattern)
-    if (folder / pattern).exists():
+    named = os.path.exists(folder / pattern)  # noqa: PTH110 - Path.exists raises for a name that no file has
+    if named:
         matches = [str(folder / pattern)]
     else:
         matches = sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern), recursive=True))  # noqa: PTH118, PTH207 - pathlib's glob does not take absolute patterns
-    paths = [Path(match) for match in matches if _may_be_golden(match, named=(folder / pattern).exists())]
+    paths = [Path(match) for match in matches if _may_be_golden(match, named=named)]
     return [(path, _item_id(path, fixed)) for path in paths]
 
 

@@ -88,7 +88,7 @@ def _parse_one(text: str, folder: Path) -> Target:
             f"the path is empty. Was it to come from a variable that is not set here? {_ACCEPTED}"
         )
     path = folder / expanded
-    if path.is_dir() or expanded.endswith(("/", os.sep)):
+    if os.path.isdir(path) or expanded.endswith(("/", os.sep)):  # noqa: PTH112 - Path.is_dir raises for a name that no file has
         raise ReportPathError(f"this is a folder. {_ACCEPTED}")
     if _is_step_summary(path):
         if chosen not in (None, "md"):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base import strict_json
+from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.run import Run, RunError
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _SUFFIX = ".json"
 _SKIPPED_FOLDERS = {"node_modules", "__pycache__", "site-packages"}
 
+_MAX_HEADER_LINE = 1_000_000  # bytes; a file that was reformatted may be one line
 _MAX_LENGTH = 100  # characters of a part of a name
 _SAFE_WORDS = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 _SAFE_IDS = re.compile(r"\[[a-z0-9_.,=+@\-\[\]]*\]")
@@ -153,11 +155,12 @@ def baselines_of_test(test_file: Path, test_name: str, directory: str) -> list[t
 def _golden_set(path: Path) -> str | None:
     """Read the golden set out of the first lines; out of the whole file where it was reformatted since."""
     try:
-        with path.open(encoding="utf-8") as file:
-            for line in file:
-                if line.startswith('"golden_set": '):
-                    return str(strict_json.loads(line.removeprefix('"golden_set": ').rstrip().rstrip(",")))
-                if line.startswith('"queries"'):
+        with open_regular(path, MAX_RUN_BYTES) as file:
+            while line := file.readline(_MAX_HEADER_LINE):
+                if line.startswith(b'"golden_set": '):
+                    value = line.removeprefix(b'"golden_set": ').decode("utf-8")
+                    return str(strict_json.loads(value.rstrip().rstrip(",")))
+                if line.startswith(b'"queries"'):
                     return None
         return Run.load(path).golden_set
     except (OSError, ValueError):

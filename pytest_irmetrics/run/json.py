@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import operator
 import re
+import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.ids import first_repeat
+from pytest_irmetrics.base.numbers import MAX_GRADE, MAX_WEIGHT, MIN_WEIGHT
 from pytest_irmetrics.base.strict_json import (
     DuplicateKey,
     JsonCursor,
@@ -55,6 +57,8 @@ _KEYS = ("format", "version", "golden_set", "depth", "relevance_level", "means",
 _QUERY_KEYS = ("id", "text", "params", "judgments", "weight", "tags", "passages", "rankings")
 _QUERY_KEY_SET = frozenset(_QUERY_KEYS)
 _NO_ANSWERS: Answers = MappingProxyType({})
+_MAX_DOUBLE = sys.float_info.max
+_MAX_DEPTH = sys.maxsize  # what slices and iterators take
 _MOST_TESTS = 5  # tests of a report that an error lists
 
 # What would end a line for some reader, hide, reorder its neighbours, or has no UTF-8: C1 controls, soft hyphen,
@@ -275,17 +279,19 @@ def _read_header(document: Mapping[Any, Any], shown: str) -> Header:
         )
     _check_keys(document, _KEYS, refuse)
     depth = document.get("depth")
-    if depth is not None and (not isinstance(depth, int) or isinstance(depth, bool) or depth < 1):
-        refuse("`depth` is not a positive integer")
+    if depth is not None and (
+        not isinstance(depth, int) or isinstance(depth, bool) or not 1 <= depth <= _MAX_DEPTH
+    ):
+        refuse(f"`depth` is not a positive integer up to {_MAX_DEPTH}")
     golden_set = document.get("golden_set")
     if golden_set is not None and not isinstance(golden_set, str):
         refuse("`golden_set` is not text")
     level = document.get("relevance_level")
-    if level is not None and not _is_number(level):
-        refuse("`relevance_level` is not a number")
+    if level is not None and not (_is_number(level) and 0 < level <= MAX_GRADE):
+        refuse(f"`relevance_level` is not a number above 0 and up to {MAX_GRADE}")
     means = document.get("means", {})
-    if not isinstance(means, dict) or not all(map(_is_number, means.values())):
-        refuse("`means` is not an object of numbers")
+    if not isinstance(means, dict) or not all(map(_is_finite, means.values())):
+        refuse("`means` is not an object of numbers that a double can hold")
     if not isinstance(document.get("queries"), list):
         refuse("`queries` is not a list")
     return Header(depth, golden_set, level, means)
@@ -330,11 +336,11 @@ def _read_query(query: object, known: Answers, refuse_query: Refuse) -> tuple[st
     if not isinstance(params, dict):
         refuse("`params` is not an object")
     if judgments is not None and not (
-        isinstance(judgments, dict) and all(map(_is_number, judgments.values()))
+        isinstance(judgments, dict) and all(map(_is_grade, judgments.values()))
     ):
-        refuse("`judgments` is not an object of numbers")
-    if weight is not None and not (_is_number(weight) and weight > 0):
-        refuse("`weight` is not a number above 0")
+        refuse(f"`judgments` is not an object of numbers up to {MAX_GRADE}")
+    if weight is not None and not (_is_number(weight) and MIN_WEIGHT <= weight <= MAX_WEIGHT):
+        refuse(f"`weight` is not a number above 0, from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}")
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
         refuse("`tags` is not a list of texts")
     passages = _read_passages(query.get("passages", {}), refuse)
@@ -375,6 +381,17 @@ def _read_ranking(ranking: object, known: Sequence[tuple[str, ...]], refuse: Ref
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+# Compared, not converted: JSON's integers may be longer than a double can hold.
+
+
+def _is_finite(value: object) -> bool:
+    return _is_number(value) and -_MAX_DOUBLE <= value <= _MAX_DOUBLE  # type: ignore[operator]  # a number
+
+
+def _is_grade(value: object) -> bool:
+    return _is_number(value) and -_MAX_DOUBLE <= value <= MAX_GRADE  # type: ignore[operator]  # a number
 
 
 def _check_keys(found: Mapping[str, Any], known: Sequence[str], refuse: Refuse) -> None:

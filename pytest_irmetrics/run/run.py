@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
+from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, read_regular
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.run import json as run_json
 from pytest_irmetrics.run.answer import Answer, Header, RunError, decode
@@ -121,7 +122,7 @@ class Run:
                 from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
 
                 return cls.of(trec.read(file, where))
-            text = decode(file.read_bytes(), where)
+            text = decode(read_regular(file, MAX_RUN_BYTES), where)
         except OSError as error:
             raise RunError(
                 f"{where}: cannot be read: {error.strerror or error}. Give the path of a stored run."
@@ -196,6 +197,10 @@ def _checked_ranking(query_id: str, given: object) -> tuple[str, ...]:
     if isinstance(given, Mapping):
         try:
             scores = [(as_id(doc), float(score)) for doc, score in given.items()]
+        except OverflowError:
+            raise RunError(
+                f"{wrong}: a score is an integer that no double holds. Give ids, best first, or smaller scores."
+            ) from None
         except (TypeError, ValueError):
             raise RunError(
                 f"{wrong}: a score is not a number. Give ids, best first, or a mapping of id to score."

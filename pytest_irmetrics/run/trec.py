@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.ids import ranked
+from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, TooLargeError, open_regular, read_regular
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.run.answer import CONFLICT, Answer, RunError, decode
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
+_MAX_LINE = 1_000_000  # bytes; joining chunks to a line without an end takes ever longer
 _CHUNK = 1 << 16  # so small that its lines stay in the processor's cache
 
 
@@ -86,7 +88,7 @@ def read(file: Path, shown: str) -> Answers:
                 for query_id, of_query in scores.items()
             }
         except UnicodeDecodeError:
-            decode(file.read_bytes(), shown)  # raises RunError with the line
+            decode(read_regular(file, MAX_RUN_BYTES), shown)  # raises RunError with the line
             raise
 
 
@@ -95,13 +97,22 @@ def _lines(file: Path, shown: str) -> Iterator[bytes]:
 
 
 def _chunks_of_lines(file: Path, shown: str) -> Iterator[list[bytes]]:
-    with file.open("rb") as data:
+    with open_regular(file, MAX_RUN_BYTES) as data:
         start = data.read(3)
+        left = MAX_RUN_BYTES
         if start.startswith(b"\x1f\x8b"):
             raise RunError(f"{shown}:1: is compressed. Unpack it (`gunzip`).")
         unfinished = start.removeprefix(b"\xef\xbb\xbf")
         while chunk := data.read(_CHUNK):
+            left -= len(chunk)
+            if left < 0:  # it has grown since it was opened
+                raise TooLargeError(MAX_RUN_BYTES)
             whole, end, unfinished = (unfinished + chunk).rpartition(b"\n")
+            if len(unfinished) > _MAX_LINE:
+                raise RunError(
+                    f"{shown}: has a line of more than {_MAX_LINE // 1_000_000} MB, and is no TREC run. Write "
+                    "`query Q0 document rank score tag`."
+                )
             yield (whole + end).splitlines()
         yield unfinished.splitlines()
 

@@ -235,12 +235,12 @@ class TestErrors:
     def test_a_weight_out_of_range(self, capsys, folder, weight):
         save(folder / "b.json", BEFORE, now("hours", "h1", weight=weight))
         _, err = diff(capsys, "a.json", "b.json", status=1)
-        assert err.startswith("b.json: query 'hours': the weight ")
+        assert err.startswith("b.json:10: query 'hours': `weight` is not a number above 0")
 
     def test_a_grade_out_of_range(self, capsys, folder):
         save(folder / "b.json", BEFORE, now("hours", "h1", judgments={"h1": 10**400}))
         _, err = diff(capsys, "a.json", "b.json", status=1)
-        assert "a grade is infinite or not a number" in err
+        assert "`judgments` is not an object of numbers up to 1000" in err
 
     def test_usage_errors(self, capsys):
         for arguments, told in (

@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from pytest_irmetrics import cli
+from pytest_irmetrics.base.numbers import MAX_GRADE, MAX_WEIGHT
 from pytest_irmetrics.cli.schema import SCHEMA
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.golden.query import MAX_GRADE, MAX_WEIGHT
 from pytest_irmetrics.golden.values import PASSAGE_KEYS, QUERY_KEYS, SET_KEYS
 from pytest_irmetrics.metrics import FAMILIES
 from pytest_irmetrics.thresholds import QUERY_WORDS, WORDS
