@@ -31,7 +31,7 @@ def on_evaluation(
     golden = evaluation.golden
     if golden.left_out:
         yield f"Left out, because without any judgment: {listed(golden.left_out)}."
-    for query in _xfail_queries(evaluation):
+    for query in evaluation.known_bad:
         if would_pass(evaluation, query, gates):
             yield f"The query {query.id} is marked xfail ({xfail_reason(query)}) and would pass now: take the mark away."
     longest = _longest_answer(evaluation)
@@ -63,17 +63,9 @@ def _longest_answer(evaluation: Evaluation) -> int:
 
 def on_xfail_queries(evaluation: Evaluation, gates: Gates) -> Iterator[str]:
     """Name the queries that are marked xfail and still fail."""
-    for query in _xfail_queries(evaluation):
+    for query in evaluation.known_bad:
         if not would_pass(evaluation, query, gates):
             yield f"The query {query.id} is marked xfail ({xfail_reason(query)}) and still fails."
-
-
-def _xfail_queries(evaluation: Evaluation) -> list[Query]:
-    return [
-        query
-        for query in evaluation.golden.queries.values()
-        if query.xfail is not None and (evaluation.only is None or query.id in evaluation.only)
-    ]
 
 
 def xfail_reason(query: Query) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.thresholds import Gates
 
 _NAMED = 20
-"""How many of a verdict's queries its report names; it says how many more there are."""
+"""How many of a verdict's queries its report names of its own; it says how many more there are."""
 
 _GATE_TEXTS = {
     "min": "≥{}",
@@ -202,11 +202,17 @@ class ItemResult:
         return "not checked" if states or self.gates.of(metric, tag) else ""
 
     def verdict_reports(self) -> list[VerdictReport]:
-        """Return the verdicts as they are reported, failed ones first."""
+        """Return the verdicts as they are reported, failed ones first.
+
+        A failed verdict names the queries that matter most for it, and those of its others that another failed verdict
+        names: what is shown of a query then has every metric that failed for it.
+        """
+        shown = {i for verdict in self.verdicts if verdict.failed for i in _most_telling(verdict)}
         gates = []
         for verdict in self.verdicts:
-            # Every query with an error is named; of other verdicts the queries that matter most.
-            named = verdict.queries if verdict.word == "errors" else verdict.queries[:_NAMED]
+            most_telling = {*_most_telling(verdict), *(shown if verdict.failed else ())}
+            places = [place for place, i in enumerate(verdict.queries) if i in most_telling]
+            named = [verdict.queries[place] for place in places]
             gates.append(
                 VerdictReport(
                     state=verdict.state,
@@ -215,10 +221,10 @@ class ItemResult:
                     metric=verdict.metric.name if verdict.metric is not None else None,
                     tag=verdict.tag,
                     origin=verdict.origin,
-                    queries=list(named),
+                    queries=named,
                     details=list(verdict.details),
                     single=verdict.single,
-                    shares=list(verdict.shares[:_NAMED]),
+                    shares=[verdict.shares[place] for place in places] if verdict.shares else [],
                     more=len(verdict.queries) - len(named),
                     as_stored=verdict.as_stored,
                 )
@@ -293,6 +299,11 @@ class ItemResult:
                     f"{name} {score_text(row.baseline, row.now)} → {score_text(row.now, row.baseline)} "
                     f"({signed_text(row.delta)})"
                 )
+
+
+def _most_telling(verdict: Verdict) -> Sequence[str]:
+    """Return the queries that matter most for a verdict; of errors all."""
+    return verdict.queries if verdict.word == "errors" else verdict.queries[:_NAMED]
 
 
 def _typical_ranking(evaluation: Evaluation, query: Query) -> Sequence[str]:

@@ -87,7 +87,13 @@ def _summary(file: str, golden: GoldenSet) -> str:
         if any(limit is not None for limit in threshold.limits.values())  # and not all of them `off`
     )
     thresholds = f"thresholds on {', '.join(names)}" if names else "no thresholds"
+    marks = {
+        "no_answer": sum(query.no_answer for query in golden.queries.values()),
+        "xfail": sum(query.xfail is not None for query in golden.queries.values()),
+    }
     queries = plural(len(golden.queries), "query", "queries")
+    if any(marks.values()):
+        queries += f" ({', '.join(f'{count:,} {mark}' for mark, count in marks.items() if count)})"
     return f"{file}: {queries}, {plural(len(golden.tags), 'tag')}, relevance level {golden.relevance_level}, {thresholds}"
 
 

@@ -19,7 +19,15 @@ from pytest_irmetrics.cli.command_line import (
     print_line,
     stdout_screen,
 )
-from pytest_irmetrics.cli.inputs import USUAL_METRICS, load_runs, metrics_beyond, scorable_metrics, subset
+from pytest_irmetrics.cli.inputs import (
+    USUAL_METRICS,
+    golden_set_of_baseline,
+    load_runs,
+    metrics_beyond,
+    scorable_metrics,
+    shown_path,
+    subset,
+)
 from pytest_irmetrics.comparison import Comparison, compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
@@ -33,6 +41,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.comparison import MetricChange
+    from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
 
@@ -44,6 +53,10 @@ _MAX_DOCUMENTS = 10
 
 _MAX_OVERTAKING = 2
 """Documents that are shown of those that overtook a fallen one."""
+
+
+_MEANS_DIFFER = 1e-6
+"""By how much a stored mean differs from one that is computed anew, if it is a mean over other queries."""
 
 
 def add(commands: Commands) -> None:
@@ -96,20 +109,30 @@ def _count(text: str) -> int:
 
 
 def _diff(options: argparse.Namespace) -> int:
+    options.baseline_file, options.now_file = options.baseline, options.now
     named = load_runs([options.baseline, options.now], options.tests)
     (options.baseline, before), (options.now, after) = named
+    marks: GoldenSet | None = None
     if options.golden is None:
-        golden = _golden_set_of_runs(before, after, options)
+        files = (options.now_file, after), (options.baseline_file, before)
+        marks = next(filter(None, (golden_set_of_baseline(path, run) for path, run in files)), None)
+        golden = _golden_set_of_runs(before, after, options, marks)
     else:
         golden = GoldenSet.load(options.golden, custom_metrics=options.metric, shown=options.golden)
     screen = stdout_screen()
-    for line in _diff_lines(golden, before, after, options, screen):
+    for line in _diff_lines(golden, before, after, marks, options, screen):
         print_line(line)
     return OK
 
 
-def _golden_set_of_runs(before: Run, after: Run, options: argparse.Namespace) -> GoldenSet:
-    """Make a golden set of the judgments stored with two runs; where both have them, of the later run."""
+def _golden_set_of_runs(
+    before: Run, after: Run, options: argparse.Namespace, marks: GoldenSet | None
+) -> GoldenSet:
+    """Make a golden set of the judgments stored with two runs; where both have them, of the later run.
+
+    No run says which queries are marked ``xfail``: ``marks`` is the golden set that one of them names, where it is found.
+    """
+    known_bad = {} if marks is None else {i: query.xfail for i, query in marks.queries.items()}
     queries, missing = [], Answer(())
     for query_id in sorted({*before, *after}):
         old, new = before.answers.get(query_id, missing), after.answers.get(query_id, missing)
@@ -126,6 +149,7 @@ def _golden_set_of_runs(before: Run, after: Run, options: argparse.Namespace) ->
                 weight=weight,
                 params=asked.params,
                 no_answer=not judged.judgments,
+                xfail=known_bad.get(query_id),
                 passages=passages_when_stored((), judged.passages, judged.judgments),
             )
         )
@@ -138,7 +162,12 @@ def _golden_set_of_runs(before: Run, after: Run, options: argparse.Namespace) ->
 
 
 def _diff_lines(
-    golden: GoldenSet, before: Run, after: Run, options: argparse.Namespace, screen: Screen
+    golden: GoldenSet,
+    before: Run,
+    after: Run,
+    marks: GoldenSet | None,
+    options: argparse.Namespace,
+    screen: Screen,
 ) -> Iterator[str]:
     where = options.now if options.golden is None else options.golden
     metrics = scorable_metrics(options.metrics or USUAL_METRICS, golden)
@@ -167,7 +196,10 @@ def _diff_lines(
     if kind:
         yield ""
         yield from (line for sentence in kind for line in screen.wrapped(sentence))
-    for note in _notes(golden, comparison, before, after, reworded_in_now, beyond, options):
+    notes = list(_notes(golden, comparison, before, after, marks, reworded_in_now, beyond, options))
+    if options.golden is None and marks is None:
+        notes += _on_other_means(now, options)
+    for note in notes:
         yield from screen.wrapped(f"note: {note}", hanging="  ")
     yield from _moved_queries(comparison, changes, _leading_change(changes, options.metrics), options, screen)
 
@@ -199,6 +231,7 @@ def _notes(
     comparison: Comparison,
     before: Run,
     after: Run,
+    marks: GoldenSet | None,
     reworded_in_now: Sequence[str],
     beyond: Sequence[Metric],
     options: argparse.Namespace,
@@ -224,7 +257,8 @@ def _notes(
         yield f"{plural(len(reworded), 'query', 'queries')} asked in other words or with other params, and not compared: {listed(reworded)}."
     known_bad = [i for i in comparison.paired if golden.queries[i].xfail is not None]
     if known_bad:
-        yield f"{plural(len(known_bad), 'query', 'queries')} marked xfail, and in no mean: {listed(known_bad)}."
+        where = "" if marks is None or marks.path is None else f" in {shown_path(marks.path)}"
+        yield f"{plural(len(known_bad), 'query', 'queries')} marked xfail{where}, and in no mean: {listed(known_bad)}."
     if before.depth is not None and after.depth is not None and before.depth != after.depth:
         yield f"The depths differ, {before.depth} and {after.depth}; both are cut at {comparison.depth}."
     if beyond:
@@ -247,6 +281,22 @@ def _notes(
             f"The relevance level is {golden.relevance_level:g}, and was {comparison.stored_level:g} when {options.baseline} was "
             "stored; both sides are scored under the later one."
         )
+
+
+def _on_other_means(now: Evaluation, options: argparse.Namespace) -> Iterator[str]:
+    """Say that a run was stored with other means than all of its queries have: a gate left out those marked ``xfail``."""
+    for metric in now.metrics:
+        stored = now.run.means.get(metric.name)
+        if stored is None or not now.queries(metric) or metrics_beyond([metric], now.depth):
+            continue
+        mean = now.mean(metric)
+        if abs(mean - stored) > _MEANS_DIFFER:
+            yield (
+                f"{options.now} was stored with {metric.name} {score_text(stored, mean)}, and all of its queries have "
+                f"{score_text(mean, stored)}. A gate leaves out queries that are marked xfail, which no run says: name the "
+                "golden set to leave them out here too (--golden FILE)."
+            )
+            return
 
 
 def _moved_queries(

@@ -12,7 +12,7 @@ from pytest_irmetrics.base.paths import relative_path
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli.command_line import CommandError, print_escaped
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
-from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.formats import SUFFIXES, is_golden_folder
 from pytest_irmetrics.run import NoTestsError, Run, RunError
 from pytest_irmetrics.run.baseline import folders_with_baselines, list_baselines, read_baseline
@@ -98,6 +98,16 @@ def _baselines_above(file: Path, directory: str) -> Iterator[StoredBaseline]:
 def _baselines_in(folder: Path, directory: str) -> Iterator[StoredBaseline]:
     for path in list_baselines(folder / directory):
         yield StoredBaseline(path, folder)
+
+
+def golden_set_of_baseline(path: str, run: Run) -> GoldenSet | None:
+    """Return the golden set that a baseline names, where the file is found from where the baseline is; else None."""
+    try:
+        folder = Path(shown_path(Path(path).absolute().parents[2]))
+        file = StoredBaseline(Path(path), folder).golden_file(run)
+        return None if file is None else GoldenSet.load(file, shown=shown_path(file))
+    except (IndexError, OSError, ValueError, GoldenSetError):  # moved, or broken since
+        return None
 
 
 # Runs -----------------------------------------------------------------------------------------------------------

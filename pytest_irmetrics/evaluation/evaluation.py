@@ -113,6 +113,15 @@ class Evaluation:
         return self._counted.queries
 
     @property
+    def known_bad(self) -> list[Query]:
+        """The queries marked ``xfail`` that were asked, in the golden set's order."""
+        return [
+            query
+            for query in self.golden.queries.values()
+            if query.xfail is not None and (self.only is None or query.id in self.only)
+        ]
+
+    @property
     def by_passage(self) -> bool:
         """Whether any query that counts is judged by passage, so that unjudged results were searched for passages too."""
         return self._counted.by_passage

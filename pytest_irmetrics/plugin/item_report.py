@@ -38,6 +38,8 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
         notes=list(result.notes),
         hints=list(result.hints),
         query_count=len(result.evaluation.counted),
+        no_answer_count=sum(query.no_answer for query in result.evaluation.counted),
+        xfail_count=len(result.evaluation.known_bad),
         queries=result.query_reports(everything=wanted),
         lowered=list(result.lowered()) if settings.update else [],
         unbound=item.session.unbound(golden) if result.checked else [],

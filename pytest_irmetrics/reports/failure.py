@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.layout import table
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
-from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.reports.item_report import explaining_gates
+from pytest_irmetrics.reports.item_report import WITHOUT_SCORES, explaining_gates
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     failed_gates,
@@ -18,7 +17,7 @@ from pytest_irmetrics.reports.query_details import (
     score_change_text,
     stored_judgments_note,
 )
-from pytest_irmetrics.reports.texts import compared_with, judgment_text
+from pytest_irmetrics.reports.texts import compared_with, judgment_text, query_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,8 +52,7 @@ def failure_message(item: ItemReport, screen: Screen) -> str:
         lines += screen.wrapped(sentence)
     lines += _errors(failed, queries, screen)
     lines += _explanation(item, queries, screen)
-    size = plural(item.query_count, "query", "queries")
-    lines += ["", screen.cut(f"{item.golden_set}: {size}{_judged_share(item)}")]
+    lines += ["", screen.cut(f"{item.golden_set}: {query_count(item)}{_judged_share(item)}")]
     for note in item.notes:
         lines += screen.wrapped(f"note: {note}", hanging="  ")
     return "\n".join([*lines, *_commands(item, failed, screen)])
@@ -94,7 +92,8 @@ def _errors(
 def _explanation(item: ItemReport, queries: Mapping[str, QueryReport], screen: Screen) -> Iterator[str]:
     """Show the queries that explain the failed gates, those of the first gate first."""
     gates = explaining_gates(item.gates, scores_only=True)
-    metrics = explaining_queries(gates, queries)
+    scored = [gate for gate in item.gates if gate.word not in WITHOUT_SCORES]
+    metrics = explaining_queries(scored, queries)
     # Of each failed gate at least the query that matters most.
     leading = list(dict.fromkeys(gate.queries[0] for gate in gates))
     shown = list(dict.fromkeys([*leading, *list(metrics)[:_SHOWN]]))[: max(_SHOWN, len(leading))]

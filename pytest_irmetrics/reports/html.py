@@ -158,7 +158,7 @@ def _golden_set(item: ItemReport, title: str, session: SessionReport, number: in
             {"name": texts.row_name(row), "gate": row.gate, "verdict": row.verdict, **_cells(row)}
             for row in item.rows
         ],
-        "full_means": texts.full_means(item),
+        "table_notes": texts.table_notes(item),
         "slices": [
             {
                 "tag": row.tag or "",

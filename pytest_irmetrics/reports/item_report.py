@@ -94,7 +94,7 @@ class QueryReport:
 
 @dataclass(slots=True)
 class VerdictReport:
-    """A verdict as it is reported: its text, and at most as many query ids as a reader can use."""
+    """A verdict as it is reported: its text, and the ids of the queries that are shown of it."""
 
     state: str
     """``passed``, ``failed`` or ``not checked``."""
@@ -117,16 +117,19 @@ class VerdictReport:
     """Whether the drop shows only under the judgments stored with the baseline."""
 
 
+WITHOUT_SCORES = ("errors", "baseline")
+"""The words of verdicts whose queries have an error, or are not compared with the baseline."""
+
+
 def explaining_gates(gates: Iterable[AnyVerdict], *, scores_only: bool = False) -> list[AnyVerdict]:
     """Return the failed gates that name queries; where a drop failed, without those on `min` and `max` of a mean.
 
-    What was low before the drop does not explain it. ``scores_only`` leaves out queries with an error, and queries that are
-    not compared with the baseline.
+    What was low before the drop does not explain it. ``scores_only`` leaves out the gates of ``WITHOUT_SCORES``.
     """
     failed = [gate for gate in gates if gate.state == "failed" and gate.queries]
     if any(gate.shares for gate in failed):
         failed = [gate for gate in failed if gate.single or gate.word not in ("min", "max")]
-    return [gate for gate in failed if not scores_only or gate.word not in ("errors", "baseline")]
+    return [gate for gate in failed if not scores_only or gate.word not in WITHOUT_SCORES]
 
 
 @dataclass(slots=True)
@@ -190,6 +193,11 @@ class ItemReport:
     advice: list[str] = field(default_factory=list)
     """Which gates would catch the degradations that none caught."""
     query_count: int = 0
+    """How many queries count: all that were asked but the ``xfail`` ones."""
+    no_answer_count: int = 0
+    """How many of those are marked ``no_answer``, over which the metric of that name alone averages."""
+    xfail_count: int = 0
+    """How many were asked besides, which are marked ``xfail`` and in no mean."""
     queries: list[QueryReport] = field(default_factory=list)
     """The queries that explain a failed gate; with ``-vv``, ``--ir-query`` or a report file, all of them."""
     run: str | None = None

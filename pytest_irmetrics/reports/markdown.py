@@ -241,7 +241,7 @@ def _row(cells: Sequence[str]) -> str:
 def _notes(item: ItemReport) -> Iterator[str]:
     unchecked = [gate.text for gate in item.gates if gate.state == "not checked"]
     lowered = [f"The new baseline lowers {text}." for text in item.lowered]
-    notes = [*texts.full_means(item), *unchecked, *item.notes, *lowered]
+    notes = [*texts.table_notes(item), *unchecked, *item.notes, *lowered]
     if notes:
         yield ""
     for note in notes[:_MOST]:

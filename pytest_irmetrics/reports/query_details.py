@@ -25,14 +25,17 @@ _MOST_MISSING = 5
 
 
 def explaining_queries(gates: Iterable[VerdictReport], known: Collection[str]) -> dict[str, list[str]]:
-    """Map the known queries that explain failed gates to these gates' metrics, those that matter most first."""
-    found: dict[str, list[str]] = {}
-    for gate in explaining_gates(gates):
+    """Map the known queries that explain failed gates to all metrics that failed for them, those that matter most first."""
+    gates = list(gates)
+    explaining = explaining_gates(gates)
+    found: dict[str, list[str]] = {
+        query_id: [] for gate in explaining for query_id in gate.queries if query_id in known
+    }
+    # A gate that explains nothing (the `min` of another metric, beside a drop) still failed for its queries.
+    for gate in [*explaining, *(gate for gate in gates if gate.state == "failed")]:
         for query_id in gate.queries:
-            if query_id in known:
-                metrics = found.setdefault(query_id, [])
-                if gate.metric is not None and gate.metric not in metrics:
-                    metrics.append(gate.metric)
+            if gate.metric is not None and gate.metric not in found.get(query_id, [gate.metric]):
+                found[query_id].append(gate.metric)
     return found
 
 

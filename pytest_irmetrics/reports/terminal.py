@@ -193,7 +193,7 @@ def one_line(item: ItemReport, name: str, screen: Screen, *, expected: bool = Fa
     ungated = "" if any(row.gate for row in item.rows) or item.only_queries else "nothing gated; "
     if item.outcome == "error":
         ungated = ""  # the gate is that every query is retrieved
-    size = plural(item.query_count, "query", "queries")
+    size = texts.query_count(item)
     subject = "" if item.selftest is None else "baseline "
     verdict = f"{subject}{_VERDICTS[item.outcome]}{' as expected' if expected else ''}, {ungated}{size}"
     line = _name_and_verdict(name, verdict, screen)
@@ -240,7 +240,7 @@ def score_table(item: ItemReport, screen: Screen) -> Iterator[Line]:
     align = "<>>" + (">>" if compared else "") + "<<"
     styles = [Style.PLAIN, *(Style.RED if row.verdict == "FAILS" else Style.PLAIN for row in item.rows)]
     yield from _table(cells, align, styles, screen, whole=(0, len(align) - 1))
-    for sentence in texts.full_means(item):
+    for sentence in texts.table_notes(item):
         yield from map(Line, screen.wrapped(sentence))
 
 

@@ -9,7 +9,7 @@ from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.reports.item_report import Degradation, ItemReport, ScoreRow
     from pytest_irmetrics.reports.session_report import SessionReport
@@ -39,12 +39,41 @@ def verdict(item: ItemReport, session: SessionReport) -> str:
 
 def subject(item: ItemReport) -> str:
     """Return what was measured: `40 queries, 10 results each, compared with the baseline`."""
-    parts = [plural(item.query_count, "query", "queries")]
+    parts = [query_count(item)]
     if item.depth is not None:
         parts.append(f"{plural(item.depth, 'result')} each")
     if item.against is not None:
         parts.append(f"compared with {item.against}")
     return ", ".join(parts)
+
+
+def query_count(item: ItemReport) -> str:
+    """Return how many queries count, and how many do not: `27 queries (and 1 xfail)`."""
+    counted = plural(item.query_count, "query", "queries")
+    return f"{counted} (and {item.xfail_count:,} xfail)" if item.xfail_count else counted
+
+
+def table_notes(item: ItemReport) -> list[str]:
+    """Return the sentences below the table of scores: what its numbers of queries are, and means that it does not have."""
+    return [*_what_n_counts(item), *full_means(item)]
+
+
+def _what_n_counts(item: ItemReport) -> Iterator[str]:
+    """Say why ``n`` is less than the number of queries in the golden set's file."""
+    unpaired = max((row.unpaired for row in item.rows if row.tag is None), default=0)
+    if not item.rows or not (item.no_answer_count or item.xfail_count):
+        return
+    answerable = item.query_count - item.no_answer_count
+    parts = [f"{answerable:,} {'query has' if answerable == 1 else 'queries have'} an answer"]
+    for count, what in (
+        (item.no_answer_count, "no_answer, and in no_answer alone"),
+        (item.xfail_count, "xfail, and in no mean"),
+    ):
+        if count:
+            parts.append(f"{count:,} {'is' if count == 1 else 'are'} marked {what}")
+    if unpaired:
+        parts.append(f"{unpaired:,} {'has' if unpaired == 1 else 'have'} no counterpart in {item.against}")
+    yield f"n: {'; '.join(parts)}."
 
 
 def compared_with(item: ItemReport) -> str:

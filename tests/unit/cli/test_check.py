@@ -42,7 +42,7 @@ def test_prints_one_line_for_a_valid_file(capsys):
     assert cli.main(["check", "good.yaml", "one.yml"]) == 0
     out, err = capsys.readouterr()
     assert out.splitlines() == [
-        "good.yaml: 3 queries, 2 tags, relevance level 2, thresholds on ndcg@10, mrr, ndcg@10 for billing",
+        "good.yaml: 3 queries (1 no_answer, 1 xfail), 2 tags, relevance level 2, thresholds on ndcg@10, mrr, ndcg@10 for billing",
         "one.yml: 1 query, 0 tags, relevance level 1, no thresholds",
     ]
     assert err == ""
