@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.gc_pause import pause_gc
+from pytest_irmetrics.base.read_only import ReadOnlyError
 from pytest_irmetrics.evaluation.columns import CountedQueries, RankingReader
 from pytest_irmetrics.metrics import Metric, Scorer, mean, parse_metric
 from pytest_irmetrics.run import Run
@@ -427,6 +428,10 @@ def _score_custom(custom: CustomMetrics, metric: Metric, query: Query, ranking: 
     try:
         value = custom[metric.family](query, cut, metric.cutoff, **dict(metric.parameters))
         number = float(value)
+    except ReadOnlyError as error:
+        raise EvaluationError(
+            f"the metric {metric.name} tried to change the query {query.id!r}: {error}"
+        ) from error
     except Exception as error:
         raise EvaluationError(
             f"the metric {metric.name} raised {type(error).__name__} on the query {query.id!r}: {error}. "

@@ -33,7 +33,7 @@ _COLUMNS = ("id", "docid", "rating")
 """What the columns of a split hold where its header has other names."""
 
 
-def read_folder(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
+def read_folder(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - no thresholds here
     """Read the split `test` of a BEIR folder, or its only one. Raises GoldenSetError."""
     splits = splits_of(path)
     chosen = split_of(path)
@@ -47,13 +47,16 @@ def read_folder(path: Path, shown: str, custom_metrics: Collection[str] = ()) ->
                 "There are no qrels/*.tsv in this folder. Add the judgments of a split as qrels/test.tsv."
             )
         raise GoldenSetError([Problem(shown, 1, 1, message)])
-    golden = read_split(chosen, f"{shown.rstrip('/')}/qrels/{chosen.name}", custom_metrics)
-    golden.path, golden.name = path, path.absolute().name
-    return golden
+    return _read_split(chosen, f"{shown.rstrip('/')}/qrels/{chosen.name}", path, path.absolute().name)
 
 
 def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - no thresholds here
     """Read the qrels of one split, with the texts in ``queries.jsonl`` in the folder above. Raises GoldenSetError."""
+    return _read_split(path, shown, path, f"{path.absolute().parent.parent.name}-{path.stem}")
+
+
+def _read_split(path: Path, shown: str, named_by: Path, name: str) -> GoldenSet:
+    """Read a split as the golden set of the path `named_by`: the split's own, or that of its folder."""
     folder = path.absolute().parent.parent
     texts_in = os.path.normpath(Path(shown).parent / ".." / "queries.jsonl").replace(os.sep, "/")
     problems, in_queries = Problems(shown), Problems(texts_in)
@@ -78,8 +81,9 @@ def read_split(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
                 problems.report(1, 1, _no_texts_message(texts_in))
         if judged is not None and not len(problems) and not len(in_queries):
             with suppress(Stop):
-                name = f"{folder.name}-{path.stem}"
-                golden = build_golden_set(judged, texts, problems, path=path, name=name, texts_in=texts_in)
+                golden = build_golden_set(
+                    judged, texts, problems, path=named_by, name=name, texts_in=texts_in
+                )
     raise_any(problems, in_queries)
     assert golden is not None  # noqa: S101 - or there was a problem
     return golden

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.numbers import MAX_GRADE, finite
+from pytest_irmetrics.base.read_only import ReadOnlyDict, refuse_change
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, format_place
 from pytest_irmetrics.golden.formats import format_of, reader_of
-from pytest_irmetrics.golden.query import Query
+from pytest_irmetrics.golden.query import Query, make_read_only
 
 if TYPE_CHECKING:
     import os
@@ -29,7 +30,7 @@ __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows th
 class GoldenSet:
     """Queries with their judgments and thresholds: a file's content, or what `from_judgments` was given.
 
-    Not to be changed once it is made.
+    It cannot be changed once it is made, nor can its queries: the tests of a run share it, and a baseline stores it.
     """
 
     __slots__ = (
@@ -81,6 +82,12 @@ class GoldenSet:
         self._shown = shown if shown is not None else str(path) if path is not None else name
         self._tags: frozenset[str] | None = None
         self._lines: Sequence[str] | None = None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name.startswith("_") or not hasattr(self, name):
+            object.__setattr__(self, name, value)
+        else:
+            refuse_change()
 
     def find(self, written: str) -> Query | None:
         r"""Return the query of an id; also where it is written as messages print it, on one line (``how\ndo I``)."""
@@ -160,15 +167,16 @@ class GoldenSet:
         return f"<GoldenSet {self._shown}: {plural(len(self.queries), 'query', 'queries')}>"
 
 
-def _by_id(queries: Iterable[Query], name: str) -> dict[str, Query]:
-    """Return the queries by id. Raises GoldenSetError for two of one id."""
+def _by_id(queries: Iterable[Query], name: str) -> Mapping[str, Query]:
+    """Return the queries by id, and make them unchangeable. Raises GoldenSetError for two of one id."""
     found: dict[str, Query] = {}
     for query in queries:
         if query.id in found:
             message = f"The query {quote(query.id)} is in it twice. Give each an `id` of its own."
             raise GoldenSetError([Problem(name, None, None, message)])
+        make_read_only(query)
         found[query.id] = query
-    return found
+    return ReadOnlyDict(found)
 
 
 # From judgments in Python ----------------------------------------------------------------------------------------------

@@ -246,11 +246,13 @@ class IRMetrics:
             # The first baseline: of course there was nothing to compare with.
             verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
         result = ItemResult(now, gates, verdicts, comparison, against=against, notes=self._notes)
-        if not now.errors:
-            item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)
         add_notes(item, result, self._corpus)
         # Here and not when the test is through, where a metric of the user's that raises would end pytest itself.
         report = item_report(item, result)
+        if (
+            not now.errors
+        ):  # after the report is made, so that a hook changes nothing in it or in what is stored
+            item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)
         # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
         self._report, self._checked = report, True
         if result.failed:

@@ -150,10 +150,3 @@ def test_an_error_can_be_pickled(load_yaml):
         load_yaml("queries: a")
     sent = pickle.loads(pickle.dumps(caught.value))
     assert (str(sent), sent.problems) == (str(caught.value), caught.value.problems)
-
-
-def test_queries_do_not_share_their_params(load_yaml):
-    one, other = load_yaml(
-        "queries:\n- {query: a, relevant: b}\n- {query: c, relevant: d}\n"
-    ).queries.values()
-    assert one.params is not other.params
