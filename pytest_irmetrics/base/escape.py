@@ -85,6 +85,14 @@ def escape_terminal(text: str) -> str:
     return shown
 
 
+def break_ci_commands(text: str) -> str:
+    """Return `text` without log commands, for names that other programs print: `#_#vso[`, `:_:error`.
+
+    A backslash, which `escape_terminal` uses, is not safe in a test's name: pytest doubles it.
+    """
+    return _CI_COMMAND.sub(lambda found: f"{found[0][0]}_{found[0][1]}", text)
+
+
 def id_printed_as(printed: str, ids: Iterable[str]) -> str | None:
     r"""Return the one of `ids` that messages print like this, escaped (``how\ndo I``); None for none or several of them."""
     if "\\" not in printed:

@@ -136,6 +136,12 @@ def pytest_configure(config: pytest.Config) -> None:
         "ir_threshold(metric, min=None, *, max=None, max_drop=None, min_each=None, max_lost=None, "
         "significance=None, tag=None): what fails the test; repeatable.",
     )
+    if config.getoption("ir_baseline") and config.getoption("ir_baseline_update"):
+        raise pytest.UsageError(
+            "--ir-baseline and --ir-baseline-update were both given, on the command line or in addopts: one gates on the "
+            "stored baselines, the other replaces them. Give one. To gate in every run, write `ir_baseline = true` in "
+            "place of addopts; --ir-baseline-update goes before that."
+        )
     from pytest_irmetrics.plugin import defaults  # noqa: PLC0415 - what other plugins there are is known here
 
     config.pluginmanager.register(defaults.default_fixtures(config.pluginmanager), "irmetrics-defaults")
@@ -345,7 +351,7 @@ class _Controller:
 @pytest.fixture
 def irmetrics(
     request: pytest.FixtureRequest, retriever: Any, ir_doc_id: Any, ir_corpus: Any, ir_executor: Any
-) -> IRMetrics:
+) -> Generator[IRMetrics, None, None]:
     """Ask the retriever each query of the test's golden set, score the answers, and gate on the scores."""
     from pytest_irmetrics.plugin.fixture import IRMetrics  # noqa: PLC0415 - only a run that gates pays for it
 
@@ -353,4 +359,5 @@ def irmetrics(
         request, _session(request.config), retriever, doc_id=ir_doc_id, corpus=ir_corpus, executor=ir_executor
     )
     request.node.stash[_irmetrics_key] = fixture
-    return fixture
+    yield fixture
+    fixture.require_checked_in_teardown()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -10,6 +10,7 @@ import pytest
 
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
@@ -24,7 +25,7 @@ from pytest_irmetrics.plugin.notes import add_notes
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
 from pytest_irmetrics.retrieval import RetrievalError, RetrievalOptions, Retrieved, aretrieve, retrieve
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.thresholds import Gates
+from pytest_irmetrics.thresholds import Gate, Gates, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
 
 _HEADLINE = "irmetrics_headline"
 """The attribute of a failure of ours that holds the first line of its message."""
+
+_CALL_CHECK = (
+    "Call it; or, in a test that is to gate nothing, call pytest_irmetrics.evaluate(golden, retriever) and do without "
+    "the fixture irmetrics."
+)
+"""What to do about a test that has the fixture and never checks."""
 
 _OTHER_RETRIEVER = "the other retriever"
 """What messages call an evaluation of another retriever that this one is compared with."""
@@ -73,6 +80,7 @@ class IRMetrics:
         self._awaited = True
         self._checked = False
         self._failure: str | None = None
+        self._awaits_teardown = False
 
     @property
     def golden(self) -> GoldenSet:
@@ -326,7 +334,20 @@ class IRMetrics:
         return self._report is not self._sent_report
 
     def require_checked(self) -> None:
-        """Fail a test whose body passed although its thresholds were never judged."""
+        """Fail a test whose body passed although something would have been gated and nothing was."""
+        __tracebackhide__ = True
+        if not self._checks and _is_requested_by_fixture(self._item.node):
+            self._awaits_teardown = True  # one of them may check when the test has run
+        else:
+            self._require_checked()
+
+    def require_checked_in_teardown(self) -> None:
+        """Do as `require_checked` does, once the other fixtures that could have called ``check`` are torn down."""
+        __tracebackhide__ = True
+        if self._awaits_teardown:
+            self._require_checked()
+
+    def _require_checked(self) -> None:
         __tracebackhide__ = True
         item = self._item
         if self._failure is not None:  # caught by the body, or raised in another thread
@@ -345,20 +366,33 @@ class IRMetrics:
         if item.parameter is not None and item.parameter.problem is not None:
             fail(item.parameter.problem)
         try:
-            levels = [*marked_thresholds(item.node, item.settings.custom_metrics)]
-            if item.parameter is not None:
-                golden = item.golden_set()
-                levels.append(
-                    [*golden.thresholds, *(t for q in golden.queries.values() for t in q.thresholds)]
-                )
+            bound = self._bound_thresholds()
+            gates_on_baseline = item.settings.baseline
         except IRMetricsError as error:
             fail(str(error))
-        bound = [threshold for level in levels for threshold in level]
         if bound:
+            where = bound[0].origin
             fail(
-                f"This test has a threshold on {bound[0].metric.name} ({bound[0].origin}), and its body never called "
-                "irmetrics.check(), so nothing was checked."
+                f"This test has a threshold on {bound[0].metric.name} ({where}), and its body never called "
+                f"irmetrics.check(), so nothing was checked. {_CALL_CHECK}"
             )
+        if gates_on_baseline:
+            fail(
+                "This run gates on the stored baselines, and the body of this test never called irmetrics.check(), so "
+                f"nothing was checked. {_CALL_CHECK}"
+            )
+
+    def _bound_thresholds(self) -> Sequence[Threshold | Gate]:
+        """Return what this test is held to besides its baseline: the thresholds of its marks, golden set and settings."""
+        item = self._item
+        levels = marked_thresholds(item.node, item.settings.custom_metrics)
+        if item.parameter is None:
+            of_settings: Iterable[Threshold | Gate] = [t for t in item.settings.thresholds if t.tag is None]
+        else:
+            golden = item.golden_set()
+            levels.append([*golden.thresholds, *(t for q in golden.queries.values() for t in q.thresholds)])
+            of_settings = item.gates(golden, regression=False)
+        return [*(threshold for level in levels for threshold in level), *of_settings]
 
     def require_async_plugin(self, skipped: BaseException) -> None:
         """Fail an async test that pytest skipped because no plugin runs it: a skip would look like a pass."""
@@ -397,6 +431,12 @@ async def _arun(steps: _Steps) -> Evaluation:
         retrieved = await aretrieve(*request)
 
 
+def _is_requested_by_fixture(node: pytest.Item) -> bool:
+    """Whether another fixture of a test requests the fixture `irmetrics`."""
+    definitions = getattr(getattr(node, "_fixtureinfo", None), "name2fixturedefs", {})
+    return any("irmetrics" in same[-1].argnames for same in definitions.values())
+
+
 def _evaluate_run(now: Evaluation, run: Run, depth: int | None) -> Evaluation:
     """Score another run over the queries, and by the metrics, of an evaluation."""
     return Evaluation(
@@ -433,6 +473,7 @@ def _require_no_errors(other: Evaluation) -> None:
 def fail(message: str) -> NoReturn:
     """Fail the test with nothing but a message: a traceback through our code helps no user."""
     __tracebackhide__ = True
+    message = "\n".join(map(escape_terminal, message.split("\n")))  # a file's name may be a log command
     failed = pytest.fail.Exception(message, pytrace=False)
     setattr(failed, _HEADLINE, message.partition("\n")[0])
     raise failed from None

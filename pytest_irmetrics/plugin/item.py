@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.evaluation import Evaluation, judged_metrics, read_metrics, require_depth
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
@@ -118,7 +119,8 @@ class GatedItem:
         __tracebackhide__ = True
         siblings = self._siblings()
         if any(sibling.find(query_id) for sibling in siblings for query_id in wanted):
-            pytest.skip(f"{self.golden_name(golden)} does not have the query {wanted[0]} (--ir-query)")
+            reason = f"{self.golden_name(golden)} does not have the query {wanted[0]} (--ir-query)"
+            pytest.skip(escape_terminal(reason))
         raise MarkError(_unknown_query(wanted[0], siblings or [golden]))
 
     @property
@@ -171,7 +173,6 @@ class GatedItem:
         """
         places, settings = self.thresholds_by_place(golden), self.settings
         if regression and settings.max_drop is not None:
-            gated = {threshold.metric for place in places for threshold in place}
             default = [
                 Threshold(
                     metric=metric,
@@ -180,12 +181,24 @@ class GatedItem:
                     origin=BY_DEFAULT,
                     by_default=True,
                 )
-                for metric in (gated or settings.reported(self.depth))
-                if metric.kind in ("ranking", "no_answer", "custom")
+                for metric in self._gated_by_default(golden, resolve(places))
             ]
             places = [*places, default]
         # A mark can name a slice that only some of the test's sets have.
         return Gates(gate for gate in resolve(places) if gate.tag is None or gate.tag in golden.tags)
+
+    def _gated_by_default(self, golden: GoldenSet, gates: Gates) -> list[Metric]:
+        """Return the metrics that the setting `ir_max_drop` gates: those with a threshold over the whole set.
+
+        A threshold on a slice does not count. Where none of them rates rankings, `ndcg@10` is gated too, or the first
+        reported metric that does.
+        """
+        gated = [metric for metric, tag in gates.slices if tag is None and metric.kind != "latency"]
+        if any(map(_rates_rankings, gated)):
+            return gated
+        rating = [metric for metric in self.metrics(golden) if _rates_rankings(metric)]
+        usual = [metric for metric in rating if metric.name == "ndcg@10"]
+        return [*gated, *(usual or rating[:1])]
 
     @property
     def baseline_file(self) -> Path:
@@ -232,6 +245,11 @@ class GatedItem:
     def screen(self) -> Screen:
         """The width and encoding that a failure message is written for."""
         return Screen(encoding=self.session.stream_encoding)
+
+
+def _rates_rankings(metric: Metric) -> bool:
+    """Whether a metric falls where rankings get worse: not `judged`, `no_answer` or a latency."""
+    return metric.kind in ("ranking", "custom") and metric.family != "judged"
 
 
 def _unknown_query(wanted: str, siblings: Iterable[GoldenSet]) -> str:

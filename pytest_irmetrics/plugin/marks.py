@@ -13,7 +13,9 @@ import pytest
 
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.escape import break_ci_commands
 from pytest_irmetrics.base.paths import relative_path
+from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.metrics import MetricError
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ def golden_parameters(
                 if os.path.isdir(folder / pattern):  # noqa: PTH112 - Path.is_dir raises for a name that no file has
                     problem, advice = "is a folder", f"Write which files: {pattern.rstrip('/')}/*.yaml"
                 text = f"ir_golden({pattern!r}) {problem}{where}. {advice}."
-                found[pattern].append(GoldenParameter(None, problem=text))
+                found[break_ci_commands(pattern)].append(GoldenParameter(None, problem=text))
     known = {_real_path(parameter.path) for same in found.values() for parameter in same if parameter.path}
     for baseline, golden_set in stored:
         path = folder / golden_set
@@ -74,8 +76,8 @@ def golden_parameters(
             exists = os.path.exists(path)  # noqa: PTH110 - Path.exists raises for a name that no file has
             what = "is not among the golden sets of this test any more" if exists else "is gone"
             problem = (
-                f"The golden set {golden_set} {what}, but its baseline is still there: "
-                f"{relative_path(baseline, folder)}. Bring the golden set back; or, if it is "
+                f"The golden set {printable(golden_set)} {what}, but its baseline is still there: "
+                f"{printable(relative_path(baseline, folder))}. Bring the golden set back; or, if it is "
                 "meant to be gone or was renamed, delete that baseline."
             )
             found[_item_id(path, folder / _fixed_folder(golden_set))].append(
@@ -138,7 +140,8 @@ def _may_be_golden(path: str, *, named: bool) -> bool:
 def _item_id(path: Path, fixed: Path) -> str:
     whole = path if os.path.isdir(path) else path.with_suffix("")  # noqa: PTH112 - Path.is_dir raises
     below = relative_path(whole, fixed)
-    return below.replace("../", "").replace("/", "-")
+    # pytest prints it as it is, but for what it escapes itself: whatever is not printable ASCII.
+    return break_ci_commands(below.replace("../", "").replace("/", "-"))
 
 
 def _parameter_of(
@@ -147,7 +150,9 @@ def _parameter_of(
     first = same[0]
     different = {parameter.path for parameter in same}
     if len(different) > 1:
-        files = " and ".join(sorted(relative_path(path, folder) if path else "?" for path in different))
+        files = " and ".join(
+            sorted(printable(relative_path(path, folder)) if path else "?" for path in different)
+        )
         return GoldenParameter(
             None, problem=f"Two golden sets have the id {item_id!r}: {files}. Rename one, or mark two tests."
         )

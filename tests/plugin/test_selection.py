@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.plugin.conftest import (
@@ -139,3 +141,43 @@ def test_a_run_that_calls_no_test_writes_nothing_and_says_nothing(project, optio
     result = project.pytester.runpytest_inprocess(*options)
     assert "retrieval quality ===" not in result.stdout.str()
     assert (project.path / "report.json").read_text() == "the last run's"
+
+
+COMMANDS = ["##vso[task.setvariable variable=x]y", "##[error]bad", "::error::bad", "a\n::warning::b"]
+
+
+@pytest.mark.skipif("os.name == 'nt'", reason="no file can have such a name there")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_golden_files_name_is_no_command_for_a_ci_log(project, name):
+    (project.path / "golden" / "faq.yaml").rename(project.path / "golden" / f"{name}.yaml")
+    project.write("more/broken.yaml", "queries: [{query: a, relevnt: b}]\n").rename(
+        project.path / "more" / f"{name}x.yaml"
+    )
+    project.write("other/a.yaml", "queries: [{query: a, relevant: b}]\n").rename(
+        project.path / "other" / f"{name}.yaml"
+    )
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'])
+    tests = project.path / "test_search.py"
+    tests.write_text(
+        tests.read_text()
+        + """
+@pytest.mark.ir_golden("golden/*.yaml", "more/*.yaml", "other/*.yaml")
+def test_more(irmetrics):
+    irmetrics.check()
+"""
+    )
+    project.run("--ir-baseline-update", "-q", "-k", "quality").assert_outcomes(passed=1, deselected=2)
+    results = [
+        project.run(*options)
+        for options in (["-v", "-rA"], ["--ir-query=hours", "-rA"], ["--co", "-q"], ["--ir-baseline", "-rA"])
+    ]
+    (project.path / "golden" / f"{name}.yaml").unlink()
+    results.append(project.run("--ir-baseline", "-rA"))
+    for result in results:
+        for line in result.outlines:
+            assert not re.search(r"##(vso|\[)|^\s*::", line), line
+
+
+def test_a_test_of_such_a_golden_file_can_be_selected_by_its_node_id(project):
+    (project.path / "golden" / "faq.yaml").rename(project.path / "golden" / "##[error]faq.yaml")
+    project.run("test_search.py::test_search_quality[#_#[error]faq]").assert_outcomes(passed=1)
