@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.atomic_write import write_whole
+from pytest_irmetrics.base.gzipped import gunzip_start, is_packed, pack, without_gz
 from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.cli.command_line import (
@@ -23,7 +24,8 @@ from pytest_irmetrics.cli.command_line import (
 )
 from pytest_irmetrics.cli.inputs import load_runs
 from pytest_irmetrics.golden import GoldenSetError
-from pytest_irmetrics.golden.formats import SUFFIXES, is_golden_folder, reader_of
+from pytest_irmetrics.golden.files import lines_of
+from pytest_irmetrics.golden.formats import SUFFIXES, format_by_suffix, is_golden_folder, reader_of
 from pytest_irmetrics.golden.trec import topics_path
 from pytest_irmetrics.golden.write import FORMATS, ConversionError, drop_unsupported, render_files
 from pytest_irmetrics.run import RunError
@@ -56,7 +58,7 @@ def add(commands: Commands) -> None:
             "Write a golden set in another format: YAML (.yaml), JSONL (.jsonl), CSV or TSV (.csv, .tsv), TREC qrels "
             "with the texts in NAME.topics.tsv beside them (.qrels), a BEIR folder, or Quepid's rated queries (--to "
             "quepid); or a run, TREC (.run, .trec) to JSON (.json) and back. Suffixes say which; --from and --to say it "
-            "where they do not. What OUT cannot hold is said on standard error; all else is in it."
+            "where they do not. A name may end in .gz, and --from trec and run also take a folder of parts. What OUT cannot hold is said on standard error; all else is in it."
         ),
         examples="""
 pytest-irmetrics convert msmarco.qrels golden/msmarco.yaml
@@ -104,7 +106,7 @@ def _convert(options: argparse.Namespace) -> int:
         files = render_files(kept, to, options.target) if kept.queries else {}
     except ConversionError as error:
         raise CommandError(f"{options.source}: {error}") from None
-    if form == "yaml" and _COMMENT.search(Path(options.source).read_text(encoding="utf-8-sig")):
+    if form == "yaml" and _COMMENT.search("\n".join(lines_of(Path(options.source)))):
         notes.append("Comments and keys that begin with x- are for people, and are not carried over.")
     if not files:
         _print_notes(notes)
@@ -119,7 +121,9 @@ def _convert(options: argparse.Namespace) -> int:
     _check_overwriting(files, force=options.force)
     _verify(files, to, options, kept)
     for path, text in files.items():
-        write_whole(Path(path), text.encode(), again="convert again")
+        data = text.encode()
+        packed = path == options.target and is_packed(Path(path))
+        write_whole(Path(path), pack(data) if packed else data, again="convert again")
     _print_notes(notes)
     judgments = sum(len(query.judgments) for query in kept.queries.values())
     count = f"{plural(len(kept.queries), 'query', 'queries')}, {plural(judgments, 'judgment')}"
@@ -130,20 +134,25 @@ def _convert(options: argparse.Namespace) -> int:
 def _source_format(source: str) -> str:
     """Return the format of the input, by its suffix or content; a missing file is reported by its reader."""
     path = Path(source)
-    if is_golden_folder(path) or os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where it may not look
+    if is_golden_folder(path):
         return "beir"
-    suffix = path.suffix.lower()
+    if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where it may not look
+        raise CommandError(
+            f"{source}: This folder has no queries.jsonl and qrels/, as BEIR's have. Where its files are the parts of TREC "
+            f"qrels, say so: --from trec; of a run: --from {_RUN}."
+        )
+    suffix = without_gz(path).suffix.lower()
     if suffix in _RUN_SUFFIXES:
         return _RUN
     if suffix == ".json":
         try:
             with open_regular(path, MAX_RUN_BYTES) as file:
-                return _RUN if _STORED_RUN.search(file.read(4096)) else "quepid"
+                return _RUN if _STORED_RUN.search(gunzip_start(file.read(4096), 4096)) else "quepid"
         except FileNotFoundError:
             raise CommandError(f"{source}:1:1: There is no such file. Check the path.") from None
         except OSError:
             return "quepid"
-    form = SUFFIXES.get(suffix)
+    form = format_by_suffix(path)
     if form is None:
         raise CommandError(
             f"{source}: Its suffix does not say what it is. Say it: --from {_alternatives(_FORMAT_NAMES)}."
@@ -153,7 +162,7 @@ def _source_format(source: str) -> str:
 
 def _target_format(target: str, form: str) -> str:
     """Return the format of the output, by its suffix."""
-    suffix = Path(target).suffix.lower()
+    suffix = without_gz(Path(target)).suffix.lower()
     if suffix in _RUN_SUFFIXES or (suffix == ".json" and form == _RUN):
         return _RUN
     if suffix == ".json":
@@ -177,11 +186,14 @@ def _alternatives(names: tuple[str, ...]) -> str:
 def _convert_run(options: argparse.Namespace) -> None:
     """Write a run as JSON or as a TREC run."""
     ((_, run),) = load_runs([options.source], options.tests)
-    as_trec = Path(options.target).suffix.lower() != ".json"
+    as_trec = without_gz(Path(options.target)).suffix.lower() != ".json"
     lost = _lost_in_trec(run) if as_trec else []
     _check_overwriting([options.target], force=options.force)
     with tempfile.TemporaryDirectory() as folder:
-        written = Path(folder) / f"run{Path(options.target).suffix}"
+        written = (
+            Path(folder)
+            / f"run{'.run' if as_trec else '.json'}{'.gz' if is_packed(Path(options.target)) else ''}"
+        )
         try:
             run.save(written)
         except RunError as error:  # an id that the format cannot hold

@@ -13,7 +13,7 @@ from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli.command_line import CommandError, print_escaped
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.golden.formats import SUFFIXES, is_golden_folder
+from pytest_irmetrics.golden.formats import format_by_suffix, is_golden_folder
 from pytest_irmetrics.run import NoTestsError, Run, RunError
 from pytest_irmetrics.run.baseline import folders_with_baselines, list_baselines, read_baseline
 
@@ -73,7 +73,7 @@ class StoredBaseline:
         if name is None:
             return None
         path = Path(os.path.normpath(self.folder / name))
-        is_file = "/" in name or name.lower().endswith(tuple(SUFFIXES)) or is_golden_folder(path)
+        is_file = "/" in name or format_by_suffix(Path(name)) is not None or is_golden_folder(path)
         return path if is_file else None
 
 

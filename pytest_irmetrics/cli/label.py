@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.analysis.labelling import pool
 from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.escape import id_printed_as
+from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.base.layout import table
 from pytest_irmetrics.base.numbers import MAX_GRADE, score_text
 from pytest_irmetrics.base.wording import listed, plural, quote
@@ -314,7 +315,7 @@ def _why_not_editable(file: str) -> str | None:
     path = Path(file)
     if path.suffix.lower() in _EDITABLE_SUFFIXES:
         return None
-    convert = shlex.join(["pytest-irmetrics", "convert", file, str(path.with_suffix(".yaml"))])
+    convert = shlex.join(["pytest-irmetrics", "convert", file, str(without_gz(path).with_suffix(".yaml"))])
     return (
         "Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: "
         f"`{convert}`."

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.gzipped import GZIP_MAGIC, GzipError, gunzip
 from pytest_irmetrics.base.read_file import ImpossiblePathError, NotRegularError, TooLargeError, read_regular
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 
@@ -34,7 +36,7 @@ _CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?![^ \r\n])", re.MULTILINE)
 
 
 def read_text_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
-    """Read a text file and check that it is UTF-8; return it without its byte order mark.
+    """Read a text file, which may be packed with gzip, and check that it is UTF-8; return it without its byte order mark.
 
     `limit` is in bytes, MAX_BYTES unless given. Raises GoldenSetError for a file that is missing, no regular file
     (reading a pipe would wait), too large, in another encoding, or has markers of a merge conflict.
@@ -57,6 +59,8 @@ def read_text_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
         raise _error(shown, "The file may not be read. Check its permissions.") from None
     except OSError as error:
         raise _error(shown, f"The file cannot be read: {error.strerror or error}. Check the path.") from None
+    if data.startswith(GZIP_MAGIC):
+        data = _unpacked(data, shown, limit)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[:2]:
         raise _error(shown, "The file is in UTF-16 or UTF-32. Save it as UTF-8.")
     data = data.removeprefix(UTF8_BOM)
@@ -84,6 +88,9 @@ def lines_of(path: Path) -> list[str]:
         data = read_regular(path, _MAX_ANY_BYTES)
     except OSError:
         return []
+    if data.startswith(GZIP_MAGIC):
+        with suppress(GzipError):
+            data = gunzip(data, _MAX_ANY_BYTES)
     return [line.decode("utf-8", "replace") for line in _BREAK.split(data.removeprefix(UTF8_BOM))]
 
 
@@ -100,6 +107,15 @@ def iter_places(data: bytes, offsets: Iterable[int]) -> Iterator[tuple[int, int]
 
 def _error(shown: str, message: str, line: int = 1, column: int = 1) -> GoldenSetError:
     return GoldenSetError([Problem(shown, line, column, message)])
+
+
+def _unpacked(data: bytes, shown: str, limit: int) -> bytes:
+    try:
+        return gunzip(data, limit)
+    except GzipError as error:
+        raise _error(
+            shown, f"The file cannot be read: {error}. Pack it again, or name the unpacked file."
+        ) from None
 
 
 def _check_utf8(data: bytes, shown: str) -> None:

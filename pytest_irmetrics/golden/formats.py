@@ -7,6 +7,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 
@@ -14,7 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["SUFFIXES", "format_of", "is_golden_folder", "reader_of", "split_of", "splits_of"]
+__all__ = [
+    "SUFFIXES",
+    "format_by_suffix",
+    "format_of",
+    "is_golden_folder",
+    "reader_of",
+    "split_of",
+    "splits_of",
+]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -44,12 +53,17 @@ _READERS = {
 """Format → the module and the function that read it; none is imported before it is needed."""
 
 
+def format_by_suffix(path: Path) -> str | None:
+    """Return the format that a file's suffix stands for, also before ``.gz``; None where it stands for none."""
+    return SUFFIXES.get(without_gz(path).suffix.lower())
+
+
 def format_of(path: Path, shown: str) -> str:
     """Say which format a file is in, by its suffix, or a folder. Raises GoldenSetError where it is none."""
     is_folder = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
     if is_folder and is_golden_folder(path):
         return "beir"
-    form = SUFFIXES.get(path.suffix.lower())
+    form = format_by_suffix(path)
     if form is not None and not is_folder:
         return form
     formats = ", ".join(SUFFIXES)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden import files
 from pytest_irmetrics.golden.errors import Stop
-from pytest_irmetrics.golden.formats import SUFFIXES, split_of
+from pytest_irmetrics.golden.formats import format_by_suffix, split_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ __all__ = ["find_line", "judgment_lines"]
 
 def judgment_lines(path: Path) -> list[str]:
     """Return the lines of a golden set's file, of a BEIR folder those of its split; none if it can no longer be read."""
-    if SUFFIXES.get(path.suffix.lower()) is None or os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for a name that no file has
+    if format_by_suffix(path) is None or os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for a name that no file has
         path = split_of(path) or path
     return files.lines_of(path)
 
@@ -36,7 +36,7 @@ def find_line(path: Path, lines: Sequence[str], query: Query, doc_id: str, last:
     """
     if query.line is None or not lines:
         return None
-    form = SUFFIXES.get(path.suffix.lower(), "beir")
+    form = format_by_suffix(path) or "beir"
     if form == "yaml":
         return _line_in_yaml(doc_id, query, lines[query.line - 1 : last])
     if form == "jsonl":

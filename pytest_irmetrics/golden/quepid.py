@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.gc_pause import pause_gc
+from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
@@ -17,7 +18,7 @@ from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.tables import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from pytest_irmetrics.golden.nodes import Node
@@ -35,7 +36,7 @@ def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) ->
 
     Raises GoldenSetError.
     """
-    if path.suffix.lower() != ".json":
+    if without_gz(path).suffix.lower() != ".json":
         return read_table(path, shown, custom_metrics)
     data = read_plain_bytes(path, shown, _MAX_BYTES)
     problems = NodeProblems(shown)
@@ -134,25 +135,49 @@ def _read_ratings(query_id: str, node: Node, problems: NodeProblems) -> dict[str
     """Read ratings by document; what is wrong with them is reported."""
     judgments: dict[str, Grade] = {}
     lines: dict[str, int] = {}
-    if not is_mapping(node):
+    if is_mapping(node):
+        pairs = list(zip(node[1::2], node[2::2], strict=True))
+    elif is_sequence(node):
+        pairs = list(_listed_ratings(node, problems))
+    else:
         if not is_constant(node):
-            problems.at(node, 'The "ratings" are no object. Write {"document": rating}.')
+            problems.at(node, 'The "ratings" are neither an object nor a list. Write {"document": rating}.')
         return judgments
-    for key, value in zip(node[1::2], node[2::2], strict=True):
-        if (
-            value.__class__ is ScalarEvent and is_constant(value) and value.value == "null"
-        ):  # unrated documents are not judged
+    for key, value in pairs:
+        if _is_null(value):  # unrated documents are not judged
             continue
         grade = read_grade(value.value) if value.__class__ is ScalarEvent else None
-        if not key.value:
+        doc_id = key.value
+        if not doc_id:
             problems.at(key, "Here is a rating without a document. Write its id.")
         elif grade is None:
             problems.at(
-                value, bad_grade_message(key.value, value.value if value.__class__ is ScalarEvent else "…")
+                value, bad_grade_message(doc_id, value.value if value.__class__ is ScalarEvent else "…")
             )
-        elif key.value in judgments:
-            problems.at(key, duplicate_judgment_message(query_id, key.value, lines[key.value]))
-        else:
-            judgments[key.value] = grade
-            lines[key.value], _ = place_of(key)
+        elif doc_id not in judgments:
+            judgments[doc_id] = grade
+            lines[doc_id], _ = place_of(key)
+        elif is_mapping(node):
+            problems.at(key, duplicate_judgment_message(query_id, doc_id, lines[doc_id]))
+        elif judgments[doc_id] != grade:  # several people may rate a document alike
+            message = (
+                f"The query {quote(query_id)} rates {quote(doc_id)} {grade:g} here and {judgments[doc_id]:g} on line "
+                f"{lines[doc_id]}. Keep one of these ratings."
+            )
+            problems.at(key, message)
     return judgments
+
+
+def _listed_ratings(node: Node, problems: NodeProblems) -> Iterator[tuple[ScalarEvent, Node]]:
+    """Yield document and rating of each item of a list ``[{"doc_id": …, "rating": …}]``, as a case's export has it."""
+    for item in node[1:]:
+        fields = _fields(item)
+        doc_id, rating = fields.get("doc_id"), fields.get("rating")
+        if doc_id.__class__ is not ScalarEvent or is_constant(doc_id) or rating is None:
+            problems.at(item, 'This is no rating. Write {"doc_id": "document", "rating": 3}.')
+        else:
+            yield doc_id, rating
+
+
+def _is_null(node: Node) -> bool:
+    return node.__class__ is ScalarEvent and is_constant(node) and node.value == "null"

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.gc_pause import pause_gc
+from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.beir import is_split, read_split
 from pytest_irmetrics.golden.errors import Problems, Stop, raise_any
@@ -29,7 +30,7 @@ __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows th
 def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
     """Read a golden set in CSV or, with the suffix ``.tsv``, in TSV; a split of a BEIR folder, too. Raises GoldenSetError."""
     data = read_plain_bytes(path, shown, MAX_BYTES)
-    tabs = path.suffix.lower() == ".tsv"
+    tabs = without_gz(path).suffix.lower() == ".tsv"
     if tabs and is_split(data):
         return read_split(path, shown, custom_metrics)
     problems = Problems(shown)
@@ -59,7 +60,7 @@ def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
         if query.judgments
     ]
     left_out = tuple(query_id for query_id, query in rows.items() if not query.judgments)
-    return GoldenSet(queries, path=path, shown=shown, name=path.stem, left_out=left_out)
+    return GoldenSet(queries, path=path, shown=shown, name=without_gz(path).stem, left_out=left_out)
 
 
 def _check_texts(rows: Mapping[str, QueryRows], problems: Problems) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.folder_parts import parts_of
 from pytest_irmetrics.base.gc_pause import pause_gc
+from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.errors import Problems, Stop, raise_any
+from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.judgment_rows import (
     MAX_BYTES,
@@ -21,8 +24,7 @@ from pytest_irmetrics.golden.judgment_rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import Path
+    from collections.abc import Collection, Mapping, Sequence
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
     from pytest_irmetrics.golden.judgment_rows import Judged
@@ -40,17 +42,19 @@ _FIELD = re.compile(rb"[^ \t\n\r\x0b\x0c]+")
 def topics_path(qrels: str) -> str:
     """Return the path of the topics that belong to qrels: ``faq.topics.tsv`` to ``faq.qrels``."""
     folder, slash, name = qrels.rpartition("/")
-    stem, dot, suffix = name.rpartition(".")
+    stem, dot, suffix = without_gz(Path(name)).name.rpartition(".")
     return f"{folder}{slash}{stem if stem and dot else suffix}.topics.tsv"
 
 
 def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - no thresholds here
     """Read qrels with the texts in ``NAME.topics.tsv`` beside them; without that file, the queries have no texts.
 
-    As in trec_eval, fields are separated by ASCII white space and the second is ignored. Raises GoldenSetError.
+    As in trec_eval, fields are separated by ASCII white space and the second is ignored. Where `path` is a folder, every
+    file in it is a part of the qrels. Raises GoldenSetError.
     """
-    data = read_plain_bytes(path, shown, MAX_BYTES)
-    problems = Problems(shown)
+    parts = _parts(path, shown)
+    problems = [Problems(shown_part) for _, shown_part in parts]
+    whole = problems[0] if parts[0][0] == path else Problems(shown)
     topics = path.with_name(topics_path(path.name))
     shown_topics = topics_path(shown.replace("\\", "/"))
     in_topics = Problems(shown_topics)
@@ -61,14 +65,16 @@ def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
             with suppress(Stop):
                 texts = read_topics(topics, in_topics)
         with suppress(Stop):
-            judged = _read_judgments(data, problems)
-            del data
-            if texts is None or not (len(problems) or len(in_topics)):
+            judged = _read_parts(parts, problems)
+            if texts is None or not (any(map(len, problems)) or len(in_topics)):
                 golden = build_golden_set(
-                    judged, texts, problems, path=path, name=path.stem, texts_in=shown_topics
+                    judged, texts, whole, path=path, name=without_gz(path).stem, texts_in=shown_topics
                 )
-    raise_any(problems, in_topics)
+    raise_any(*problems, *([] if whole is problems[0] else [whole]), in_topics)
     assert golden is not None  # noqa: S101 - or there was a problem
+    if whole is not problems[0]:
+        for query in golden.queries.values():  # its line would be that of one of the parts
+            query.line = query.column = None
     return golden
 
 
@@ -82,6 +88,8 @@ def read_topics(path: Path, problems: Problems) -> dict[str, str]:
             continue
         query_id, tab, text = line.decode().partition("\t")
         query_id = query_id.strip(" ")
+        if query_id.startswith("#") and (not tab or len(query_id.split()) > 1 or query_id == "#"):
+            continue  # a comment: no id in qrels holds white space
         if not (tab and query_id and text.strip()):
             problems.report(number, 1, "This is no query and its text. Write `query`, a tab, and the text.")
         elif query_id in texts:
@@ -93,8 +101,38 @@ def read_topics(path: Path, problems: Problems) -> dict[str, str]:
     return texts
 
 
-def _read_judgments(data: bytes, problems: Problems) -> Judged:
-    """Read all rows that are right, and report all that are wrong."""
+def _parts(path: Path, shown: str) -> list[tuple[Path, str]]:
+    """Return the files that qrels are in, each with its name in messages. Raises GoldenSetError for an empty folder."""
+    if not os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
+        return [(path, shown)]
+    parts: list[Path] = []
+    with suppress(OSError):
+        parts = [part for part in parts_of(path) if not part.name.endswith(".topics.tsv")]
+    if not parts:
+        raise GoldenSetError(
+            [Problem(shown, 1, 1, "There is no file in this folder that can be read. Name the qrels.")]
+        )
+    return [(part, f"{shown.rstrip('/')}/{part.name}") for part in parts]
+
+
+def _read_parts(parts: Sequence[tuple[Path, str]], problems: Sequence[Problems]) -> Judged:
+    """Read the judgments of all parts, as if they were one file; what is wrong is reported for its part."""
+    if len(parts) == 1:
+        [(path, shown)] = parts
+        return _read_judgments(read_plain_bytes(path, shown, MAX_BYTES), problems[0], {})
+    judged: dict[str, dict[str, Grade]] = {}
+    lines: dict[str, int] = {}
+    for (path, shown), of_part in zip(parts, problems, strict=True):
+        known = {query_id: frozenset(documents) for query_id, documents in judged.items()}
+        found, _ = _read_judgments(read_plain_bytes(path, shown, MAX_BYTES), of_part, known)
+        for query_id, documents in found.items():
+            judged.setdefault(query_id, {}).update(documents)
+            lines.setdefault(query_id, 1)  # of the folder, which has no other
+    return judged, lines
+
+
+def _read_judgments(data: bytes, problems: Problems, known: Mapping[str, Collection[str]]) -> Judged:
+    """Read all rows that are right, and report all that are wrong; `known` is what earlier parts judge, by query."""
     judged: dict[str, dict[str, Grade]] = {}
     lines: dict[str, int] = {}
     first_lines: dict[tuple[bytes, bytes], int] = {}
@@ -102,10 +140,16 @@ def _read_judgments(data: bytes, problems: Problems) -> Judged:
     documents: dict[str, Grade] = {}
     for number, line in enumerate(iter_lines(data), 1):
         fields = line.split()
-        if len(fields) != 4:
-            if fields:
-                problems.report(number, 1, _wrong_fields_message([field.decode() for field in fields]))
+        if line[:1] == b"#" and _is_comment(fields):
             continue
+        if len(fields) != 4:
+            if len(fields) > 4 and fields[4].startswith(b"#"):
+                fields = fields[:4]  # a comment after the judgment
+            elif not fields:
+                continue
+            else:
+                problems.report(number, 1, _wrong_fields_message([field.decode() for field in fields]))
+                continue
         query, _, document, written = fields
         grade = read_grade(written.decode())
         if grade is None:
@@ -122,8 +166,17 @@ def _read_judgments(data: bytes, problems: Problems) -> Judged:
             message = duplicate_judgment_message(query_id, doc_id, first_lines[query, document])
             problems.report(number, _column(line, 2), message)
             continue
+        if doc_id in known.get(query_id, ()):
+            message = f"The query {quote(query_id)} judges {quote(doc_id)} in an earlier part, too. Keep one."
+            problems.report(number, _column(line, 2), message)
+            continue
         documents[doc_id] = grade
     return judged, lines
+
+
+def _is_comment(fields: Sequence[bytes]) -> bool:
+    """Say whether a line that begins with ``#`` is a comment; a judgment of a query such as ``#9`` is none."""
+    return fields[0] == b"#" or len(fields) != 4 or read_grade(fields[3].decode()) is None
 
 
 def _first_lines(data: bytes) -> dict[tuple[bytes, bytes], int]:
@@ -131,7 +184,9 @@ def _first_lines(data: bytes) -> dict[tuple[bytes, bytes], int]:
     found: dict[tuple[bytes, bytes], int] = {}
     for number, line in enumerate(iter_lines(data), 1):
         fields = line.split()
-        if len(fields) == 4 and read_grade(fields[3].decode()) is not None:
+        if line[:1] == b"#" and _is_comment(fields):
+            continue
+        if len(fields) >= 4 and read_grade(fields[3].decode()) is not None:
             found.setdefault((fields[0], fields[2]), number)
     return found
 

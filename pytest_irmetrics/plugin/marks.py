@@ -14,6 +14,7 @@ import pytest
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import break_ci_commands
+from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.base.paths import relative_path
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.metrics import MetricError
@@ -138,7 +139,7 @@ def _may_be_golden(path: str, *, named: bool) -> bool:
 
 
 def _item_id(path: Path, fixed: Path) -> str:
-    whole = path if os.path.isdir(path) else path.with_suffix("")  # noqa: PTH112 - Path.is_dir raises
+    whole = path if os.path.isdir(path) else without_gz(path).with_suffix("")  # noqa: PTH112 - Path.is_dir raises
     below = relative_path(whole, fixed)
     # pytest prints it as it is, but for what it escapes itself: whatever is not printable ASCII.
     return break_ci_commands(below.replace("../", "").replace("/", "-"))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.gc_pause import pause_gc
+from pytest_irmetrics.base.gzipped import GZIP_MAGIC, GzipError, gunzip, is_packed, pack, without_gz
 from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
 from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, read_regular
 from pytest_irmetrics.base.wording import printable, quote
@@ -107,7 +108,9 @@ class Run:
         like: Run | None = None,
         shown: str | None = None,
     ) -> Run:
-        """Read a stored run: JSON where the name ends in ``.json``, a TREC run otherwise.
+        """Read a stored run: JSON where the name ends in ``.json``, a TREC run or a folder of its parts otherwise.
+
+        Also packed with gzip, as ``.json.gz`` and ``.run.gz``.
 
         A JSON report of several tests is one run, as long as no query is answered differently in two of them; where
         one is, `test` says whose run is wanted: a test's id, or a part of it.
@@ -117,12 +120,17 @@ class Run:
         where = printable(os.fspath(path) if shown is None else shown)
         file = Path(path)
         try:
-            if file.suffix.lower() != ".json":
+            if without_gz(file).suffix.lower() != ".json":
                 run_json.refuse_test(test, where)
                 from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
 
                 return cls.of(trec.read(file, where))
-            text = decode(read_regular(file, MAX_RUN_BYTES), where)
+            data = read_regular(file, MAX_RUN_BYTES)
+            if data.startswith(GZIP_MAGIC):
+                data = gunzip(data, MAX_RUN_BYTES)
+            text = decode(data, where)
+        except GzipError as error:
+            raise RunError(f"{where}: cannot be read: {error}. Pack it again.") from None
         except OSError as error:
             raise RunError(
                 f"{where}: cannot be read: {error.strerror or error}. Give the path of a stored run."
@@ -151,7 +159,7 @@ class Run:
         A TREC run cannot hold texts, params, nor that a query had an empty result. Raises RunError, also for ids with white
         space in a TREC run.
         """
-        if Path(path).suffix.lower() == ".json":
+        if without_gz(Path(path)).suffix.lower() == ".json":
             lines = self._lines()
         else:
             from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
@@ -162,7 +170,7 @@ class Run:
         while some := "".join(islice(lines, 1000)):
             data += some.encode("utf-8")
         try:
-            Path(path).write_bytes(data)
+            Path(path).write_bytes(pack(bytes(data)) if is_packed(Path(path)) else data)
         except OSError as error:
             raise RunError(
                 f"{printable(os.fspath(path))}: cannot be written: {error.strerror or error}."

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import operator
+import os
+import re
 from array import array
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NoReturn
 
+from pytest_irmetrics.base.folder_parts import parts_of
 from pytest_irmetrics.base.gc_pause import pause_gc
+from pytest_irmetrics.base.gzipped import GZIP_MAGIC, GzipError, gunzip
 from pytest_irmetrics.base.ids import ranked
-from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, TooLargeError, open_regular, read_regular
+from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, TooLargeError, open_regular
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.run.answer import CONFLICT, Answer, RunError, decode
 
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 _MAX_LINE = 1_000_000  # bytes; joining chunks to a line without an end takes ever longer
+_NUMBER = re.compile(rb"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 _CHUNK = 1 << 16  # so small that its lines stay in the processor's cache
 
 
@@ -31,7 +36,7 @@ def lines(answers: Answers) -> Iterator[str]:
     for query_id in sorted(answers):
         ranking = answers[query_id].rankings[0]
         # A byte order mark at the start of a line may be at the start of the file, and is none of the id then.
-        bad = query_id if query_id.startswith("\ufeff") else _unfit((query_id, *ranking))
+        bad = query_id if query_id.startswith("\ufeff") or query_id == "#" else _unfit((query_id, *ranking))
         if bad is not None:
             cure = "Give the query an `id` of its own, or save" if bad == query_id else "Save"
             raise RunError(
@@ -45,30 +50,34 @@ def lines(answers: Answers) -> Iterator[str]:
 def read(file: Path, shown: str) -> Answers:
     """Read lines in any order; documents come in the order of trec_eval, and the rank is not read.
 
-    Fields are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break space. `shown` is
-    how errors call the file. Raises RunError, and OSError where the file cannot be read.
+    Fields are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break space. What follows the
+    tag is not read, nor are comments. The file may be packed with gzip, or be a folder of parts of one run. `shown` is how
+    errors call it. Raises RunError, and OSError where the file cannot be read.
     """
     # Documents and scores of a query are two flat arrays: a dictionary of them takes three times the memory.
     docs: dict[bytes, list[bytes]] = {}
     scores: dict[bytes, array[float]] = {}
     current = None
     with pause_gc():
-        for number, line in enumerate(_lines(file, shown), start=1):
+        for place, number, line in _numbered_lines(file, shown):
             fields = line.split()
             if len(fields) != 6:
-                if not fields:
+                if not fields or _is_comment(fields):
                     continue
-                _refuse_duplicate(file, shown, before=number)
-                _refuse_fields(line, len(fields), shown, number)
-            query_id, _, doc, _, written, _ = fields
+                if not _has_further_fields(fields):
+                    _refuse_duplicate(file, shown, before=(place, number))
+                    _refuse_fields(line, fields, place, number)
+            query_id, _, doc, _, written = fields[:5]
             try:
                 score = float(written)
             except ValueError:
                 score = math.nan
+            if query_id[:1] == b"#" and (query_id == b"#" or math.isnan(score)):
+                continue  # a comment of as many words
             if math.isnan(score) or b"_" in written:
-                _refuse_duplicate(file, shown, before=number)
+                _refuse_duplicate(file, shown, before=(place, number))
                 raise RunError(
-                    f"{shown}:{number}: the score {_quote(written)} is not a number. Write `query Q0 document rank score tag`."
+                    f"{place}:{number}: the score {_quote(written)} is not a number. Write `query Q0 document rank score tag`."
                 )
             if query_id != current:
                 current = query_id
@@ -88,20 +97,52 @@ def read(file: Path, shown: str) -> Answers:
                 for query_id, of_query in scores.items()
             }
         except UnicodeDecodeError:
-            decode(read_regular(file, MAX_RUN_BYTES), shown)  # raises RunError with the line
+            for part, place in _parts(file, shown):
+                lines_of_part = chain.from_iterable(_chunks_of_lines(part, place))
+                decode(b"\n".join(lines_of_part), place)  # raises RunError with the line
             raise
 
 
-def _lines(file: Path, shown: str) -> Iterator[bytes]:
-    return chain.from_iterable(_chunks_of_lines(file, shown))
+def _numbered_lines(file: Path, shown: str) -> Iterator[tuple[str, int, bytes]]:
+    """Yield each line with its number and what errors call the file that it is in: a folder's parts follow one another."""
+    for part, place in _parts(file, shown):
+        for number, line in enumerate(chain.from_iterable(_chunks_of_lines(part, place)), start=1):
+            yield place, number, line
+
+
+def _parts(file: Path, shown: str) -> list[tuple[Path, str]]:
+    if not os.path.isdir(file):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
+        return [(file, shown)]
+    parts = [(part, f"{shown.rstrip('/')}/{part.name}") for part in parts_of(file)]
+    if not parts:
+        raise RunError(
+            f"{shown}: cannot be read: it is a folder without a file. Give a TREC run, or the folder that its parts are in."
+        )
+    return parts
+
+
+def _is_comment(fields: Sequence[bytes]) -> bool:
+    """Say whether a line of another count of fields than six is a comment; a result of a query such as ``#9`` is none."""
+    return fields[0][:1] == b"#" and (fields[0] == b"#" or len(fields) < 6)
+
+
+def _has_further_fields(fields: Sequence[bytes]) -> bool:
+    """Say whether a line holds a result and more, which trec_eval does not read.
+
+    Not where an id with white space explains the fields as well: no rank is then in the place of the rank, or a number
+    in the place of the tag.
+    """
+    return len(fields) > 6 and _NUMBER.fullmatch(fields[3]) is not None and not _NUMBER.fullmatch(fields[5])
 
 
 def _chunks_of_lines(file: Path, shown: str) -> Iterator[list[bytes]]:
     with open_regular(file, MAX_RUN_BYTES) as data:
         start = data.read(3)
         left = MAX_RUN_BYTES
-        if start.startswith(b"\x1f\x8b"):
-            raise RunError(f"{shown}:1: is compressed. Unpack it (`gunzip`).")
+        if start.startswith(GZIP_MAGIC):
+            data.seek(0)
+            yield from _unpacked_chunks(data.read(MAX_RUN_BYTES), shown)
+            return
         unfinished = start.removeprefix(b"\xef\xbb\xbf")
         while chunk := data.read(_CHUNK):
             left -= len(chunk)
@@ -117,6 +158,19 @@ def _chunks_of_lines(file: Path, shown: str) -> Iterator[list[bytes]]:
         yield unfinished.splitlines()
 
 
+def _unpacked_chunks(packed: bytes, shown: str) -> Iterator[list[bytes]]:
+    try:
+        unpacked = gunzip(packed, MAX_RUN_BYTES)
+    except GzipError as error:
+        raise RunError(f"{shown}: cannot be read: {error}. Pack it again.") from None
+    unpacked = unpacked.removeprefix(b"\xef\xbb\xbf")
+    start = 0
+    while start < len(unpacked):
+        end = unpacked.find(b"\n", start + _CHUNK) + 1 or len(unpacked)
+        yield unpacked[start:end].splitlines()
+        start = end
+
+
 def _ranking(docs: list[bytes], scores: list[float]) -> tuple[str, ...]:
     ids = b"\n".join(docs).decode().split("\n")
     if all(map(operator.gt, scores, islice(scores, 1, None))):  # most runs are written best first
@@ -124,22 +178,23 @@ def _ranking(docs: list[bytes], scores: list[float]) -> tuple[str, ...]:
     return ranked(zip(ids, scores, strict=True))
 
 
-def _refuse_duplicate(file: Path, shown: str, before: int | None = None) -> None:
+def _refuse_duplicate(file: Path, shown: str, before: tuple[str, int] | None = None) -> None:
     """Raise RunError where a document comes twice for a query, in lines up to the one that is wrong otherwise."""
     seen = set()
-    for number, line in enumerate(_lines(file, shown), start=1):
-        if number == before:
+    for place, number, line in _numbered_lines(file, shown):
+        if (place, number) == before:
             return
-        if fields := line.split():
+        fields = line.split()
+        if fields and not _is_comment(fields):
             query_id, _, doc, *_ = fields
             if (query_id, doc) in seen:
                 raise RunError(
-                    f"{shown}:{number}: the document {_quote(doc)} comes twice for query {_quote(query_id)}. Keep one of the lines."
+                    f"{place}:{number}: the document {_quote(doc)} comes twice for query {_quote(query_id)}. Keep one of the lines."
                 )
             seen.add((query_id, doc))
 
 
-def _refuse_fields(line: bytes, fields: int, shown: str, number: int) -> NoReturn:
+def _refuse_fields(line: bytes, fields: Sequence[bytes], shown: str, number: int) -> NoReturn:
     """Raise RunError for a line that has not six fields."""
     if CONFLICT.match(line.decode("utf-8", "replace")):
         raise RunError(
@@ -149,9 +204,11 @@ def _refuse_fields(line: bytes, fields: int, shown: str, number: int) -> NoRetur
         raise RunError(
             f"{shown}:1: looks like JSON, and a run is read as JSON only if its name ends in `.json`. Rename the file."
         )
-    found = f"{fields} {'field' if fields == 1 else 'fields'}, not 6"
-    if fields == 4 and number == 1:
+    found = f"{len(fields)} {'field' if len(fields) == 1 else 'fields'}, not 6"
+    if len(fields) == 4 and number == 1:
         found += "; judgments (qrels) have 4"
+    if len(fields) > 6:
+        found = f"{len(fields)} fields, of which the fourth is no rank or the sixth no tag: an id holds white space"
     raise RunError(f"{shown}:{number}: {found}. Write `query Q0 document rank score tag`.")
 
 
@@ -170,6 +227,8 @@ def _unfit(names: Sequence[str]) -> str | None:
 def _why_unfit(name: str) -> str:
     if not name:
         return "it is empty"
+    if name == "#":
+        return "a line that begins with it is a comment"
     if name.startswith("\ufeff"):
         return "it begins with a byte order mark, which may be the file's"
     data = name.encode("utf-8", "surrogatepass")

@@ -33,6 +33,48 @@ def test_reads_the_export_of_a_case():
     assert '"arranged_at": 2' in lines[golden.queries["rambo"].line]
 
 
+def test_reads_ratings_that_are_a_list():
+    def rated(*ratings):
+        return [
+            {"doc_id": doc_id, "rating": grade, "user_email": "a@example.com"} for doc_id, grade in ratings
+        ]
+
+    export = {
+        "case_name": "Rating party",
+        "owner_email": "someone@example.com",
+        "options": {},
+        "scorer": {"scorer_id": 5, "name": "NDCG@10", "scale": [0, 1, 2, 3], "scale_with_labels": {"0": "Poor"}},
+        "queries": [
+            {"arranged_at": 1, "query_text": "projector", "options": {}, "notes": None, "ratings": rated(("p-1", 3.0), ("p-2", 0.0), ("p-3", None))},
+            {"arranged_at": 2, "query_text": "canvas", "notes": "", "ratings": rated(("p-1", 1), ("p-1", 1.0))},
+            {"arranged_at": 3, "query_text": "no idea", "ratings": []},
+        ],
+        "try": {"query_params": {"q": "#$query##"}, "search_endpoint": {"name": "shop"}},
+    }  # fmt: skip
+    golden = load("case.json", json.dumps(export, indent=2))
+    assert judgments(golden) == {"projector": {"p-1": 3, "p-2": 0}, "canvas": {"p-1": 1}}
+    assert golden.left_out == ("no idea",)
+    line = golden.locate("projector", "p-2")
+    assert '"p-2"' in json.dumps(export, indent=2).splitlines()[line - 1]
+
+
+@pytest.mark.parametrize(
+    ("ratings", "problem"),
+    [
+        ("[1]", '1:41: This is no rating. Write {"doc_id": "document", "rating": 3}.'),
+        ('[{"doc_id": "b"}]', '1:41: This is no rating. Write {"doc_id": "document", "rating": 3}.'),
+        ('[{"doc_id": null, "rating": 1}]', '1:41: This is no rating. Write {"doc_id": "document", "rating": 3}.'),
+        ('[{"doc_id": "", "rating": 1}]', "1:52: Here is a rating without a document. Write its id."),
+        ('[{"doc_id": "b", "rating": "x"}]', "1:67: The grade of 'b' is 'x'. Write a number up to 1000."),
+        ('[{"doc_id": "b", "rating": [1]}]', "1:67: The grade of 'b' is '…'. Write a number up to 1000."),
+        ('[{"doc_id": "b", "rating": 1},\n{"doc_id": "b", "rating": 2}]', "2:12: The query 'a' rates 'b' 2 here and 1 on line 1. Keep one of these ratings."),
+    ],
+)  # fmt: skip
+def test_every_problem_of_a_listed_rating_has_its_place(ratings, problem):
+    text = f'{{"queries": [{{"query": "a", "ratings": {ratings}}}]}}'
+    assert problems("a.json", text)[0] == f"a.json:{problem}"
+
+
 def test_reads_the_export_of_ratings():
     golden = load("ratings.json", json.dumps({"queries": [{"query": "star wars", "ratings": {"11": 3}}]}))
     assert judgments(golden) == {"star wars": {"11": 3}}
@@ -65,7 +107,7 @@ def test_reads_the_detailed_export():
         ('{"queries": [{"query": "a", "ratings": {"b": "x"}}]}', "1:46: The grade of 'b' is 'x'. Write a number up to 1000."),
         ('{"queries": [{"query": "a", "ratings": {"b": 1, "b": 1}}]}', "1:49: The query 'a' judges 'b' twice, first on line 1. Keep one."),
         ('{"queries": [{"query": "a", "ratings": {"": 1}}]}', "1:41: Here is a rating without a document. Write its id."),
-        ('{"queries": [{"query": "a", "ratings": [1]}]}', '1:40: The "ratings" are no object. Write {"document": rating}.'),
+        ('{"queries": [{"query": "a", "ratings": "x"}]}', '1:40: The "ratings" are neither an object nor a list. Write {"document": rating}.'),
         ('{"queries": [{"query": "a", "ratings": {"b": 1}}, {"query": "a", "ratings": {}}]}', "1:51: The query 'a' is here twice. Keep one."),
         ('{"queries": [', "1:14: The JSON ends here, too early. Close what it opened."),
     ],

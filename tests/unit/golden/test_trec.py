@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_irmetrics.golden import trec
 from pytest_irmetrics.golden.errors import MAX_PROBLEMS
 from tests.unit.golden.golden_files import FUZZ, judgments, load, problems, survives, texts, write
 
@@ -172,3 +174,55 @@ def test_problems_are_capped():
 @given(data=st.binary() | st.text("q01 \t\nd.-", max_size=60).map(str.encode))
 def test_arbitrary_bytes_never_end_in_a_traceback(data):
     survives(write("fuzz.qrels", data))
+
+
+def test_comments_are_not_read():
+    text = "# judged in May\n#query iter doc grade\nq1 0 d1 1  # sure\n#\n# judgments in all: 2\n#q8 0 d1\nq2 0 d2 #3\n"
+    assert problems("a.qrels", text) == [
+        "a.qrels:7:9: The grade of 'd2' is '#3'. Write a number up to 1000.",
+    ]
+    assert judgments(load("a.qrels", text.replace("#3", "3"))) == {"q1": {"d1": 1}, "q2": {"d2": 3}}
+
+
+def test_a_query_whose_id_begins_with_a_number_sign_is_judged():
+    assert judgments(load("a.qrels", "#1 0 d1 1\n")) == {"#1": {"d1": 1}}
+
+
+def test_a_judgment_with_a_comment_counts_as_the_first_of_two():
+    assert problems("a.qrels", "# x\nq 0 d 1 # sure\nq 0 d 1\n") == [
+        "a.qrels:3:5: The query 'q' judges 'd' twice, first on line 2. Keep one."
+    ]
+
+
+def test_comments_in_topics():
+    write("a.topics.tsv", "# topics of 2004\n# id\ttext\n#\tx\nq1\tone\n")
+    golden = load("a.qrels", "q1 0 d1 1\n")
+    assert (texts(golden), golden.left_out) == ({"q1": "one"}, ())
+
+
+def test_reads_packed_judgments_whatever_their_line_ends():
+    write("golden/a.topics.tsv", "q1\tone\n")
+    golden = load("golden/a.qrels.gz", gzip.compress(b"q1 0 d1 1\r\nq1 0 d2 0\r\n"))
+    assert (golden.name, judgments(golden), texts(golden)) == ("a", {"q1": {"d1": 1, "d2": 0}}, {"q1": "one"})
+    assert golden.where_judged("q1", "d2") == "golden/a.qrels.gz:2"
+
+
+def test_reads_packed_tables():
+    golden = load("a.csv.gz", gzip.compress(b"query,docid,rating\none,d1,1\n"))
+    assert judgments(golden) == {"one": {"d1": 1}}
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-9], lambda data: data[:9] + b"x" * 9, lambda data: data[:2]]
+)
+def test_says_that_packed_judgments_are_damaged(damage):
+    packed = gzip.compress(b"q1 0 d1 1\n" * 100)
+    assert problems("a.qrels.gz", damage(packed)) == [
+        "a.qrels.gz:1:1: The file cannot be read: its gzip data is cut short or damaged. Pack it again, or name the unpacked file."
+    ]
+
+
+def test_what_unpacks_to_too_much_is_refused(monkeypatch):
+    monkeypatch.setattr(trec, "MAX_BYTES", 1_000_000)
+    (problem,) = problems("a.qrels.gz", gzip.compress(b"\n" * 3_000_000))
+    assert "it is larger than 1 MB, once it is unpacked" in problem

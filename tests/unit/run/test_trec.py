@@ -117,7 +117,7 @@ class TestTrec:
             ("q\n", "base.run:1: 1 field, not 6"),
             ("q 0 d 1\n", "base.run:1: 4 fields, not 6; judgments (qrels) have 4. Write"),
             ("q Q0 a 1 1 x\nq 0 d 1\n", "base.run:2: 4 fields, not 6. Write"),
-            ("q Q0 a 1 1 x y\n", "base.run:1: 7 fields, not 6"),
+            ("q Q0 a b 1 1 x\n", "base.run:1: 7 fields, of which"),
             ("q Q0 a 1 high x\n", "base.run:1: the score 'high' is not a number"),
             ("q Q0 a 1 nan x\n", "base.run:1: the score 'nan' is not a number"),
             ("q Q0 a 1 1_0 x\n", "base.run:1: the score '1_0' is not a number"),
@@ -131,10 +131,79 @@ class TestTrec:
             self.read(tmp_path, text)
         assert words in str(caught.value)
 
-    def test_says_of_a_packed_file_what_it_is(self, tmp_path):
-        (tmp_path / "run.gz").write_bytes(gzip.compress(b"q Q0 a 1 1 x\n"))
-        with pytest.raises(RunError, match=r"run\.gz:1: is compressed\. Unpack it"):
+    def test_reads_a_packed_run_in_parts(self, tmp_path, monkeypatch):
+        text = "".join(f"q{n % 3} Q0 d{n} 1 {n} x\n" for n in range(60))
+        (tmp_path / "run.gz").write_bytes(gzip.compress(b"\xef\xbb\xbf" + text.encode()))
+        whole = self.read(tmp_path, text)
+        assert Run.load(tmp_path / "run.gz") == whole
+        monkeypatch.setattr(trec, "_CHUNK", 5)
+        assert Run.load(tmp_path / "run.gz") == whole
+
+    def test_says_that_a_packed_run_is_damaged_or_too_large(self, tmp_path, monkeypatch):
+        packed = gzip.compress(b"q Q0 a 1 1 x\n" * 100_000)
+        (tmp_path / "run.gz").write_bytes(packed[:-9])
+        with pytest.raises(
+            RunError, match=r"run\.gz: cannot be read: its gzip data is cut short or damaged\."
+        ):
             Run.load(tmp_path / "run.gz")
+        (tmp_path / "run.gz").write_bytes(packed)
+        monkeypatch.setattr(trec, "MAX_RUN_BYTES", 1_000_000)
+        with pytest.raises(RunError, match=r"run\.gz: cannot be read: it is larger than 1 MB"):
+            Run.load(tmp_path / "run.gz")
+
+    def test_what_follows_the_tag_is_not_read(self, tmp_path):
+        text = "q1 Q0 a 1 0.5 bm25 0.3 more\nq1 Q0 b 2 0.7 bm25 # sure\nq1 Q0 c 3 0.6 bm25\n"
+        assert self.read(tmp_path, text)["q1"] == ("b", "c", "a")
+
+    @pytest.mark.parametrize(
+        "line", ["q Q0 a doc 1 2.5 bm25", "my q Q0 a 1 2.5 bm25", "q Q0 doc 7 1 2.5 bm25"]
+    )
+    def test_an_id_with_white_space_is_not_read_as_further_fields(self, tmp_path, line):
+        with pytest.raises(RunError, match=r":1: 7 fields, .*: an id holds white space\."):
+            self.read(tmp_path, f"{line}\n")
+
+    def test_comments_are_not_read(self, tmp_path):
+        text = "# made by bm25\n#\n# a line of just as many\n#q Q0 a\nq Q0 a 1 1 x\n# q Q0 b 1 9 x\n#9 Q0 a 1 1 x\n"
+        run = self.read(tmp_path, text)
+        assert {query: run[query] for query in run} == {"q": ("a",), "#9": ("a",)}
+
+    def test_a_query_that_would_be_read_as_a_comment_is_not_written(self, tmp_path):
+        with pytest.raises(RunError, match="a line that begins with it is a comment"):
+            Run({"#": ["d"]}).save(tmp_path / "x.run")
+
+    def test_reads_a_folder_of_parts(self, tmp_path):
+        folder = tmp_path / "bm25"
+        folder.mkdir()
+        (folder / "part2.gz").write_bytes(gzip.compress(b"q2 Q0 a 1 1 x\nq1 Q0 b 2 2 x\n"))
+        (folder / "part1").write_text("q1 Q0 a 1 1 x\n")
+        (folder / ".hidden").write_text("nonsense")
+        (folder / "further").mkdir()
+        run = Run.load(folder)
+        assert {query: run[query] for query in run} == {"q1": ("b", "a"), "q2": ("a",)}
+        (folder / "part3").write_text("\nq1 Q0 b 1 1 x\n")
+        with pytest.raises(RunError, match=r"bm25/part3:2: the document 'b' comes twice for query 'q1'"):
+            Run.load(folder)
+        (folder / "part3").write_text("\nq1 Q0\n")
+        with pytest.raises(RunError, match=r"bm25/part3:2: 2 fields, not 6"):
+            Run.load(folder)
+        (folder / "part3").write_bytes(b"q3 Q0 a 1 1 x\nq1 Q0 \xe9 1 1 x\n")
+        with pytest.raises(RunError, match=r"bm25/part3:2: is not UTF-8"):
+            Run.load(folder)
+
+    def test_an_empty_folder(self, tmp_path):
+        (tmp_path / "bm25").mkdir()
+        with pytest.raises(RunError, match=r"bm25: cannot be read: it is a folder without a file\."):
+            Run.load(tmp_path / "bm25")
+
+    @pytest.mark.parametrize("name", ["x.run.gz", "x.json.gz"])
+    def test_a_packed_run_reads_back_and_is_the_same_each_time(self, tmp_path, name):
+        run = Run({"q": ["a", "b"]})
+        run.save(tmp_path / name)
+        first = (tmp_path / name).read_bytes()
+        run.save(tmp_path / name)
+        assert first[:2] == b"\x1f\x8b"
+        assert first == (tmp_path / name).read_bytes()
+        assert Run.load(tmp_path / name) == run
 
     def test_the_first_fault_of_a_file_is_told(self, tmp_path):
         twice = "q Q0 a 1 2 x\nq Q0 a 2 1 x\n"
