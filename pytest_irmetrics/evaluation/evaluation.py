@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, cast
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.read_only import ReadOnlyError
-from pytest_irmetrics.evaluation.columns import CountedQueries, RankingReader
+from pytest_irmetrics.evaluation.ranking_reader import RankingReader
+from pytest_irmetrics.golden import CountedQueries
 from pytest_irmetrics.metrics import Metric, Scorer, mean, parse_metric
 from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from pytest_irmetrics.evaluation.columns import Rankings
+    from pytest_irmetrics.evaluation.ranking_reader import Rankings
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.retrieval import Retrieved
     from pytest_irmetrics.run import Answer
@@ -105,8 +106,10 @@ class Evaluation:
 
     @cached_property
     def _counted(self) -> CountedQueries:
+        if self.only is None:
+            return self.golden.counted_queries
         superset = None if self._superset is None else self._superset._counted  # noqa: SLF001 - of the same class
-        return CountedQueries(self.golden, self.only, superset)
+        return CountedQueries(self.golden.queries, self.only, superset)
 
     @property
     def counted(self) -> tuple[Query, ...]:
@@ -172,10 +175,17 @@ class Evaluation:
         metrics = self._ranking_metrics
         if not metrics:
             return {}
-        columns = (
-            self._score_rankings(self._answerable) if self._shares_with is None else self._rescore_changed()
-        )
+        columns = self._score_all() if self._shares_with is None else self._rescore_changed()
         return dict(zip(metrics, columns, strict=True))
+
+    def _score_all(self) -> list[list[float | None]]:
+        """Return the columns of all ranking metrics; of a run that is made of rankings alone without its answers."""
+        with pause_gc():
+            rankings = self._reader.read_single(self._counted.ids("ranking"))
+            if rankings is None:
+                return self._score_rankings(self._answerable)
+            scorer = Scorer(self._ranking_metrics, relevance_level=self.golden.relevance_level)
+            return scorer.columns(self._counted.judgments("ranking"), rankings)
 
     def _rescore_changed(self) -> list[list[float | None]]:
         """Return the columns of the evaluation to share with, scored anew where the rankings differ."""
@@ -208,6 +218,8 @@ class Evaluation:
     @cached_property
     def repeated(self) -> bool:
         """Whether any query was asked more than once."""
+        if self.run.single_rankings is not None:
+            return False
         answers = self.run.answers
         if max([len(answer.rankings) for answer in answers.values()], default=1) <= 1:
             return False
@@ -343,7 +355,13 @@ class Evaluation:
             return self._percentile(metric, tag)
         if self._superset is not None and len(self._superset.counted) == len(self.counted):
             return self._superset.mean(metric, tag)
-        values, weights = self._scores_and_weights(metric, tag)
+        values: Sequence[float]
+        weights: Sequence[float] | None
+        if tag is None and not self._counted.weighted and not _may_leave_out(metric):
+            # No score is missing and no weight matters, which need not be looked for in each of the columns.
+            values, weights = cast("Sequence[float]", self.column(metric)), None
+        else:
+            values, weights = self._scores_and_weights(metric, tag)
         if not values:
             which = f" tagged {tag!r}" if tag is not None else ""
             hint = (
@@ -444,6 +462,11 @@ def _score_custom(custom: CustomMetrics, metric: Metric, query: Query, ranking: 
             f"A metric of your own returns a finite number{limit}."
         )
     return number
+
+
+def _may_leave_out(metric: Metric) -> bool:
+    """Tell whether a metric's column can hold None, for a query that it leaves out."""
+    return metric.kind != "ranking" or ("miss", "skip") in metric.parameters
 
 
 def _average(scores: Sequence[float | None]) -> float | None:

@@ -11,6 +11,7 @@ from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.numbers import MAX_GRADE, finite
 from pytest_irmetrics.base.read_only import ReadOnlyDict, refuse_change
 from pytest_irmetrics.base.wording import plural, quote
+from pytest_irmetrics.golden.counted_queries import CountedQueries
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, format_place
 from pytest_irmetrics.golden.formats import format_of, reader_of
 from pytest_irmetrics.golden.query import Query, make_read_only
@@ -34,6 +35,7 @@ class GoldenSet:
     """
 
     __slots__ = (
+        "_counted_queries",
         "_lines",
         "_shown",
         "_tags",
@@ -80,6 +82,7 @@ class GoldenSet:
         self.queries = _by_id(queries, name)
         self.left_out = tuple(left_out)
         self._shown = shown if shown is not None else str(path) if path is not None else name
+        self._counted_queries: CountedQueries | None = None
         self._tags: frozenset[str] | None = None
         self._lines: Sequence[str] | None = None
 
@@ -130,6 +133,13 @@ class GoldenSet:
         if self._tags is None:
             self._tags = frozenset(tag for query in self.queries.values() for tag in query.tags)
         return self._tags
+
+    @property
+    def counted_queries(self) -> CountedQueries:
+        """The queries that count in means; made once for all evaluations of the set."""
+        if self._counted_queries is None:
+            self._counted_queries = CountedQueries(self.queries)
+        return self._counted_queries
 
     def where(self, query_id: str) -> str:
         """Return the place of a query as ``path:line``; the set's name if it did not come from a file."""

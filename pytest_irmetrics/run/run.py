@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import islice
+from itertools import chain, islice
 from operator import countOf
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,10 +34,10 @@ class Run:
     id, and for a document that is twice in a ranking. A run can itself stand in for a retriever.
     """
 
-    __slots__ = ("answers", "depth", "golden_set", "means", "relevance_level")
+    __slots__ = ("_answers", "depth", "golden_set", "means", "relevance_level", "single_rankings")
 
-    answers: Answers
-    """By query id: the rankings, and what the query was asked and judged with."""
+    single_rankings: Mapping[str, tuple[str, ...]] | None
+    """Of a run that was made of rankings alone, one for each query, these by query id; None of any other run."""
     depth: int | None
     """How many results were asked for at each query; None where that is not known."""
     golden_set: str | None
@@ -48,19 +48,30 @@ class Run:
     """The mean of each metric when the run was stored, by the metric's name."""
 
     def __init__(self, rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> None:
-        answers: dict[str, Answer] = {}
         with pause_gc():
-            for given, ranking in rankings.items():
-                query_id = given if type(given) is str else _query_id(given)
-                if query_id in answers:
-                    raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
-                answers[query_id] = Answer((_ranking(query_id, ranking),))
-        self._fill(answers, Header())
+            known = _bulk_checked(rankings)
+            self._fill(None, Header(), _checked_one_by_one(rankings) if known is None else known)
 
-    def _fill(self, answers: Answers, header: Header) -> None:
-        self.answers = answers
+    def _fill(
+        self,
+        answers: Answers | None,
+        header: Header,
+        single_rankings: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        self._answers = answers
+        self.single_rankings = single_rankings
         self.depth, self.golden_set, self.relevance_level, means = header
         self.means = dict(means or {})
+
+    @property
+    def answers(self) -> Answers:
+        """By query id: the rankings, and what the query was asked and judged with."""
+        if self._answers is None:
+            # Made when asked for: scoring rankings does without, and making them takes longer than checking those.
+            rankings = self.single_rankings or {}
+            with pause_gc():
+                self._answers = {query_id: Answer((ranking,)) for query_id, ranking in rankings.items()}
+        return self._answers
 
     @classmethod
     def of(
@@ -76,22 +87,30 @@ class Run:
         run._fill(answers, Header(depth, golden_set, relevance_level, means))  # noqa: SLF001 - its own
         return run
 
+    @property
+    def _by_query(self) -> Mapping[str, object]:
+        """A mapping whose keys are the ids of the queries, without making answers for that."""
+        return self.answers if self.single_rankings is None else self.single_rankings
+
     def __getitem__(self, query_id: str) -> tuple[str, ...]:
+        if self.single_rankings is not None:
+            return self.single_rankings[query_id]
         return self.answers[query_id].rankings[0]
 
     def __contains__(self, query_id: object) -> bool:
-        return query_id in self.answers
+        return query_id in self._by_query
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.answers)
+        return iter(self._by_query)
 
     def __len__(self) -> int:
-        return len(self.answers)
+        return len(self._by_query)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Run):
             return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+        names = ("answers", "depth", "golden_set", "means", "relevance_level")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
     __hash__ = None  # type: ignore[assignment]  # it holds mappings
 
@@ -177,6 +196,38 @@ class Run:
             ) from None
 
 
+def _bulk_checked(rankings: Mapping[str, object]) -> dict[str, tuple[str, ...]] | None:
+    """Return copies of the rankings if they are all what they nearly always are, proven in few calls for all queries.
+
+    That is: a dict of text to lists or tuples of text, none of it empty and none twice in a ranking. None for all else.
+    """
+    if not isinstance(rankings, dict) or set(map(type, rankings)) - {str}:
+        return None
+    if set(map(type, rankings.values())) - {list, tuple}:
+        return None
+    copies = list(map(tuple, rankings.values()))
+    count = sum(map(len, copies))
+    if (
+        countOf(map(type, chain.from_iterable(copies)), str) != count
+    ):  # not of a subclass either, nor an integer
+        return None
+    # The union of a ranking with "" has one id more than the ranking, unless one is twice in it or is "".
+    if sum(map(len, map({""}.union, copies))) != count + len(copies):
+        return None
+    return dict(zip(rankings, copies, strict=True))
+
+
+def _checked_one_by_one(rankings: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+    """Return the rankings in any accepted form, or raise RunError that names the first query at fault."""
+    checked: dict[str, tuple[str, ...]] = {}
+    for given, ranking in rankings.items():
+        query_id = _query_id(given)
+        if query_id in checked:
+            raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
+        checked[query_id] = _checked_ranking(query_id, ranking)
+    return checked
+
+
 def _query_id(given: object) -> str:
     """Return a query's id as text. Raises RunError for what cannot be an id."""
     query_id = as_id(given)
@@ -185,18 +236,6 @@ def _query_id(given: object) -> str:
             f"a query's id is text, not {type(given).__name__}. Give a mapping of query id to ids."
         )
     return query_id
-
-
-def _ranking(query_id: str, given: object) -> tuple[str, ...]:
-    """Return a ranking's ids, best first. Raises RunError for what is no ranking, and for ids that cannot be used."""
-    if type(given) is list or type(given) is tuple:
-        # Nearly always all is well, which takes one pass for the types and one set for the rest to prove.
-        ids = tuple(given)
-        if countOf(map(type, ids), str) == len(ids):
-            distinct = set(ids)
-            if len(distinct) == len(ids) and "" not in distinct:
-                return ids
-    return _checked_ranking(query_id, given)
 
 
 def _checked_ranking(query_id: str, given: object) -> tuple[str, ...]:

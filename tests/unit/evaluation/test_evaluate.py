@@ -87,6 +87,20 @@ def test_a_query_that_the_run_lacks_scores_zero_and_counts():
     assert evaluation["mrr"] == pytest.approx(0.75)
 
 
+@pytest.mark.parametrize("depth", [None, 1, 2])
+@pytest.mark.parametrize("queries", [("a", "b", "c", "n"), ("b", "other", "a"), ("b",)])
+def test_a_run_of_rankings_alone_scores_as_one_of_answers_does(queries, depth):
+    rankings = {"a": ["d9", "d1", "d2"], "b": ["d3"], "c": [], "n": ["d9"], "other": ["d1"]}
+    plain = Run({query: rankings[query] for query in queries})
+    metrics = ["mrr@1", "mrr(miss=skip)@1", "hit@1", "precision", "no_answer"]
+    one, other = (evaluate(GOLDEN, run, metrics, depth=depth) for run in (plain, Run.of(dict(plain.answers))))
+    assert one.scores == other.scores
+    for metric in metrics:
+        assert one[metric] == other[metric]
+    assert one.mean("hit@1", "x") == other.mean("hit@1", "x")
+    assert one.repeats("hit@1") == other.repeats("hit@1")
+
+
 def test_where_a_query_failed_there_is_no_mean():
     def broken(query, k):
         if query == "second":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections import UserList
 from uuid import UUID
 
 import pytest
@@ -93,6 +94,45 @@ class TestRun:
         with pytest.raises(RunError, match="'q'") as caught:
             Run({"q": ranking})
         assert words in str(caught.value)
+
+    def test_names_the_query_at_fault_among_many_that_are_right(self):
+        right = {f"q{number}": ["a", "b"] for number in range(20)}
+        for wrong, words in [
+            (["a", "a"], "'a' is in it twice"),
+            (["", "a"], "is empty"),
+            ([None], "NoneType"),
+        ]:
+            with pytest.raises(RunError, match=f"query 'q7'.*{words}"):
+                Run({**right, "q7": wrong})
+
+    @pytest.mark.parametrize(
+        "unusual", [("b", "a"), ("b", Spelled("a")), iter(["b", "a"]), {"a": 1, "b": 2}, UserList(["b", "a"])]
+    )
+    def test_unusual_rankings_may_stand_among_usual_ones(self, unusual):
+        run = Run({"q1": ["a"], "q2": unusual, "q3": []})
+        assert run == Run({"q1": ["a"], "q2": ["b", "a"], "q3": []})
+        assert {type(doc) for doc in run["q2"]} == {str}
+        assert list(run) == ["q1", "q2", "q3"]
+
+    def test_does_not_change_with_the_lists_that_it_was_made_of(self):
+        ranking = ["a", "b"]
+        rankings = {"q": ranking}
+        run = Run(rankings)
+        ranking.append("c")
+        rankings["q2"] = []
+        assert dict(run.answers) == {"q": Answer((("a", "b"),))}
+        assert run["q"] == ("a", "b")
+        assert list(run) == ["q"]
+
+    @pytest.mark.parametrize("asked", [False, True])
+    def test_is_the_same_whether_its_answers_were_asked_for_or_not(self, asked):
+        run, other = Run({"q1": ["a"], "q2": []}), Run({"q1": ["a"], "q2": []})
+        if asked:
+            assert run.answers["q1"] == Answer((("a",),))
+        assert run == other == pickle.loads(pickle.dumps(run)) == copy.deepcopy(run) == copy.copy(run)
+        assert run == Run.of({"q1": Answer((("a",),)), "q2": Answer(((),))})
+        assert len(run) == 2
+        assert list(run) == ["q1", "q2"]
 
     def test_refuses_one_query_twice_and_ids_that_are_none(self):
         with pytest.raises(RunError, match="'1' comes twice"):
