@@ -217,6 +217,7 @@ class IRMetrics:
             repeat=settings.repeat,
             executor=self._executor,
             stored=stored,
+            warn=item.session.print_now,
             stop_on_error=item.node.config.getoption("maxfail", 0) == 1,
         )
 

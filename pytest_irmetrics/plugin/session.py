@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -124,6 +126,12 @@ class GatingSession:
             return []
         names = {path: frozenset(tests) for path, tests in self._items_by_file.items()}
         return baseline.baselines_without_test(test_file.parent, self.baseline_dir, names)
+
+    def print_now(self, message: str) -> None:
+        """Print on standard error in the middle of a test, past pytest's capturing; called from another thread."""
+        capture = self.config.pluginmanager.getplugin("capturemanager")
+        with nullcontext() if capture is None else capture.global_and_fixture_disabled():
+            print(f"\npytest-irmetrics: {message}", file=sys.stderr, flush=True)  # noqa: T201 - pytest may be blocked for ever
 
     def close(self) -> None:
         """Close the event loop of sync tests with async retrievers, once no pytest session in this process is open."""

@@ -104,6 +104,17 @@ async def wait_for_future(future: Future[Any]) -> bool:
     return await done.wait()
 
 
+def pinger() -> Callable[[Callable[[], object]], None]:
+    """Return a function that, from another thread, has the event loop that runs here call another."""
+    loop = asyncio.get_running_loop()
+
+    def ping(respond: Callable[[], object]) -> None:
+        with contextlib.suppress(RuntimeError):  # a loop that is closed
+            loop.call_soon_threadsafe(respond)
+
+    return ping
+
+
 async def checkpoint() -> None:
     """Let other tasks run; raises where the caller was cancelled."""
     await asyncio.sleep(0)

@@ -60,11 +60,12 @@ class Call(NamedTuple):
         """Return the reply of a call that failed for all its queries."""
         return Reply(self, (problem,) * len(self.query_ids), 0.0)
 
-    def timed_out(self, timeout: float) -> Reply:
-        """Return the reply of a call that took longer than `timeout` seconds a query."""
+    def timed_out(self, timeout: float, advice: str = "") -> Reply:
+        """Return the reply of a call that took longer than `timeout` seconds a query; `advice` ends its message."""
         queries = len(self.query_ids)
         several = f" a query for {queries} queries" if queries > 1 else ""
-        return self.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).")
+        end = f" {advice}" if advice else ""
+        return self.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).{end}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +126,15 @@ def call_retriever(
     return _read_reply(call, drawn, perf_counter() - started, options)
 
 
-def reply_in_time(call: Call, reply: Reply | None, timeout: float | None) -> Reply:
-    """Return the reply; one that says that the call timed out where there is none, or it came too late."""
+def reply_in_time(
+    call: Call, reply: Reply | None, timeout: float | None, advice: Callable[[], str] = str
+) -> Reply:
+    """Return the reply; one that says that the call timed out where there is none, or it came too late.
+
+    `advice` returns what more is to be said of a call that timed out, if anything.
+    """
     if timeout is not None and (reply is None or reply.milliseconds > timeout * 1000):
-        return call.timed_out(timeout)
+        return call.timed_out(timeout, advice())
     assert reply is not None  # noqa: S101 - without a time limit no call is given up
     return reply
 

@@ -26,6 +26,7 @@ from pytest_irmetrics.retrieval.call import (
 from pytest_irmetrics.retrieval.errors import explain, raise_outcome, summary
 
 if TYPE_CHECKING:
+    from pytest_irmetrics.retrieval.blocked_loop import BlockedLoopWatch
     from pytest_irmetrics.retrieval.call import Call
     from pytest_irmetrics.retrieval.options import RetrievalOptions
     from pytest_irmetrics.retrieval.schedule import CallChunk, EventLoopDriver
@@ -137,6 +138,7 @@ class ExecutorRunner:
     options: RetrievalOptions
     executor: Executor
     driver: EventLoopDriver
+    watch: BlockedLoopWatch
     await_answer: AwaitAnswer = await_answer
     """How to await the answer of a retriever that looked sync."""
     _last_activity: float = field(default_factory=monotonic)
@@ -209,8 +211,10 @@ class ExecutorRunner:
         if self._timeout is not None:
             spent = perf_counter() - pending.started
             left = max(self._timeout * len(pending.call.query_ids) - spent, 0.001)
-        reply = await self.driver.run_with_timeout(left, partial(self.await_answer, pending, self.options))
-        return reply_in_time(pending.call, reply, self._timeout)
+        start = partial(self.await_answer, pending, self.options)
+        with self.watch.awaiting(pending.call, left) as advice:
+            reply = await self.driver.run_with_timeout(left, start)
+        return reply_in_time(pending.call, reply, self._timeout, advice)
 
     def _failed(self, chunk: CallChunk, error: Exception) -> list[Reply]:
         raise_outcome(error)

@@ -39,6 +39,8 @@ class RetrievalOptions:
     `concurrency` is more than 1."""
     stored: Run | None = None
     """A run over the same queries, such as a baseline: what is the same again is in memory once, and read faster."""
+    warn: Callable[[str], object] | None = None
+    """Called, from another thread, with what a person should know before all is over; None: it goes to standard error."""
     stop_on_error: bool = False
     """Whether the first query that fails ends it all (pytest's -x)."""
 
@@ -63,7 +65,7 @@ class RetrievalOptions:
 
     def for_worker(self) -> RetrievalOptions:
         """Return what a worker of the executor needs of them: small, and possible to pickle."""
-        return replace(self, executor=None, stored=None)
+        return replace(self, executor=None, stored=None, warn=None)
 
 
 def _require_executor(executor: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -199,6 +199,8 @@ async def _retrieve_concurrently(
     """Have as many calls in flight as wanted: coroutines on this event loop, all else in threads or an executor."""
     if retriever.is_async and options.is_sequential:
         return await _retrieve_one_by_one_async(queries, retriever, options, driver)
+    from pytest_irmetrics.retrieval.blocked_loop import BlockedLoopWatch  # noqa: PLC0415 - one by one needs none
+
     schedule = schedule_calls(queries, retriever, options)
     timeout = options.timeout
 
@@ -207,16 +209,21 @@ async def _retrieve_concurrently(
         for call in chunk:
             limit = None if timeout is None else timeout * len(call.query_ids)
             start = partial(call_retriever_async, retriever.function, call, options)
-            replies.append(reply_in_time(call, await driver.run_with_timeout(limit, start), timeout))
+            with watch.awaiting(call, limit) as advice:
+                reply = await driver.run_with_timeout(limit, start)
+            replies.append(reply_in_time(call, reply, timeout, advice))
         return replies
 
+    watch = BlockedLoopWatch(driver, options.warn)
     if retriever.is_async:
-        return await driver.run_schedule(schedule, await_calls)
+        with closing(watch):
+            return await driver.run_schedule(schedule, await_calls)
     from pytest_irmetrics.retrieval.executor import DaemonThreads, ExecutorRunner  # noqa: PLC0415
 
     with ExitStack() as stack:
         executor = options.executor or stack.enter_context(DaemonThreads())
-        runner = ExecutorRunner(retriever.function, options, executor, driver, await_thread_answer)
+        stack.enter_context(closing(watch))
+        runner = ExecutorRunner(retriever.function, options, executor, driver, watch, await_thread_answer)
         return await driver.run_schedule(schedule, runner)
 
 

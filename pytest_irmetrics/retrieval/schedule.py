@@ -275,6 +275,9 @@ class EventLoopDriver(Protocol):
     async def wait_for_future(self, future: Future[Any]) -> bool:
         """Wait until another thread's future is done."""
 
+    def pinger(self) -> Callable[[Callable[[], object]], None]:
+        """Return a function that, from another thread, has the event loop that runs here call another."""
+
     async def checkpoint(self) -> None:
         """Let other tasks run; raises where the caller was cancelled."""
 

@@ -117,6 +117,18 @@ async def wait_for_future(future: Future[Any]) -> bool:
     return True
 
 
+def pinger() -> Callable[[Callable[[], object]], None]:
+    """Return a function that, from another thread, has the event loop that runs here call another."""
+    trio: Any = sys.modules["trio"]
+    token = trio.lowlevel.current_trio_token()
+
+    def ping(respond: Callable[[], object]) -> None:
+        with contextlib.suppress(trio.RunFinishedError):
+            token.run_sync_soon(respond)
+
+    return ping
+
+
 async def checkpoint() -> None:
     """Let other tasks run; raises where the caller was cancelled."""
     await sys.modules["trio"].lowlevel.checkpoint()

@@ -25,6 +25,7 @@ from pytest_irmetrics.retrieval import (
     batched,
     retrieve,
 )
+from pytest_irmetrics.retrieval.blocked_loop import BlockedLoopWatch
 from pytest_irmetrics.retrieval.executor import DaemonThreads, ExecutorRunner
 from pytest_irmetrics.retrieval.schedule import schedule_calls
 from tests.unit.retrieval.fakes import CountingExecutor
@@ -382,7 +383,9 @@ def test_an_answer_that_nobody_awaits_any_more_is_dropped_without_a_warning():
             raise asyncio.CancelledError
 
     with DaemonThreads() as threads:
-        work = ExecutorRunner(answer_later_itself, RetrievalOptions(), threads, Cancelled)
+        work = ExecutorRunner(
+            answer_later_itself, RetrievalOptions(), threads, Cancelled, BlockedLoopWatch(Cancelled, None)
+        )
         [call] = next(
             schedule_calls(FORTY_QUERIES[:1], Retriever.of(answer_later_itself), RetrievalOptions())
         )
