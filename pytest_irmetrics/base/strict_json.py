@@ -48,8 +48,7 @@ def loads(text: str) -> Any:
 class JsonCursor:
     """Read a JSON text value by value, so that a large one need not be in memory as Python objects all at once.
 
-    Takes `loads`'s language and raises its errors, except that the message of a JSONDecodeError is of no use: call
-    `loads` for it.
+    Accepts what `loads` accepts and raises its errors; but only `loads` gives a JSONDecodeError a useful message.
 
         cursor = JsonCursor('{"a": [1, 2], "b": 3}')
         for key in cursor.steps():
@@ -64,9 +63,9 @@ class JsonCursor:
     def __init__(self, text: str) -> None:
         self.text = text
         self.offset = 0
-        """Where the next value begins, or the char after the last one, with nothing but blanks before it."""
+        """Where the next value begins or, after a value, the character behind it; blanks are skipped."""
         self.step_offset = 0
-        """Where the key or the list's value that `steps` has last yielded begins."""
+        """Where the key, or the value in a list, that `steps` yielded last begins."""
         self._skip_blanks(0)
 
     def _skip_blanks(self, offset: int) -> None:
@@ -123,7 +122,7 @@ class JsonCursor:
 
 
 def find_flaw(text: str) -> DuplicateKey | NonFiniteNumber:
-    """Find the first place of what made `loads` raise NotStrictError."""
+    """Find the first place in a text that makes `loads` raise NotStrictError."""
     flaw = _find_flaw(JsonCursor(text))
     assert flaw is not None  # noqa: S101 - else there was no NotStrictError
     return flaw

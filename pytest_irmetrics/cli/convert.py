@@ -42,9 +42,9 @@ _RUN = "run"
 _FORMAT_NAMES = (*FORMATS, _RUN)
 _RUN_SUFFIXES = (".run", ".trec", ".res")
 _STORED_RUN = re.compile(rb'"format":\s*"pytest-irmetrics ')
-"""The start of a baseline or JSON report, which is not of Quepid."""
+"""Occurs near the start of a baseline or a JSON report, and not in Quepid's JSON."""
 _COMMENT = re.compile(r"(?m)(?:^|[ \t])#|(?:^|[\s{,-])x-[^\s:]+:")
-"""A comment of YAML, or a key for people."""
+"""A comment in YAML, or a key that begins with x-, which is ignored."""
 
 
 def add(commands: Commands) -> None:
@@ -229,10 +229,10 @@ def _lost_in_trec(run: Run) -> list[str]:
 
 
 def _check_overwriting(paths: Mapping[str, str] | list[str], *, force: bool) -> None:
-    there = [path for path in paths if os.path.lexists(path)]
-    if there and not force:
+    existing = [path for path in paths if os.path.lexists(path)]
+    if existing and not force:
         raise CommandError(
-            f"{there[0]}: It is there already. Write over it with --force, or name another OUT."
+            f"{existing[0]}: It is there already. Write over it with --force, or name another OUT."
         )
 
 
@@ -266,7 +266,7 @@ def _verify(files: Mapping[str, str], to: str, options: argparse.Namespace, kept
 
 
 def _content(query: Query | None) -> object:
-    """Return a query without its place, for comparison."""
+    """Return what a query says, without its line and column, for comparison."""
     if query is None:
         return None
     limits = [(threshold.metric, dict(threshold.limits)) for threshold in query.thresholds]

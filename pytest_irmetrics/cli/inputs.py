@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
 
 USUAL_METRICS = read_metrics([*DEFAULT_METRICS, "no_answer"])
-"""What is scored unless ``--metrics`` is given; `no_answer` where there are such queries."""
+"""The metrics that are scored unless ``--metrics`` is given; `no_answer` only if the set has such queries."""
 
 
 # Paths ----------------------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ def shown_path(path: Path) -> str:
 
 
 def exists(path: Path) -> bool:
-    """Say whether a file is there; an impossible path is not, and one without permission to look counts as there."""
+    """Say whether a file exists; False for an impossible path, True for one that may not be looked up."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -79,9 +79,9 @@ class StoredBaseline:
 
 def baselines_below(top: Path, directory: str) -> Iterator[StoredBaseline]:
     """Yield the baselines in a folder and all below it, in order; hidden folders and environments are left out."""
-    whole = Path(os.path.abspath(top))  # noqa: PTH100 - resolving links would leave the project
-    if whole.name == directory:
-        yield from _baselines_in(Path(shown_path(whole.parent)), directory)
+    absolute = Path(os.path.abspath(top))  # noqa: PTH100 - resolving links would leave the project
+    if absolute.name == directory:
+        yield from _baselines_in(Path(shown_path(absolute.parent)), directory)
         return
     for folder in folders_with_baselines(top, directory):
         yield from _baselines_in(folder, directory)
@@ -163,7 +163,7 @@ def runs_of_golden_set(
     for stored in _baselines_above(file, directory):
         try:
             run = stored.read()
-        except RunError as error:  # perhaps another golden set's
+        except RunError as error:  # it may be a baseline of another golden set
             print_escaped(f"note: {error}", sys.stderr)
             continue
         if _is_same_file(stored.golden_file(run), file):

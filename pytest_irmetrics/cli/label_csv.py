@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _HEADER = ("id", "query", "docid", "rating", "rank", "influence")
 _SEPARATORS = ",;\t"
+"""Cell separators that are read; spreadsheets write semicolons where the decimal sign is a comma."""
 _MAX_BYTES = 100_000_000
-"""What separates cells: semicolons in countries with a decimal comma."""
 
 
 class Judgment(NamedTuple):
@@ -37,7 +37,7 @@ class Judgment(NamedTuple):
 
 
 def write(unjudged: Iterable[Unjudged]) -> bytes:
-    """Return the CSV file of a list, with an empty column `rating`, and with the BOM by which Excel recognises UTF-8."""
+    """Return documents to judge as CSV, with an empty column `rating` and the BOM by which Excel recognises UTF-8."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(_HEADER)
@@ -122,7 +122,7 @@ def _problems_of(query_id: str, doc_id: str, rating: str, golden: GoldenSet) -> 
 
 
 def parse_grade(text: str) -> Grade | None:
-    """Read a grade, a number from 0 to 1000; None if the text is none."""
+    """Read a grade, a number from 0 to MAX_GRADE; None if the text is none."""
     number = read_number(text)
     return number if number is not None and 0 <= number <= MAX_GRADE else None
 

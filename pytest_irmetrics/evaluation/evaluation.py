@@ -56,16 +56,16 @@ class Evaluation:
     metrics: tuple[Metric, ...]
     """The metrics that are reported, each once."""
     depth: int | None
-    """How deep the rankings are read; None: as deep as they are."""
+    """The cut-off at which rankings are read; None: they are read whole."""
     custom: CustomMetrics = field(default_factory=dict)
     only: frozenset[str] | None = field(default=None)
     """Where set, the ids of the only queries that count (a comparison's paired ones)."""
     extra_metrics: tuple[Metric, ...] = field(default=(), compare=False)
     """Metrics that are scored together with ``metrics`` and can be read, but are not reported among them."""
     _superset: Evaluation | None = field(default=None, init=False, compare=False)
-    """The same evaluation over more queries: its scores are taken rather than computed again."""
+    """The same evaluation over more queries, whose scores are reused rather than computed again."""
     _shares_with: Evaluation | None = field(default=None, init=False, compare=False)
-    """An evaluation of another run over the same queries, labels and metrics: equal rankings have equal scores."""
+    """Another run's evaluation over the same queries, labels and metrics: its scores are reused for equal rankings."""
 
     def __repr__(self) -> str:
         counts = [f"{len(self.metrics)} metrics", *([f"{len(self.errors)} errors"] if self.errors else [])]
@@ -162,7 +162,7 @@ class Evaluation:
 
     @property
     def _answerable(self) -> tuple[Query, ...]:
-        """The queries that count and have an answer, which metrics of rankings are about."""
+        """The queries that count and have an answer: those that ranking metrics score."""
         return self._counted.of_kind("ranking")
 
     @cached_property
@@ -171,7 +171,7 @@ class Evaluation:
 
     @cached_property
     def _ranking_columns(self) -> dict[Metric, list[float | None]]:
-        """The columns of all metrics that rankings and judgments decide, scored together."""
+        """The columns of all ranking metrics, scored together."""
         metrics = self._ranking_metrics
         if not metrics:
             return {}
@@ -188,7 +188,7 @@ class Evaluation:
             return scorer.columns(self._counted.judgments("ranking"), rankings)
 
     def _rescore_changed(self) -> list[list[float | None]]:
-        """Return the columns of the evaluation to share with, scored anew where the rankings differ."""
+        """Return the columns of the other run's evaluation, scored again where the rankings differ."""
         other = cast("Evaluation", self._shares_with)
         queries = self._answerable
         theirs = other._reader.read_all(queries)  # noqa: SLF001 - of the same class
@@ -202,7 +202,7 @@ class Evaluation:
         return columns
 
     def _score_rankings(self, queries: Sequence[Query]) -> list[list[float | None]]:
-        """Return a column for each ranking metric, of these queries alone; of repeats the average."""
+        """Return a column for each ranking metric over these queries, averaged over the repeats of each."""
         scorer = Scorer(self._ranking_metrics, relevance_level=self.golden.relevance_level)
         with pause_gc():
             rankings = self._reader.read_all(queries)
@@ -385,7 +385,7 @@ class Evaluation:
     def score(self, metric: str | Metric, query_id: str) -> float | None:
         """Return the score of any query of the golden set, also of one that is in no mean (``xfail``).
 
-        None where the metric leaves the query out, or is not about such queries. Raises KeyError for an unknown query.
+        None where the metric leaves the query out, or scores no such queries. Raises KeyError for an unknown query.
         """
         metric = self.metric(metric)
         self._require_answers()
@@ -427,7 +427,7 @@ class Evaluation:
         return replace(self, retrieved=replace(self.retrieved, run=run))
 
     def sharing_scores_with(self, other: Evaluation) -> Evaluation:
-        """Return this evaluation, which from now on takes the scores of equal rankings from another run's evaluation."""
+        """Return this evaluation, set to reuse another run's scores where the rankings are equal."""
         same = (self.golden, self.only, self.metrics, self.extra_metrics, self.depth) == (
             other.golden,
             other.only,
@@ -476,7 +476,7 @@ def _average(scores: Sequence[float | None]) -> float | None:
 
 
 def _average_repeats(column: Sequence[float | None], counts: Iterable[int]) -> list[float | None]:
-    """Average the neighbouring scores of each query, as many as it was asked times."""
+    """Average each query's scores, which are adjacent in the column; `counts` says how many each query has."""
     averages: list[float | None] = []
     start = 0
     for count in counts:

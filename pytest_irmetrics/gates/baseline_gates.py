@@ -142,7 +142,7 @@ class BaselineJudge:
             return verdict_on(gate, "not checked", text, queries=queries, limit=regression.allowed)
         p = self._adjusted.get(gate) if regression.failed else None
         passed = not regression.failed or (
-            p is not None and regression.level is not None and p >= regression.level
+            p is not None and regression.significance is not None and p >= regression.significance
         )
         today = self._comparison.change(gate.metric, gate.tag)
         lost = [-change.weighted_differences[query_id] for query_id in queries] if is_drop else []

@@ -17,22 +17,26 @@ class Regression(NamedTuple):
 
     gate: Gate
     comparison: Comparison
-    """The two runs under these labels."""
+    """The comparison of the two runs under these labels."""
     change: MetricChange
     noise: RunNoise | None
-    """What differs from run to run; None where nothing does, and for ``max_lost``."""
-    level: float | None
-    """The ``significance`` level that narrows this gate; None where none does."""
+    """How much the mean varies between runs of one retriever; None where it does not, and for ``max_lost``."""
+    significance: float | None
+    """The ``significance`` threshold that narrows this gate; None where none does."""
 
     @classmethod
-    def measure(cls, gate: Gate, comparison: Comparison, level: float | None) -> Regression:
+    def measure(cls, gate: Gate, comparison: Comparison, significance: float | None) -> Regression:
         """Measure the fall that a ``max_drop`` or ``max_lost`` limits, under the labels of ``comparison``."""
         change = comparison.change(gate.metric, gate.tag)
         if gate.word == "max_lost":
             return cls(gate, comparison, change, None, None)
         noise = comparison.run_noise(gate.metric, gate.tag)
         return cls(
-            gate, comparison, change, noise if noise is not None and noise.deviation > 0 else None, level
+            gate,
+            comparison,
+            change,
+            noise if noise is not None and noise.deviation > 0 else None,
+            significance,
         )
 
     @property
@@ -47,17 +51,17 @@ class Regression(NamedTuple):
 
     @property
     def within_noise(self) -> bool:
-        """Whether it is beyond its limit, but by no more than what differs from run to run."""
+        """Whether it exceeds its limit, but by no more than run noise explains."""
         if self.noise is None or at_least(self.allowed, self.size):
             return False
         return (self.size - self.allowed) / self.noise.deviation <= NOISE_Z
 
     @property
     def failed(self) -> bool:
-        """Whether it is beyond its limit and beyond run noise; ``significance`` is not asked yet."""
+        """Whether it exceeds its limit by more than run noise explains; ``significance`` is applied afterwards."""
         return not at_least(self.allowed, self.size) and not self.within_noise
 
     @property
     def p_value(self) -> float | None:
         """One-sided sign-flip p of the fall; None where no ``significance`` narrows the gate."""
-        return None if self.level is None else self.change.p_value
+        return None if self.significance is None else self.change.p_value

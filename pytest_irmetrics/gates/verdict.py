@@ -20,29 +20,31 @@ class Verdict(NamedTuple):
 
     state: State
     text: str
-    """One line: the metric, its value, its limit, and by how much it is off."""
+    """One line: the metric, its value, its limit, and the difference between the two."""
     word: str
-    """A threshold's word (``min``, ``max_drop``, …), or a check that needs no threshold: ``errors`` (queries that could not
-    be retrieved), ``ids`` (no returned id is a known one), ``forbidden``, ``no_answer``, ``baseline`` (too few queries pair).
+    """A threshold's word (``min``, ``max_drop``, …), or a check that needs no threshold.
+
+    The latter: ``errors`` (queries that could not be retrieved), ``ids`` (no returned id is a known one),
+    ``forbidden``, ``no_answer``, ``baseline`` (too few queries are in both runs).
     """
     metric: Metric | None = None
     tag: str | None = None
     queries: tuple[str, ...] = ()
-    """Ids of the queries that explain it, those that matter most first."""
+    """Ids of the queries that explain it, those with the largest part in it first."""
     details: tuple[str, ...] = ()
     """Sentences that say more: how many queries moved, and what that shows."""
     origin: str = ""
-    """Where the limit was written."""
+    """Where the limit is set: a place in a file, a mark or a setting."""
     limit: float | None = None
     """The limit as a number on the metric's own scale."""
     single: bool = False
-    """Whether it is on a query's own threshold."""
+    """Whether the gate is on one query, by a threshold of that query's own."""
     shares: tuple[float, ...] = ()
-    """Of a drop: the share of all that was lost that each of ``queries`` lost, in [0, 1]."""
+    """For a ``max_drop``: what each of ``queries`` lost, as a share of what they lost together, in [0, 1]."""
     as_stored: bool = False
     """Whether the drop shows only under the labels stored with the baseline: the golden set was edited since."""
     over_no_query: bool = False
-    """Whether it failed because there is no query to judge, so that no new baseline mends it."""
+    """Whether it failed because it has no query to average over, which storing a new baseline does not change."""
 
     @property
     def failed(self) -> bool:

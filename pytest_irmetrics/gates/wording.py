@@ -187,8 +187,8 @@ def regression(
     lead = _under_stored(labels, against) if labels else ""
     text = _drop(regression, against) if regression.gate.word == "max_drop" else _loss(regression, against)
     tail = (
-        f" {_significance(p, regression.level, narrowed)}"
-        if p is not None and regression.level is not None
+        f" {_significance(p, regression.significance, narrowed)}"
+        if p is not None and regression.significance is not None
         else ""
     )
     return f"{lead}{text}{tail}"

@@ -63,7 +63,7 @@ def compose(text: str, first_line: int = 1) -> Node:
 
 
 class _Composer:
-    """Reads a text lexeme by lexeme, without recursion, so that depth cannot exhaust the stack."""
+    """Reads a text lexeme by lexeme, without recursion, so that deep nesting cannot exhaust the stack."""
 
     def __init__(self, text: str, first_line: int) -> None:
         self._text = text
@@ -84,7 +84,7 @@ class _Composer:
         text, next_lexeme = self._text, _LEXEME.match
         root: list[Node] = []
         node = root  # the list or mapping that the next value goes into
-        outer: list[list[Node]] = []
+        outer: list[list[Node]] = []  # those that contain `node`, the outermost first
         mapping = False  # whether `node` is a mapping
         # What may come next. In a list "first" (a value or the end), "value" or "after"; in a mapping "first", "key",
         # "colon", "value" or "after"; in the text itself "value", then "end".
@@ -93,7 +93,7 @@ class _Composer:
         while True:
             found = next_lexeme(text, position)
             if found is None:
-                self._fail_lexeme(_BLANK.match(text, position).end())  # type: ignore[union-attr]  # it matches nothing, too
+                self._fail_lexeme(_BLANK.match(text, position).end())  # type: ignore[union-attr]  # it also matches the empty text
             kind = found.lastgroup
             lexeme, at, position = found[kind], found.start(kind), found.end()  # type: ignore[index,arg-type]  # one of the groups
             if kind == "end":
@@ -170,7 +170,7 @@ class _Composer:
         self._fail(at, f"A {quote(lexeme)} makes no sense here. {advice}")
 
     def _fail_lexeme(self, at: int) -> NoReturn:
-        """Report what begins no lexeme: an unclosed text, or a character that JSON does not use."""
+        """Report what is no lexeme: an unclosed text, or a character that JSON does not use."""
         if self._text[at] != '"':
             self._fail(at, f"{quote(self._text[at])} is no JSON. Remove it.")
         end = _UNCLOSED_TEXT.match(self._text, at).end()  # type: ignore[union-attr]  # there is a quote

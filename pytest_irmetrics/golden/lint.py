@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 __all__ = ["LintWarning", "lint"]
 
 _MAX_OF_A_KIND = 10
-"""Warnings of one kind that are listed; those beyond are counted."""
+"""How many warnings of one kind are listed; of any others only the number is given."""
 
 _MAX_CANDIDATES = 30
-"""Queries sharing half of their text that are compared letter by letter; more of them come from a template."""
+"""How many queries that share half of their text are compared letter by letter; more come from a template."""
 _MIN_LENGTH = 10
-"""Characters from which on two texts that differ in one letter are likely one text, misspelt."""
+"""The length from which on two texts that differ in one letter are likely one text and its misspelling."""
 
 _END = ".,;:!?…。？！"
 _START = "¿¡"
 _IDENTIFIER = re.compile(r"(?=.{4})(?!\d{1,4}\Z)(?=.*[\d_./:#-]).*\w", re.DOTALL)
 
 _BOUNDED = ("precision", "recall", "f1", "hit", "map", "mrr", "ndcg", "r_precision", "rbp", "err")
-"""Families whose best value follows from the judgments alone."""
+"""Metric families whose best possible score follows from the judgments alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class LintWarning:
-    """Something doubtful in a golden set that can be read: its place and a sentence."""
+    """Something doubtful in a valid golden set: its place and a sentence."""
 
     where: str
     """As ``path:line``, or with the column too."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "ConversionError", "Format", "drop_unsupported", "render_files"]
 
 _MAX_NAMED = 5
-"""Queries or texts that a message names."""
+"""How many queries or texts a message names at most."""
 _WHITE_SPACE = re.compile(r"[ \t\n\r\x0b\x0c\x00]")
 _LINE_BREAK = re.compile(r"[\n\r\x00]")
 
@@ -43,22 +43,22 @@ class ConversionError(IRMetricsError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What a format of golden sets can hold besides texts and grades by document."""
+    """A format of golden sets: what it can hold besides the queries' texts and the grades of documents."""
 
     title: str
     """The name of the format, at the start of a sentence."""
     holds: frozenset[str]
-    """Keys of a query; `passages` for judgments by passage; `set` for name, relevance level and thresholds of the set."""
+    """Keys of a query, `passages` for judgments by passage, `set` for its name, relevance level and thresholds."""
     verb: str = "holds"
-    """What follows the title."""
+    """The verb after the title in a message: `hold` where the title is a plural."""
     whole_grades: bool = False
     """Whether other tools read grades as integers."""
-    unjudged: bool = True
-    """Whether queries without a relevant document and grades below 0 are allowed, as in trec_eval."""
+    any_grades: bool = True
+    """Whether it allows grades below 0, and queries without a relevant document, as trec_eval does."""
 
 
 FORMATS = {
-    "yaml": Format("YAML", QUERY_KEYS | {"passages", "set"}, unjudged=False),
+    "yaml": Format("YAML", QUERY_KEYS | {"passages", "set"}, any_grades=False),
     "jsonl": Format("JSONL", QUERY_KEYS | {"passages"}),
     "csv": Format("CSV", frozenset(("id", "tags", "weight", "params"))),
     "tsv": Format("TSV", frozenset(("id", "tags", "weight", "params"))),
@@ -87,8 +87,9 @@ def drop_unsupported(golden: GoldenSet, target: Format) -> tuple[GoldenSet, list
         twice = (text for text, count in counts.items() if text is not None and count > 1)
         _refuse(twice, f"{target.title} holds one query of a text", "Keep one each of")
     reduced = [_reduce_query(query, target.holds) for query in queries]
-    unjudged = [query for query in reduced if not query.judgments and not query.no_answer]
-    if not target.unjudged:
+    by_passage = [query for query in reduced if not query.judgments and not query.no_answer]
+    without_relevant: list[Query] = []
+    if not target.any_grades:
         negative = sum(grade < 0 for query in reduced for grade in query.judgments.values())
         if negative:
             notes.append(
@@ -106,29 +107,27 @@ def drop_unsupported(golden: GoldenSet, target: Format) -> tuple[GoldenSet, list
                 f"{target.title} holds no query without a relevant document, so {_listed(without_relevant)} {_is_or_are(without_relevant)} left "
                 "out. They scored 0 and counted in every mean."
             )
-            unjudged += without_relevant
     if dropped:
         notes.insert(0, f"{target.title} {target.verb} no {', '.join(dropped)}.")
     if no_answer:
         notes.append(
             f"Without an answer to judge, {_listed(no_answer)} {_is_or_are(no_answer)} left out (`no_answer`)."
         )
-    by_passage = [query for query in unjudged if not query.judgments]
     if by_passage:
         notes.append(f"Judged by passage alone, {_listed(by_passage)} {_is_or_are(by_passage)} left out.")
     if target.whole_grades:
-        broken = sum(grade != int(grade) for query in reduced for grade in query.judgments.values())
-        if broken:
+        fractional = sum(grade != int(grade) for query in reduced for grade in query.judgments.values())
+        if fractional:
             notes.append(
-                f"Grades that are no whole numbers ({broken}) are written as they are; other readers may cut or refuse them."
+                f"Grades that are no whole numbers ({fractional}) are written as they are; other readers may cut or refuse them."
             )
     if golden.left_out:
         notes.append(
             f"Without any judgment, {_names(golden.left_out)} {_is_or_are(golden.left_out)} left out."
         )
-    gone = {query.id for query in unjudged}
+    left_out = {query.id for query in (*by_passage, *without_relevant)}
     kept = GoldenSet(
-        [query for query in reduced if query.id not in gone],
+        [query for query in reduced if query.id not in left_out],
         path=golden.path,
         name=golden.name,
         relevance_level=golden.relevance_level if "set" in target.holds else 1,
@@ -138,7 +137,7 @@ def drop_unsupported(golden: GoldenSet, target: Format) -> tuple[GoldenSet, list
 
 
 def _explicit_name(golden: GoldenSet) -> str | None:
-    """Return the name of a golden set; None if it is that of its file."""
+    """Return a golden set's name, None if it follows from the name of its file."""
     return (
         None
         if golden.path is not None and golden.name in (golden.path.stem, golden.path.name)
@@ -154,7 +153,7 @@ def _refuse(names: Iterable[str], why: str, advice: str) -> None:
 
 
 def _describe_set(golden: GoldenSet) -> Iterable[str]:
-    """Name what is said about the whole set, with counts."""
+    """Name what the golden set has for the whole set (name, relevance level, thresholds), with counts."""
     name = _explicit_name(golden)
     if name is not None:
         yield f"name ({quote(name)})"

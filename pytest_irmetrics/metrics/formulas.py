@@ -50,9 +50,8 @@ class Profile:
 
     def __init__(self, grades: Iterable[Grade]) -> None:
         self.grades = tuple(sorted(grades, reverse=True))
-        self.rows: dict[
-            object, Row
-        ] = {}  # a place for Scorer: scores, by the ranks at which judged documents are
+        self.rows: dict[object, Row] = {}
+        """Scores that Scorer keeps here, by the ranks at which a ranking has the judged documents."""
         self._relevant: dict[Grade, int] = {}
         self._ideals: dict[tuple[int, str], float] = {}
         try:

@@ -54,7 +54,7 @@ class Settings(NamedTuple):
                 raise SettingsError(
                     f"--ir-selftest asks no query and stores nothing; run {option} by itself."
                 )
-        gate = config.getoption("ir_baseline")
+        baseline = config.getoption("ir_baseline")
         repeat = config.getoption("ir_repeat")
         depth = _integer("ir_depth", read_ini(config, "ir_depth"))
         duplicates = str(read_ini(config, "ir_duplicates")).strip().lower()
@@ -69,7 +69,8 @@ class Settings(NamedTuple):
             metrics_named=named,
             thresholds=_thresholds(config, custom),
             max_drop=_max_drop(read_ini(config, "ir_max_drop")),
-            baseline=selftest or (read_boolean(config, "ir_baseline") if gate is None else bool(gate)),
+            baseline=selftest
+            or (read_boolean(config, "ir_baseline") if baseline is None else bool(baseline)),
             update=update,
             baseline_dir=read_folder(config, "ir_baseline_dir"),
             depth=depth,

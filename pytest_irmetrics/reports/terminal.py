@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.session_report import SessionReport
 
 _SLICES = 30
-"""How many slices a table has unless `-v` asks for all."""
+"""How many slices the table by tag shows at most without `-v`."""
 
 _NARROWEST_NAME = 12
 """How many cells a golden set's name keeps on the narrowest screen."""
@@ -29,7 +29,7 @@ _WIDEST_DEGRADATION = 36
 """How many cells a degradation's name has at most."""
 
 _CAUGHT_SLICES = 8
-"""With more tags than this whose loss is caught, the self-test's table shows only those that are missed."""
+"""How many caught losses of a slice the self-test's table shows; where there are more, it shows none of them."""
 
 _VERDICTS = {"passed": "passes", "failed": "FAILS", "error": "FAILS, not every query was retrieved"}
 
@@ -118,6 +118,7 @@ def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
 
 
 def _even_if_quiet(item: ItemReport, name: str, screen: Screen) -> Iterator[Line]:
+    """Yield what `-q` shows of a golden set too: lowered baseline scores, and the queries of `--ir-query`."""
     for lowered in item.lowered:
         yield Line(screen.cut(f"{name}: lowered: {lowered}"), Style.YELLOW)
     if item.only_queries:
@@ -156,7 +157,7 @@ def _item(
 
 
 def _inner(screen: Screen) -> Screen:
-    """Return the screen that indented lines have."""
+    """Return a screen as wide as what is left beside the indentation."""
     return screen._replace(width=screen.width - 2)
 
 
@@ -192,7 +193,7 @@ def one_line(item: ItemReport, name: str, screen: Screen, *, expected: bool = Fa
         return _name_and_verdict(name, "FAILS, nothing was evaluated", screen)
     ungated = "" if any(row.gate for row in item.rows) or item.only_queries else "nothing gated; "
     if item.outcome == "error":
-        ungated = ""  # the gate is that every query is retrieved
+        ungated = ""  # retrieving every query is a gate of its own, and it failed
     size = texts.query_count(item)
     subject = "" if item.selftest is None else "baseline "
     verdict = f"{subject}{_VERDICTS[item.outcome]}{' as expected' if expected else ''}, {ungated}{size}"
@@ -200,7 +201,7 @@ def one_line(item: ItemReport, name: str, screen: Screen, *, expected: bool = Fa
     separator = "; "
     for row in texts.gated_rows(item):
         longer = f"{line}{separator}{screen.line(texts.gated_score(row))}"
-        if display_width(longer) > screen.width:  # a cut number would be another number
+        if display_width(longer) > screen.width:  # a number is never cut: it would be another one
             break
         line, separator = longer, ", "
     return line
@@ -315,7 +316,7 @@ def selftest_lines(item: ItemReport, screen: Screen, *, everything: bool = False
 
 
 def _without_caught_slices(tried: Sequence[Degradation]) -> Sequence[Degradation]:
-    """Leave out the lost slices that are caught, if there are many."""
+    """Leave out the degradations of one tag that a gate catches, if there are many."""
     slices = [degradation for degradation in tried if degradation.tag is not None and degradation.caught_by]
     if len(slices) <= _CAUGHT_SLICES:
         return tried
@@ -345,7 +346,7 @@ def _degradations_table(tried: Sequence[Degradation], screen: Screen) -> Iterato
 
     width = screen.width - _widest(names) - _widest(moved) - 4
     if width < _widest(verdicts(0)):
-        width = screen.width - 2  # on a second line of each row
+        width = screen.width - 2  # the verdicts stand on a second line of each row
     cells = [list(row) for row in zip(names, moved, verdicts(width), strict=True)]
     yield from _table(cells, "<<<", list(map(_style, tried)), screen, whole=(0, 1, 2))
 
@@ -355,7 +356,7 @@ def _widest(texts: Sequence[str]) -> int:
 
 
 def _most_telling_metric(degradation: Degradation) -> str | None:
-    """Choose the gated metric that fell most; where none fell, any other."""
+    """Choose the gated metric that fell most; where none fell, the metric without a gate that did."""
     fell = {name: delta for name, delta in degradation.deltas.items() if delta < -TOLERANCE}
     gated = [name for name in degradation.gated if name in fell]
     return min(gated or fell, key=lambda name: fell[name], default=None)

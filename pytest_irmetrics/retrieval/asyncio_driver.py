@@ -23,7 +23,7 @@ __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows th
 T = TypeVar("T")
 
 CLEANUP_SECONDS = 1.0
-"""How long a cancelled coroutine has to clean up before it is left behind."""
+"""How long a cancelled coroutine has to clean up before it is no longer waited for."""
 
 
 def is_running() -> bool:
@@ -39,7 +39,7 @@ def is_running() -> bool:
 
 
 async def run_schedule(schedule: Schedule, work: Work) -> Retrieved:
-    """Run a schedule, each chunk in a task of its own; leave no task behind, however it ends."""
+    """Run a schedule, each chunk of calls in a task of its own; cancel all of these at the end, however it comes."""
     tasks: dict[asyncio.Task[list[Reply] | _Exit], CallChunk] = {}
     try:
         chunk = next(schedule)
@@ -97,7 +97,7 @@ async def wait_for_future(future: Future[Any]) -> bool:
     loop, done = asyncio.get_running_loop(), asyncio.Event()
 
     def notify(_: object) -> None:
-        with contextlib.suppress(RuntimeError):  # a loop that is closed waits for nothing
+        with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits
             loop.call_soon_threadsafe(done.set)
 
     future.add_done_callback(notify)
@@ -167,7 +167,7 @@ def _result_or_cancelled(task: asyncio.Task[T | _Exit]) -> T | Cancelled:
 
 
 def _retrieve_exception(task: asyncio.Future[Any]) -> None:
-    """Look at a task's exception, or asyncio would log that nobody did."""
+    """Retrieve a task's exception, or asyncio would log that it was never retrieved."""
     if task.done() and not task.cancelled():
         task.exception()
 
@@ -207,16 +207,16 @@ class SessionLoop:
 
 
 def _end_interrupted(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
-    """Cancel a task that Ctrl-C or its like interrupted, and give it a short time to clean up."""
+    """Cancel a task that KeyboardInterrupt or SystemExit interrupted, and give it a short time to clean up."""
     stop = loop.call_later(2 * CLEANUP_SECONDS, loop.stop)
     while not task.done():
         task.cancel()
         try:
             loop.run_until_complete(task)
         except (KeyboardInterrupt, SystemExit):
-            # What another call in flight raised; the first is on its way up.
+            # Raised by another call in flight; the first such exception is already being raised by `run`.
             continue
-        except BaseException:  # noqa: BLE001 - its end, or that of its time
+        except BaseException:  # noqa: BLE001 - the task has ended, or its time is over
             break
     stop.cancel()
     _retrieve_exception(task)

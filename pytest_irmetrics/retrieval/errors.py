@@ -22,9 +22,9 @@ _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 
 
 def explain(error: Exception) -> str:
-    """Return what went wrong, in a sentence; for an answer that cannot be read its own words.
+    """Return what went wrong, in a sentence; for an answer that cannot be read, the message of its AnswerError.
 
-    Lets through the outcomes that `raise_outcome` raises.
+    Raises `pytest.exit` and `unittest.SkipTest` again.
     """
     error, others = _first_of_group(error)
     raise_outcome(error)
@@ -50,7 +50,8 @@ _ASYNC_ITSELF = (
     "Let the retriever be the async function itself: `await irmetrics.acheck()` awaits it, and check() too."
 )
 _IN_A_THREAD = (
-    # A connection that threads share without a lock mixes their answers up: Python 3.12 and later hand one statement to two.
+    # Without the lock, threads that share a connection may get each other's rows: since Python 3.12 two of them can be
+    # given the same cached statement.
     "With ir_timeout, ir_concurrency or ir_executor the retriever runs in another thread: open a connection for each "
     "thread (threading.local()); or one for all with check_same_thread=False, and hold a threading.Lock() from the "
     "query until its rows are read; or leave these settings out."
@@ -73,7 +74,7 @@ _ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """The outcome of a call that the retriever itself cancelled, as opposed to whoever runs the test or a time limit."""
+    """The outcome of a call that the retriever cancelled itself, rather than a time limit or what runs the test."""
 
     error: BaseException
     """asyncio.CancelledError or trio.Cancelled."""
@@ -86,13 +87,13 @@ class Cancelled:
         seen: list[BaseException] = []
         while place is None and error is not None and error not in seen:
             seen.append(error)
-            # Before Python 3.11 each task that it went through made one of its own, and the first has the lines.
+            # Before Python 3.11 each task on the way raises an error of its own; the innermost has the user's line.
             place, error = _place(error), error.__context__
         return f"the retriever was cancelled, and not by ir_timeout{f' ({place})' if place else ''}."
 
 
 def raise_outcome(error: Exception) -> None:
-    """Raise again `pytest.exit` and `unittest.SkipTest`, which are the test's outcome and no error of a query."""
+    """Raise `pytest.exit` and `unittest.SkipTest` again: they decide the test's outcome and are no query's error."""
     if (type(error).__module__, type(error).__name__) in _OUTCOMES:
         raise error
 
@@ -108,7 +109,7 @@ def summary(error: Exception) -> str:
     try:
         message = printable(" ".join(str(error).split()))
         if kind is RuntimeError and message.endswith(_ANOTHER_LOOP):
-            message = _ANOTHER_LOOP  # what stands before it names tasks, others for each query
+            message = _ANOTHER_LOOP  # the text before it names tasks, which differ for each query
     except Exception:  # noqa: BLE001 - an exception's text may raise anything too
         message = ""
     message = cut(message, 300)

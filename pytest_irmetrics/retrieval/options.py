@@ -25,7 +25,7 @@ class RetrievalOptions:
     depth: int = 10
     """How many results are asked for, and at most read; 1 or more."""
     duplicates: str = "error"
-    """What a document that comes back twice is: "error", or "collapse" to keep the first of each."""
+    """How a ranking with a document twice is read: "error" refuses it, "collapse" keeps the first of each."""
     doc_id: Callable[[Any], Any] | None = None
     """Turns one returned item into its id."""
     timeout: float | None = None
@@ -35,14 +35,14 @@ class RetrievalOptions:
     repeat: int = 1
     """How many times each query is asked; 1 or more."""
     executor: Executor | None = None
-    """Where sync retrievers are called, if not in this thread. As many calls are then in flight as it likes, unless
+    """Where sync retrievers are called, if not in this thread. It then sets how many calls are in flight, unless
     `concurrency` is more than 1."""
     stored: Run | None = None
-    """A run over the same queries, such as a baseline: what is the same again is in memory once, and read faster."""
+    """A run over the same queries, such as a baseline: equal rankings are read faster and share its objects."""
     warn: Callable[[str], object] | None = None
-    """Called, from another thread, with what a person should know before all is over; None: it goes to standard error."""
+    """Called, from another thread, with a warning that cannot wait for the end of the run; None: to standard error."""
     stop_on_error: bool = False
-    """Whether the first query that fails ends it all (pytest's -x)."""
+    """Whether the retrieval ends at the first query that fails (pytest's -x)."""
 
     def __post_init__(self) -> None:
         for name in ("depth", "concurrency", "repeat"):

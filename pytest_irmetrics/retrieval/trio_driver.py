@@ -1,4 +1,4 @@
-"""Run a schedule of calls on trio, without importing trio where nobody else has."""
+"""Run a schedule of calls on trio, as asyncio_driver does on asyncio, without importing trio unless somebody has."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def is_running() -> bool:
         return False
     try:
         trio.lowlevel.current_task()
-    except (AttributeError, RuntimeError):  # half imported; not in a task
+    except (
+        AttributeError,
+        RuntimeError,
+    ):  # AttributeError: trio is partly imported; RuntimeError: not in a task
         return False
     return True
 
@@ -38,7 +41,7 @@ def is_running() -> bool:
 
 
 async def run_schedule(schedule: Schedule, work: Work) -> Retrieved:
-    """Run a schedule, each chunk in a task of its own; leave no task behind, however it ends."""
+    """Run a schedule, each chunk of calls in a task of its own; cancel all of these at the end, however it comes."""
     trio: Any = sys.modules["trio"]
     sender, receiver = trio.open_memory_channel(inf)
 
@@ -50,7 +53,7 @@ async def run_schedule(schedule: Schedule, work: Work) -> Retrieved:
             )
         except trio.Cancelled:
             raise
-        except BaseException as error:  # noqa: BLE001 - pytest.skip and the like; from here it would come in a group
+        except BaseException as error:  # noqa: BLE001 - from here pytest.skip would come in an ExceptionGroup
             sender.send_nowait(error)
 
     failure: BaseException | None = None
@@ -92,7 +95,7 @@ async def run_isolated(start: Callable[[], Awaitable[T]]) -> T | Cancelled:
     except trio.Cancelled as error:
         if trio.current_effective_deadline() == -inf:
             raise
-        return Cancelled(error)  # one of another scope that the retriever kept, and raised anew
+        return Cancelled(error)  # the retriever caught it in another cancel scope and raised it again
 
 
 async def run_with_timeout(seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
@@ -109,7 +112,7 @@ async def wait_for_future(future: Future[Any]) -> bool:
     token, done = trio.lowlevel.current_trio_token(), trio.Event()
 
     def notify(_: object) -> None:
-        with contextlib.suppress(trio.RunFinishedError):  # a run that is over waits for nothing
+        with contextlib.suppress(trio.RunFinishedError):  # trio's run is over, so nobody waits
             token.run_sync_soon(done.set)
 
     future.add_done_callback(notify)

@@ -1,4 +1,4 @@
-"""The parts of a run: the answer to one query, what a run says of itself, and the errors of stored runs."""
+"""The parts of a run: the answer to one query, the header (depth, golden set, means), the errors of stored runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows th
 
 CURE = "Restore the file from version control, or store it anew (a baseline: `pytest --ir-baseline-update`)."
 CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
-"""A line that git leaves in a file whose merge has a conflict."""
+"""A conflict marker that git leaves in a file it could not merge."""
 
 
 class RunError(IRMetricsError, ValueError):
@@ -24,12 +24,12 @@ class RunError(IRMetricsError, ValueError):
 
 
 class NoTestsError(RunError):
-    """A test's run is asked for of a file that is one run, and not a report of tests."""
+    """A test was named for a file that holds one run, and no report of several tests."""
 
 
 Passages = Mapping[str, tuple[str, str]]
 
-_NO_PASSAGES: Passages = {}  # one for all answers, which none may change
+_NO_PASSAGES: Passages = {}  # shared by all answers, so never to be changed
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ Answers = Mapping[str, Answer]
 
 
 class Header(NamedTuple):
-    """What a run says of itself: the depth asked for, the golden set's path, the relevance level and mean scores."""
+    """What a stored run has beside its answers: depth asked for, golden set's path, relevance level, mean scores."""
 
     depth: int | None = None
     golden_set: str | None = None
@@ -68,7 +68,7 @@ class Header(NamedTuple):
 
 
 def reuse_ids(ranking: tuple[str, ...], known: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return a ranking made of the objects of rankings in memory: one of `known` if it is equal, else with their ids.
+    """Return an equal ranking that shares objects with `known`: one of these if it is equal, else their id strings.
 
     A run and its baseline then take little more memory than one of them.
     """

@@ -1,4 +1,4 @@
-"""`Run`: the rankings that a retriever returned, by query; made in Python, loaded, saved."""
+"""`Run`: the rankings that a retriever returned, by query id; checks them, loads and saves them as JSON or TREC run."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Run:
         relevance_level: Grade | None = None,
         means: Mapping[str, float] | None = None,
     ) -> Run:
-        """Make a run of answers that are known to be right. `golden_set` is a name, or a path that is not absolute."""
+        """Make a run of answers, without checking these. `golden_set` is a name, or a path that is not absolute."""
         run = cls.__new__(cls)
         run._fill(answers, Header(depth, golden_set, relevance_level, means))  # noqa: SLF001 - its own
         return run
@@ -133,8 +133,8 @@ class Run:
 
         A JSON report of several tests is one run, as long as no query is answered differently in two of them; where
         one is, `test` says whose run is wanted: a test's id, or a part of it.
-        Of a JSON run, rankings and ids that are equal to those of the run `like` for the same query are its objects, which
-        halves the memory of the two. `shown` is how errors call the file, if not by its path. Raises RunError.
+        A JSON run shares with the run `like` the objects of equal rankings and ids of the same query, which halves the
+        memory of the two. `shown` is how errors call the file, if not by its path. Raises RunError.
         """
         where = printable(os.fspath(path) if shown is None else shown)
         file = Path(path)
@@ -184,7 +184,8 @@ class Run:
             from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
 
             lines = trec.lines(self.answers)
-        # As bytes by the thousand lines, and whole before the file is touched: an id may yet turn out to be unfit.
+        # Encoded a thousand lines at a time, and all of it before the file is opened: an id that the format cannot hold
+        # may come in any line.
         data = bytearray()
         while some := "".join(islice(lines, 1000)):
             data += some.encode("utf-8")
