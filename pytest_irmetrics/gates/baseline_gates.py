@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.comparison import significance
+from pytest_irmetrics.comparison.stored_means import wrong_means
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates import wording
 from pytest_irmetrics.gates.regression import Regression
@@ -34,7 +35,7 @@ class BaselineJudge:
     """The gates of one test that compare its run with the baseline, or with a run that stands in for it.
 
     ``against`` is what messages call the other run. ``update_command`` is the command that accepts today's run as the
-    new baseline, empty where no baseline is compared with. Where ``storing``, a new baseline is being stored: what would
+    new baseline, empty where no baseline is compared with; ``file`` is the other run's, where it was read from one. Where ``storing``, a new baseline is being stored: what would
     fail is then reported as not checked.
     """
 
@@ -47,6 +48,7 @@ class BaselineJudge:
         against: str,
         update_command: str,
         storing: bool,
+        file: str = "",
     ) -> None:
         self._evaluation = evaluation
         self._gates = gates
@@ -54,6 +56,7 @@ class BaselineJudge:
         self._against = against
         self._update_command = update_command
         self._storing = storing
+        self._file = file
         self._failure: State = "not checked" if storing else "failed"
 
     def judge_pairing(self) -> Iterator[Verdict]:
@@ -68,6 +71,15 @@ class BaselineJudge:
                 queries=(*comparison.reworded, *comparison.new),
                 details=(wording.pair_again(self._update_command),),
             )
+
+    def judge_means(self) -> Iterator[Verdict]:
+        """Fail where the baseline's header tells other means than its rankings give: the file was edited."""
+        if self._storing or not self._file:
+            return
+        wrong = wrong_means(self._comparison)
+        if wrong:
+            text, details = wording.edited(wrong, self._file, self._update_command)
+            yield Verdict("failed", text, "baseline", details=details)
 
     def judge(self, gate: Gate) -> Verdict:
         """Judge a ``max_drop`` or ``max_lost``."""

@@ -37,11 +37,13 @@ def decide(
     update_command: str = "",
     storing: bool = False,
     single_queries_only: bool = False,
+    file: str = "",
 ) -> tuple[Verdict, ...]:
     """Hold an evaluation against the gates of its test, and return the verdicts, failed ones first.
 
     ``comparison`` is the one with the baseline, or with what stands in for it, which messages call ``against``;
-    ``update_command`` accepts today's run as the new baseline, and is empty where another run stands in for it. With
+    ``update_command`` accepts today's run as the new baseline, and is empty where another run stands in for it;
+    ``file`` is the path that the other run was read from, empty where it was read from none. With
     ``storing`` a new baseline is being stored: drops are then reported and fail nothing. With ``single_queries_only``
     the gates on means of a set or slice are left out.
 
@@ -55,11 +57,17 @@ def decide(
     judge = None
     if comparison is not None:
         judge = BaselineJudge(
-            evaluation, gates, comparison, against=against, update_command=update_command, storing=storing
+            evaluation,
+            gates,
+            comparison,
+            against=against,
+            update_command=update_command,
+            storing=storing,
+            file=file,
         )
     verdicts = [*_forbidden(evaluation), *_wrongly_answered(evaluation, gates)]
     if judge is not None and not single_queries_only:
-        verdicts += judge.judge_pairing()
+        verdicts += [*judge.judge_means(), *judge.judge_pairing()]
     for gate in gates:
         if gate.word == "min_each":
             if not single_queries_only or _without_own_min(evaluation, gate):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import shlex
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
-from pytest_irmetrics.base.wording import joined, plural
+from pytest_irmetrics.base.wording import joined, listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.comparison import Comparison, LabelPart, MetricChange, RunNoise
+    from pytest_irmetrics.comparison.stored_means import WrongMean
     from pytest_irmetrics.evaluation import NoQueryError
     from pytest_irmetrics.gates.regression import Regression
     from pytest_irmetrics.thresholds import Gate
@@ -121,6 +123,19 @@ def significance_alone(gate: Gate) -> str:
     return (
         f"{subject(gate)}: significance {gate.limit} has no max_drop to narrow. Give it one, or take it away."
     )
+
+
+def edited(wrong: Sequence[WrongMean], file: str, update_command: str) -> tuple[str, tuple[str, ...]]:
+    """Say that a stored run was edited, by which means that shows, and how to restore it."""
+    first = wrong[0]
+    gives = "none" if first.found is None else score_text(first.found, first.told)
+    also = f" {listed([mean.metric for mean in wrong[1:]])} differ too." if wrong[1:] else ""
+    store = f"; or store a new baseline: {update_command}" if update_command else ""
+    text = (
+        f"{file} was edited after it was stored: its header tells {first.metric} {score_text(first.told, first.found)}, and "
+        f"its rankings and judgments give {gives}.{also} Nothing can be compared with it."
+    )
+    return text, (f"Restore the file: {shlex.join(['git', 'checkout', '--', file])}{store}",)
 
 
 def too_few_paired(comparison: Comparison, share: float, against: str) -> str:

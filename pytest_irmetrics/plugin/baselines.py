@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.plugin.options import baseline_dir, gates_on_baseline, runs_tests
 from pytest_irmetrics.run import Run, RunError
+from pytest_irmetrics.run.answer import CURE
 from pytest_irmetrics.run.baseline import (
     baselines_without_test,
     folders_with_baselines,
@@ -38,6 +39,8 @@ class StoredRun(NamedTuple):
     run: Run
     name: str
     """What messages call it."""
+    file: str = ""
+    """The path that it was read from, as messages name it; empty where it was read from none."""
 
 
 def read_stored_run(
@@ -49,11 +52,14 @@ def read_stored_run(
     that an updating run replaces. Raises RunError, also where the baseline to gate on is missing.
     """
     if isinstance(against, Run):
-        return StoredRun(_queries_of(golden, against), "the other run")
+        return StoredRun(
+            _queries_of(golden, require_queries(against, "The run given as `against`")), "the other run"
+        )
     if isinstance(against, (str, os.PathLike)):
         path = Path(item.node.path).parent / against
         name = item.session.shown(path)
-        return StoredRun(_queries_of(golden, Run.load(path, like=like, shown=name)), name)
+        run = require_queries(Run.load(path, like=like, shown=name), f"{name}:1: this run")
+        return StoredRun(_queries_of(golden, run), name, name)
     settings = item.settings
     if against is not None or not (settings.baseline or settings.update):
         return None
@@ -65,12 +71,23 @@ def read_stored_run(
     from pytest_irmetrics.reports.item_report import OWN_BASELINE  # noqa: PLC0415 - only a run that gates pays for it
 
     try:
-        return StoredRun(read_baseline(path, like=like, shown=item.session.shown(path)), OWN_BASELINE)
+        shown = item.session.shown(path)
+        run = require_queries(read_baseline(path, like=like, shown=shown), f"{shown}:1: this run", CURE)
+        return StoredRun(run, OWN_BASELINE, shown)
     except RunError as error:
         if not settings.update:
             raise
         note(f"Nothing was compared with the baseline that is there, and only a pass replaces it. {error}")
         return None
+
+
+def require_queries(
+    run: Run, what: str, cure: str = "Give one that answers the queries of this golden set."
+) -> Run:
+    """Return a run that holds a query; with none, nothing could fall. Raises RunError. `what` is how the error calls it."""
+    if not len(run):
+        raise RunError(f"{what} holds no query, so there is nothing to compare with. {cure}")
+    return run
 
 
 def _queries_of(golden: GoldenSet, run: Run) -> Run:

@@ -16,7 +16,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates import decide
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.plugin.baselines import STORED_TYPES, StoredRun, read_stored_run
+from pytest_irmetrics.plugin.baselines import STORED_TYPES, StoredRun, read_stored_run, require_queries
 from pytest_irmetrics.plugin.defaults import MissingRetriever
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.item_report import item_report
@@ -167,7 +167,7 @@ class IRMetrics:
             retrieved = yield queries, against, self._options(now.run)
             baseline = item.evaluation(golden, metrics, retrieved)
             _require_no_errors(baseline)
-        return self._gate(now, baseline, name)
+        return self._gate(now, baseline, name, file="" if stored is None else stored.file)
 
     def _evaluate(self, retriever: Any, golden: Any) -> _Steps:
         """Evaluate, and fail the test only where a query's retrieval failed."""
@@ -228,14 +228,18 @@ class IRMetrics:
         """
         if isinstance(against, Evaluation):
             _require_no_errors(against)
+            require_queries(against.run, "The evaluation given as `against`")
         elif not isinstance(against, STORED_TYPES):
             _require_retriever(against)
         replayed = self._retriever if retriever is None else retriever
         like = replayed if isinstance(replayed, Run) else None
         return read_stored_run(self._item, golden, against, like, self._notes.append)
 
-    def _gate(self, now: Evaluation, baseline: Evaluation | None, name: str) -> Evaluation:
-        """Decide and keep the test's verdicts; `name` is what messages call the baseline. Fails where a gate fails."""
+    def _gate(self, now: Evaluation, baseline: Evaluation | None, name: str, file: str) -> Evaluation:
+        """Decide and keep the test's verdicts; `name` is what messages call the baseline. Fails where a gate fails.
+
+        `file` is the path that the baseline was read from, empty where it was read from none.
+        """
         __tracebackhide__ = True
         item, settings = self._item, self._item.settings
         comparison = None if baseline is None or now.errors else Comparison(now, baseline)
@@ -250,6 +254,7 @@ class IRMetrics:
             update_command=item.command("--ir-baseline-update") if own else "",
             storing=settings.update and own,
             single_queries_only=bool(settings.only_queries),
+            file=file,
         )
         if settings.update and comparison is None:
             # The first baseline: of course there was nothing to compare with.

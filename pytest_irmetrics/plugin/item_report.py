@@ -71,6 +71,7 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
             weight=query.weight,
             tags=query.tags,
             passages=answer.passages if answer is not None else {},
+            xfail=query.xfail is not None,
         )
     means = {}
     for metric in evaluation.metrics:

@@ -52,6 +52,8 @@ class Answer:
     tags: tuple[str, ...] = ()
     passages: Passages = field(default_factory=lambda: _NO_PASSAGES)
     """Of the ids in `rankings` those that stand for passages: id → document and text."""
+    xfail: bool = False
+    """Whether the query was known to be bad when the run was stored, so that it is in none of the run's means."""
 
 
 Answers = Mapping[str, Answer]

@@ -54,7 +54,7 @@ FORMAT = "pytest-irmetrics run"
 VERSION = 1
 REPORT_FORMAT = "pytest-irmetrics report"
 _KEYS = ("format", "version", "golden_set", "depth", "relevance_level", "means", "queries")
-_QUERY_KEYS = ("id", "text", "params", "judgments", "weight", "tags", "passages", "rankings")
+_QUERY_KEYS = ("id", "text", "params", "judgments", "weight", "tags", "xfail", "passages", "rankings")
 _QUERY_KEY_SET = frozenset(_QUERY_KEYS)
 _NO_ANSWERS: Answers = MappingProxyType({})
 _MAX_DOUBLE = sys.float_info.max
@@ -118,6 +118,8 @@ def _query_line(query_id: str, answer: Answer) -> str:
         line += f', "weight": {_encode_or_refuse(float(answer.weight), f"{query}: weight")}'
     if answer.tags:
         line += f', "tags": {_encode(answer.tags)}'
+    if answer.xfail:
+        line += ', "xfail": true'
     if answer.passages:
         line += f', "passages": {_encode_sorted(dict(answer.passages))}'
     return _escape_unsafe(f'{line}, "rankings": {_encode(answer.rankings)}}}')
@@ -343,6 +345,9 @@ def _read_query(query: object, known: Answers, refuse_query: Refuse) -> tuple[st
         refuse(f"`weight` is not a number above 0, from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}")
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
         refuse("`tags` is not a list of texts")
+    xfail = query.get("xfail", False)
+    if not isinstance(xfail, bool):
+        refuse("`xfail` is not true or false")
     passages = _read_passages(query.get("passages", {}), refuse)
     if not isinstance(rankings, list) or not rankings:
         refuse("`rankings` is not a list of one ranking or more")
@@ -355,6 +360,7 @@ def _read_query(query: object, known: Answers, refuse_query: Refuse) -> tuple[st
         None if weight is None else float(weight),
         tuple(tags),
         passages,
+        xfail,
     )
 
 

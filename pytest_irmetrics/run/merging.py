@@ -82,7 +82,7 @@ def _difference(one: Answer, other: Answer) -> str | None:
 
 
 def _joined(one: Answer, other: Answer) -> Answer:
-    """Return one answer of two that differ at most in the query's judgments, weight and tags."""
+    """Return one answer of two that differ at most in the query's judgments, weight, tags and xfail mark."""
     if one == other:
         return one
     return replace(
@@ -90,4 +90,5 @@ def _joined(one: Answer, other: Answer) -> Answer:
         judgments=one.judgments if one.judgments == other.judgments else None,
         weight=one.weight if one.weight == other.weight else None,
         tags=tuple(tag for tag in one.tags if tag in other.tags),
+        xfail=one.xfail and other.xfail,
     )

@@ -1,0 +1,109 @@
+"""Hold the means that a stored run's header tells against the rankings, judgments and weights that it holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_irmetrics.base.numbers import TOLERANCE
+from pytest_irmetrics.evaluation import NoQueryError, evaluate_run, require_depth
+from pytest_irmetrics.evaluation.evaluation import EvaluationError
+from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
+from pytest_irmetrics.run import Answer, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pytest_irmetrics.comparison.comparison import Comparison
+
+
+class WrongMean(NamedTuple):
+    """A mean that a stored run tells, and that its rankings do not give."""
+
+    metric: str
+    told: float
+    found: float | None
+    """None where it holds no query to average over."""
+
+
+def wrong_means(comparison: Comparison) -> list[WrongMean]:
+    """Return the means of the stored run's header that its own rankings do not give: it was edited.
+
+    Empty where the run tells no means or no judgments. Metrics of the user's own, and those that are none any more, are
+    left out: they may be others than when it was stored.
+    """
+    run = comparison.baseline.run
+    told = {
+        metric: mean
+        for name, mean in run.means.items()
+        if (metric := _read_metric(name, run.depth)) is not None
+    }
+    if not told or any(answer.judgments is None for answer in run.answers.values()):
+        return []
+    if _confirmed_by(comparison, told):
+        return []
+    wrong = _wrong_over(run, told, [i for i, answer in run.answers.items() if answer.xfail])
+    if wrong:
+        # A run that was stored before it told which queries are excluded.
+        queries = comparison.full.golden.queries
+        excluded = [i for i in run.answers if i in queries and queries[i].xfail is not None]
+        wrong = _wrong_over(run, told, excluded) if excluded else wrong
+    return wrong
+
+
+def _read_metric(name: str, depth: int | None) -> Metric | None:
+    try:
+        metric = parse_metric(name)
+        if depth is not None:
+            require_depth([metric], depth)
+    except (MetricError, EvaluationError):
+        return None
+    return None if metric.kind == "latency" else metric
+
+
+def _confirmed_by(comparison: Comparison, told: dict[Metric, float]) -> bool:
+    """Whether the comparison, where it is over the stored queries as they were stored, already gives these means."""
+    answers, queries = comparison.baseline.run.answers, comparison.full.golden.queries
+    if (
+        comparison.under_stored_labels is not None
+        or len(comparison.paired) != len(answers)
+        or comparison.depth != comparison.baseline.run.depth
+        or any(answers[i].xfail != (queries[i].xfail is not None) for i in comparison.paired)
+    ):
+        return False
+    measured = [metric for metric in told if metric in comparison.now.metrics]
+    if not any(metric.kind == "ranking" for metric in measured):
+        return False
+    return all(_is(told[metric], comparison.change(metric).baseline) for metric in measured)
+
+
+def _is(told: float, found: float | None) -> bool:
+    return found is not None and abs(told - found) <= TOLERANCE
+
+
+def _wrong_over(run: Run, told: dict[Metric, float], excluded: Collection[str]) -> list[WrongMean]:
+    """Score a stored run by what it was judged with, without the excluded queries."""
+    queries = [
+        Query(
+            query_id,
+            answer.text,
+            answer.judgments or {},
+            weight=1.0 if answer.weight is None else answer.weight,
+            no_answer=not answer.judgments,
+            xfail="" if query_id in excluded else None,
+        )
+        for query_id, answer in run.answers.items()
+    ]
+    # As it was scored then: passages have the names that the stored judgments give them.
+    plain = Run.of({i: Answer(answer.rankings) for i, answer in run.answers.items()}, run.depth)
+    level = 1 if run.relevance_level is None else run.relevance_level
+    evaluation = evaluate_run(GoldenSet(queries, relevance_level=level), plain, told, depth=run.depth)
+    wrong = []
+    for metric, mean in told.items():
+        try:
+            found = evaluation.mean(metric)
+        except NoQueryError:
+            found = None
+        if not _is(mean, found):
+            wrong.append(WrongMean(metric.name, mean, found))
+    return wrong
