@@ -96,6 +96,11 @@ def _read_judgments(rows: csv.DictReader[str], where: str, golden: GoldenSet) ->
             continue
         here = f"{where}:{rows.line_num}"
         query_id, text, doc_id = (unguard_formula(row.get(name) or "") for name in ("id", "query", "docid"))
+        # Another program may have saved the list with other line ends, also within a text.
+        query_id, text = (
+            written if written in known else written.replace("\r\n", "\n")
+            for written, known in ((query_id, golden.queries.keys()), (text, by_text.keys()))
+        )
         named = [query_id] if query_id else by_text.get(text, [text])
         if len(named) > 1:
             problems.append(

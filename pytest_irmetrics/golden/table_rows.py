@@ -93,10 +93,11 @@ class _TableReader:
     """Reads one table; the csv module tells no columns, so a problem's place is looked for in the text."""
 
     def __init__(self, text: str, problems: Problems, *, tabs: bool, for_spreadsheets: bool) -> None:
-        self._text = text
+        # A checkout with other line ends changes those within quotes, too, and a text is to stay the same text.
+        self._text = text.replace("\r\n", "\n")
         self._problems = problems
         self._for_spreadsheets = for_spreadsheets
-        first = _LINE_BREAK.split(text, maxsplit=1)[0]
+        first = _LINE_BREAK.split(self._text, maxsplit=1)[0]
         counts = {sign: first.count(sign) for sign in ",;\t"}
         self._delimiter = "\t" if tabs else max(counts, key=lambda sign: counts[sign])
         self._starts: list[int] | None = None

@@ -303,7 +303,7 @@ def _render_beir(queries: list[Query], path: str) -> dict[str, str]:
     rows = [
         [query.id, doc_id, _grade(grade)] for query in queries for doc_id, grade in query.judgments.items()
     ]
-    _refuse_nul(cell for row in rows for cell in row)
+    _refuse_unreadable(cell for row in rows for cell in row)
     records: Iterator[dict[str, object]] = (
         {"_id": query.id, "text": query.text, "metadata": {}} for query in queries
     )
@@ -348,7 +348,7 @@ def _render_table(queries: list[Query], delimiter: str) -> str:
                 [*map(guard_formula, (*named, doc_id)), _grade(grade), *map(guard_formula, described)]
             )
             described = [""] * len(described)
-    _refuse_nul(cell for row in rows for cell in row)
+    _refuse_unreadable(cell for row in rows for cell in row)
     limit = csv.field_size_limit()
     _refuse(
         (cell for row in rows for cell in row if len(cell) > limit),
@@ -373,5 +373,12 @@ def _require_texts(queries: list[Query], why: str) -> None:
         raise ConversionError(f"{why}, and this golden set has none. Add them first.")
 
 
-def _refuse_nul(cells: Iterable[str]) -> None:
+def _refuse_unreadable(cells: Iterable[str]) -> None:
+    """Refuse what the reader of tables does not take, or takes for something else."""
+    cells = list(cells)
     _refuse((cell for cell in cells if "\x00" in cell), "A table holds no NUL", "Take it out of")
+    _refuse(
+        (cell for cell in cells if "\r\n" in cell),
+        "Line ends within a cell of a table are read as \\n, however they are written",
+        "Write \\n for \\r\\n in",
+    )

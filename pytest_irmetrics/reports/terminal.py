@@ -25,6 +25,12 @@ _SLICES = 30
 _NARROWEST_NAME = 12
 """How many cells a golden set's name keeps on the narrowest screen."""
 
+_SHORT_NAME = 16
+"""How many cells it keeps where a score could stand beside it."""
+
+_TELLING_NAME = 32
+"""How many cells it keeps where further scores could stand beside it."""
+
 _WIDEST_DEGRADATION = 36
 """How many cells a degradation's name has at most."""
 
@@ -183,7 +189,7 @@ def _tables(item: ItemReport, screen: Screen, *, everything: bool) -> Iterator[L
 
 
 def one_line(item: ItemReport, name: str, screen: Screen, *, expected: bool = False) -> str:
-    """Return a golden set in one line: its name, verdict, and as many of the gated scores as fit.
+    """Return a golden set in one line: its name, shortened where that takes, verdict, and as many gated scores as fit.
 
     ``expected``: the test is marked xfail, so that pytest counts no failure.
     """
@@ -197,14 +203,14 @@ def one_line(item: ItemReport, name: str, screen: Screen, *, expected: bool = Fa
     size = texts.query_count(item)
     subject = "" if item.selftest is None else "baseline "
     verdict = f"{subject}{_VERDICTS[item.outcome]}{' as expected' if expected else ''}, {ungated}{size}"
-    line = _name_and_verdict(name, verdict, screen)
-    separator = "; "
+    name_width, narrowest = display_width(screen.line(name)), _SHORT_NAME
     for row in texts.gated_rows(item):
-        longer = f"{line}{separator}{screen.line(texts.gated_score(row))}"
-        if display_width(longer) > screen.width:  # a number is never cut: it would be another one
-            break
-        line, separator = longer, ", "
-    return line
+        longer = f"{verdict}{';' if narrowest == _SHORT_NAME else ','} {screen.line(texts.gated_score(row))}"
+        if display_width(longer) + 2 + min(name_width, narrowest) > screen.width:
+            break  # a number is never cut: it would be another one
+        # The name gives way to the first score, and to further ones as long as it can still be told from others.
+        verdict, narrowest = longer, _TELLING_NAME
+    return _name_and_verdict(name, verdict, screen)
 
 
 def _name_and_verdict(name: str, verdict: str, screen: Screen) -> str:

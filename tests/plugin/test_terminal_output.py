@@ -65,9 +65,33 @@ def test_no_line_is_wider_than_the_terminal(project, monkeypatch, columns):
 def test_a_long_name_gives_way_to_the_verdict(project):
     name = f"golden/{'long' * 30}.yaml"
     (project.path / "golden" / "faq.yaml").rename(project.path / name)
-    project.run().stdout.fnmatch_lines(["golden/longlong*…*long.yaml: passes, 3 queries"])
+    project.run().stdout.fnmatch_lines(["golden/longlong*…*long.yaml: passes, 3 queries; mrr *"])
     project.answers({})
-    project.run().stdout.fnmatch_lines(["golden/longlong*…*long.yaml: FAILS, 3 queries"])
+    project.run().stdout.fnmatch_lines(["golden/longlong*…*long.yaml: FAILS, 3 queries; mrr *"])
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+def test_parametrized_tests_show_a_score_however_long_their_names(project, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    project.write(
+        "test_relevance.py",
+        """
+        import pytest
+
+        @pytest.mark.parametrize("retriever", ["bm25-with-synonyms", "dense-multilingual"], indirect=True)
+        @pytest.mark.ir_golden("golden/*.yaml")
+        @pytest.mark.ir_threshold("mrr", 0.5)
+        @pytest.mark.ir_threshold("ndcg@10", 0.5)
+        def test_search_quality_of_the_shop(irmetrics):
+            irmetrics.check()
+        """,
+    )
+    lines = [line for line in summary_lines(project.run("test_relevance.py")) if ": passes" in line]
+    assert len(lines) == len({line.partition(": passes")[0] for line in lines}) == 2
+    for line in lines:
+        assert "mrr 0.8333" in line
+        assert ("ndcg@10" in line) == (columns == 80)
+        assert len(line) <= columns
 
 
 def test_an_ascii_stream_gets_ascii(project, monkeypatch):

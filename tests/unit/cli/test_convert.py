@@ -420,6 +420,8 @@ def test_each_format_is_read_back(form, capsys):
             "beir",
         ):  # as a line of its own, which a merge would leave
             queries = [query for query in queries if "<<<<<<<" not in json.dumps(query)]
+        if form in ("csv", "tsv", "quepid", "beir"):  # a checkout would change these line ends
+            queries = [query for query in queries if "\\r\\n" not in json.dumps(query)]
         if form == "quepid":
             queries = list({query["query"]: query for query in queries}.values())
         assume(queries)

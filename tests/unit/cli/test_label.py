@@ -197,6 +197,12 @@ class TestCsv:
             "todo.csv:2: 2 queries of the golden set ask 'refund policy'. Keep the column id as it was written.\n"
         )
 
+    @pytest.mark.parametrize("header", ["id,query,docid,rating", "x,query,docid,rating", "id,x,docid,rating"])
+    def test_a_text_of_several_lines_is_found_with_other_line_ends(self, capsys, folder, header):
+        (folder / FILE).write_text('queries:\n  - {query: "a\\nb", relevant: [d1]}\n')
+        (folder / "todo.csv").write_bytes(f'{header}\r\n"a\r\nb","a\r\nb",d2,1\r\n'.encode())
+        assert "1 judgment appended" in label(capsys, "--from", "todo.csv").out
+
     def test_never_overwrites_a_file(self, capsys, folder):
         (folder / "todo.csv").write_text("mine")
         assert (

@@ -175,3 +175,16 @@ def test_reads_what_the_csv_module_writes():
         csv.writer(file).writerows([["query", "docid", "rating"], *rows])
     golden = GoldenSet.load("a.csv")
     assert [unguard_formula(query) for query, _, _ in rows] == list(golden.queries)
+
+
+def test_a_text_of_several_lines_is_the_same_after_a_checkout_with_other_line_ends():
+    text = 'query,docid,rating\n"how do I\nreset ""it""",d1,2\n"how do I\nreset ""it""",d2,x\n'
+    right = text.replace("d2,x", "d2,0")
+    golden, other = load("a.csv", right), load("b.csv", right.replace("\n", "\r\n"))
+    assert texts(golden) == texts(other) == {'how do I\nreset "it"': 'how do I\nreset "it"'}
+    assert [q.line for q in golden.queries.values()] == [q.line for q in other.queries.values()] == [2]
+    places = [
+        problems(name, data)[0].partition(":")[2]
+        for name, data in (("a.csv", text), ("b.csv", text.replace("\n", "\r\n")))
+    ]
+    assert places[0] == places[1]
