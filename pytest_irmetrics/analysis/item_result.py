@@ -286,6 +286,9 @@ class ItemResult:
             error=evaluation.errors.get(query.id),
             status=_status(query),
             as_stored=self._as_stored(query, shown) if paired and not failed else None,
+            took=max(evaluation.retrieved.latencies.get(query.id, ()), default=None)
+            if len(shown) < len(evaluation.metrics)
+            else None,
         )
 
     def lowered(self) -> Iterator[str]:

@@ -67,12 +67,15 @@ _FRACTIONS = {
     20: "a twentieth",
 }
 
+_MAIN_CAUSE = 1 / 2
+"""From which share of a drop on new unjudged documents are offered as its cause."""
+
 _MIN_JUDGED_DROP = 0.05
 """From this drop of the share of judged results on, a drop of another metric may be one of missing labels."""
 
 
 def on_unjudged(comparison: Comparison, metric: Metric) -> Iterator[str]:
-    """Say that a drop of ``metric`` may come from unjudged documents, and what both sides would score if they were relevant.
+    """Say that a drop of ``metric`` may come from unjudged documents, where most of it does, and what these could score.
 
     Not where passages are judged: most results are then chunks that were looked through and hold none.
     """
@@ -84,14 +87,39 @@ def on_unjudged(comparison: Comparison, metric: Metric) -> Iterator[str]:
     measured = (comparison if at_hand else comparison.with_metrics([judged])).change(judged)
     if measured.now is None or measured.baseline is None or measured.delta > -_MIN_JUDGED_DROP:
         return
-    change, (now, before) = comparison.change(metric), _if_all_relevant(comparison, metric)
+    change = comparison.change(metric)
+    without = _without_new_unjudged(comparison, metric)
+    if change.now is None or without - change.now < _MAIN_CAUSE * -change.delta or change.delta >= -TOLERANCE:
+        return
+    now, before = _if_all_relevant(comparison, metric)
     yield (
         f"{judged.name} is {score_text(measured.now)}, and was {score_text(measured.baseline)}: more of today's results "
-        f"were never judged. {metric.name} is {score_text(change.now)} (was {score_text(change.baseline)}) if no unjudged "
+        f"were never judged. Without those that are new {metric.name} would be {score_text(without)}. It is {score_text(change.now)} (was {score_text(change.baseline)}) if no unjudged "
         f"document is relevant, and {score_text(now)} (was {score_text(before)}) if each is as good as its query's best. "
         f"Judge them before you decide: `pytest --ir-report=json:run.json` writes today's run, and `pytest-irmetrics label "
         f"{_golden_file(comparison.now)} --run run.json` lists them."
     )
+
+
+def _without_new_unjudged(comparison: Comparison, metric: Metric) -> float:
+    """Return today's mean if no document had come in that is not judged.
+
+    What is left of a ranking moves up, in its order, and below it comes back what left it. So a document that fell below
+    others which were there before, or left a place that nothing new took, does not get its rank back. Nor does a query whose
+    results were all exchanged: that says more of the search than of the judgments.
+    """
+    answers = {}
+    for query in comparison.now.queries(metric):
+        known = {*query.judgments, *query.forbidden}
+        before, now = comparison.baseline.rankings(query.id), comparison.now.rankings(query.id)
+        rankings = []
+        for turn, ranking in enumerate(now):
+            then = before[turn % len(before)]
+            kept = [doc_id for doc_id in ranking if doc_id in known or doc_id in then]
+            gone = [doc_id for doc_id in then if doc_id not in ranking]
+            rankings.append(tuple([*kept, *gone][: comparison.depth] if kept else ranking))
+        answers[query.id] = replace(comparison.now.run.answers[query.id], rankings=tuple(rankings))
+    return comparison.now.with_answers(answers).narrowed(metrics=[metric]).mean(metric)
 
 
 def _golden_file(evaluation: Evaluation) -> str:
@@ -120,20 +148,27 @@ def _if_all_relevant(comparison: Comparison, metric: Metric) -> tuple[float, flo
 def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str] = ()) -> Iterator[str]:
     """Name the slices whose mean dropped while the whole set's did not, or dropped far less; not those in ``gated``.
 
+    Only a mean that fell by less than what it may fall by default hides anything.
+
     At least three queries of the slice are worse, and either the 95 % interval of its change is below 0, or no query is
     better and the mean is lower by 0.05 or more, which is a fact about this set even if it is too small to generalise from.
     """
-    fell = dict(_hidden_changes(comparison, metric, gated))
+    fell, whole = dict(_hidden_changes(comparison, metric, gated)), comparison.change(metric)
+    hidden = whole.delta > -_MIN_SLICE_DROP
     named = sorted(fell, key=lambda tag: fell[tag].delta * fell[tag].n)[:_MAX_SLICES]
     for tag, change in fell.items():
         if tag in named:
-            yield (
-                f"The mean hides that {metric.name} of the queries tagged {tag} fell by {score_text(-change.delta)}: "
-                f"{len(change.worse)} of {change.n} are worse."
+            drop = score_text(-change.delta)
+            lead = (
+                f"The mean hides that {metric.name} of the queries tagged {tag} fell by {drop}"
+                if hidden
+                else f"{metric.name} fell by {score_text(-whole.delta)}, and by {drop} for the queries tagged {tag}"
             )
+            yield f"{lead}: {len(change.worse)} of {change.n} are worse."
     if len(fell) > len(named):
+        lead = "So it does with" if hidden else "So it did, further than the mean, for"
         yield (
-            f"So it does with {plural(len(fell) - len(named), 'more slice')} that cost less: "
+            f"{lead} {plural(len(fell) - len(named), 'more slice')} that cost less: "
             f"{listed([tag for tag in fell if tag not in named])}."
         )
 

@@ -11,11 +11,13 @@ from pytest_irmetrics.reports.item_report import WITHOUT_SCORES, explaining_gate
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     failed_gates,
+    is_only_slow,
     missing_documents,
     movements,
     queries_as_judged,
     score_change_text,
     stored_judgments_note,
+    took_text,
 )
 from pytest_irmetrics.reports.texts import compared_with, judgment_text, query_count
 
@@ -104,7 +106,10 @@ def _explanation(item: ItemReport, queries: Mapping[str, QueryReport], screen: S
     yield from screen.wrapped(_share_explained(gates, shown, total))
     for query_id in shown:
         yield ""
-        yield from _query(queries[query_id], metrics[query_id], compared_with(item), screen)
+        query = queries[query_id]
+        yield from _query(
+            query, metrics[query_id], compared_with(item), screen, ranked=not is_only_slow(query, item.gates)
+        )
     rest = [query_id for query_id in metrics if query_id not in shown]
     if rest:
         yield ""
@@ -132,12 +137,16 @@ def _share_explained(gates: Sequence[VerdictReport], shown: Sequence[str], total
     return f"{lead} ({share} of what {what} lost):"
 
 
-def _query(query: QueryReport, metrics: Iterable[str], other: str, screen: Screen) -> Iterator[str]:
-    """Show one query: its scores, its ranking before and now, and which documents moved."""
+def _query(
+    query: QueryReport, metrics: Iterable[str], other: str, screen: Screen, *, ranked: bool
+) -> Iterator[str]:
+    """Show one query: its scores, and where it is ``ranked`` its ranking before and now, and which documents moved."""
     yield _heading(query, screen)
     if query.text is not None and query.text != query.query_id:
         yield screen.cut(f"  query     {query.text}")
     yield from _scores(query, metrics, screen)
+    if not ranked:
+        return
     if query.before is not None and query.before != query.now:
         yield _ranking_line(other, query.before, query, screen)
     yield _ranking_line("now", query.now, query, screen)
@@ -153,7 +162,8 @@ def _heading(query: QueryReport, screen: Screen) -> str:
 def _scores(query: QueryReport, metrics: Iterable[str], screen: Screen) -> list[str]:
     scored = [metric for metric in metrics if query.scores.get(metric) is not None]
     scores = "; ".join(f"{metric} {score_change_text(query, metric)}" for metric in scored)
-    return screen.wrapped(scores, "  ") if scores else []
+    facts = filter(None, (scores, took_text(query)))
+    return [line for fact in facts for line in screen.wrapped(fact, "  ")]
 
 
 def _ranking_line(label: str, ranking: Sequence[str], query: QueryReport, screen: Screen) -> str:

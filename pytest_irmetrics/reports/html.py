@@ -19,6 +19,7 @@ from pytest_irmetrics.reports.query_details import (
     score_delta,
     side_by_side,
     stored_judgments_note,
+    took_text,
     worst_first,
 )
 from pytest_irmetrics.reports.session_report import titles
@@ -64,6 +65,8 @@ class _Query:
     values: str
     """Its score by each metric, for the script: `0.5 1.0 -`."""
     values_before: str
+    took: str
+    """How many milliseconds it took; empty where no latency is reported."""
     in_full: bool
     """Whether its ranking is shown; the fields below are empty if not."""
     scores: Sequence[_Score] = ()
@@ -240,6 +243,7 @@ def _queries(item: ItemReport, number: int) -> list[_Query]:
                 delta="" if delta is None else signed_text(delta),
                 values=_values(query.scores, metrics),
                 values_before=_values_before(query, metrics),
+                took=took_text(query),
                 in_full=in_full,
                 **details,
             )

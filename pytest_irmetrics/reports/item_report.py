@@ -90,6 +90,8 @@ class QueryReport:
     status: str = ""
     """``xfail: `` and its reason, ``no_answer``, or empty."""
     as_stored: QueryAsStored | None = None
+    took: float | None = None
+    """Milliseconds, the longest of its repeats; None unless a latency is reported."""
 
 
 @dataclass(slots=True)

@@ -12,10 +12,12 @@ from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     failed_gates,
+    is_only_slow,
     missing_by_grade,
     queries_as_judged,
     score_change_text,
     side_by_side,
+    took_text,
 )
 from pytest_irmetrics.reports.session_report import all_pass, counted_as, titles
 
@@ -265,24 +267,29 @@ def _queries(item: ItemReport, scope: _Scope) -> Iterator[str]:
     many = "The query that explains it" if total == 1 else f"The {total:,} queries that explain it"
     yield from ("", f"<details><summary>{many}</summary>")
     for query_id in shown:
-        yield from _query(queries[query_id], metrics[query_id])
+        query = queries[query_id]
+        yield from _query(query, metrics[query_id], ranked=not is_only_slow(query, item.gates))
     if rest:
         yield from ("", _left_out(rest, "query", "queries"))
     yield from ("", "</details>")
 
 
-def _query(query: QueryReport, metrics: Sequence[str]) -> Iterator[str]:
+def _query(query: QueryReport, metrics: Sequence[str], *, ranked: bool) -> Iterator[str]:
+    """Show one query: its scores, and where it is ``ranked`` its ranking before and now."""
     text = f": {_words(query.text)}" if query.text is not None and query.text != query.query_id else ""
     yield from ("", f"**{_code(query.query_id)}**{text}")
     scored = [metric for metric in metrics if query.scores.get(metric) is not None]
     facts = [
         _code(query.where),
         *(f"{_code(metric)} {score_change_text(query, metric)}" for metric in scored),
+        *filter(None, [took_text(query)]),
     ]
     yield from ("", ", ".join([*facts, *([_words(query.status)] if query.status else [])]))
     if query.error is not None:
         yield ""
         yield from _paragraph(query.error)
+        return
+    if not ranked:
         return
     yield ""
     yield from _ranking(query)

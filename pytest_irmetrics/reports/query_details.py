@@ -9,7 +9,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import moves
 from pytest_irmetrics.reports.item_report import explaining_gates
-from pytest_irmetrics.reports.texts import judgment_text
+from pytest_irmetrics.reports.texts import gated_rows, judgment_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -37,6 +37,19 @@ def explaining_queries(gates: Iterable[VerdictReport], known: Collection[str]) -
             if gate.metric is not None and gate.metric not in found.get(query_id, [gate.metric]):
                 found[query_id].append(gate.metric)
     return found
+
+
+def is_only_slow(query: QueryReport, gates: Iterable[VerdictReport]) -> bool:
+    """Whether all failed gates that name a query are on latencies, so that its ranking explains nothing."""
+    naming = [gate for gate in gates if gate.state == "failed" and query.query_id in gate.queries]
+    return query.took is not None and all(
+        gate.metric is not None and gate.metric not in query.scores for gate in naming
+    )
+
+
+def took_text(query: QueryReport) -> str:
+    """Return how long a query took, `took 61.3 ms`; empty where no latency is measured."""
+    return "" if query.took is None else f"took {query.took:,.1f} ms"
 
 
 def failed_gates(item: ItemReport) -> list[VerdictReport]:
@@ -100,6 +113,12 @@ def score_delta(query: QueryReport, metric: str | None) -> float | None:
     if now is None or before is None:
         return None
     return 0.0 if abs(now - before) <= TOLERANCE else now - before
+
+
+def count_worse(item: ItemReport) -> int:
+    """Return how many of the queries in a report score lower than before in a gated metric, or where none is, in any."""
+    metrics = {row.metric for row in gated_rows(item)}
+    return sum(any((score_delta(query, metric) or 0.0) < 0 for metric in metrics) for query in item.queries)
 
 
 def score_change_text(query: QueryReport, metric: str) -> str:
@@ -216,7 +235,7 @@ def movements(query: QueryReport) -> Iterator[str]:
     rose = [move for move in moved if move.after and (move.before is None or move.after < move.before)]
     on_gone = [f"{_gone(gone, query)}{_new(query)}."] if gone else []
     on_fallen = [
-        f"{_graded(move)} fell from rank {move.before} to {move.after}, below {_overtaking(move.overtaken_by, query)}."
+        f"{_graded(move)} fell from rank {move.before} to {move.after}, overtaken by {_overtaking(move.overtaken_by, query)}."
         for move in fell[:_MOST_MOVES]
     ]
     # `moves` has the highest grade first; the sentences follow it.

@@ -115,7 +115,8 @@ def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
     counts = [f"{count} {word}" for count, word in ((failed, "failed"), (skipped, "skipped")) if count]
     sets = len({item.golden_set for item in items})
     counted = plural(sets, "golden set") + (f", {len(items)} tests" if sets < len(items) else "")
-    text = f"retrieval quality: {counted}, {', '.join(counts) or 'all pass'}"
+    passed = "no mean judged" if any(item.only_queries for item in items) else "all pass"
+    text = f"retrieval quality: {counted}, {', '.join(counts) or passed}"
     yield Line(screen.cut(text), Style.RED if failed else Style.YELLOW if skipped else Style.GREEN)
     tried = [degradation for item in items for degradation in item.selftest or ()]
     if tried:
@@ -201,8 +202,15 @@ def one_line(item: ItemReport, name: str, screen: Screen, *, expected: bool = Fa
     if item.outcome == "error":
         ungated = ""  # retrieving every query is a gate of its own, and it failed
     size = texts.query_count(item)
+    if item.only_queries:
+        from pytest_irmetrics.reports.query_details import count_worse  # noqa: PLC0415 - as below, only where queries are shown
+
+        worse = count_worse(item)
+        size = f"{worse:,} of {size} worse" if worse else size
     subject = "" if item.selftest is None else "baseline "
-    verdict = f"{subject}{_VERDICTS[item.outcome]}{' as expected' if expected else ''}, {ungated}{size}"
+    single = item.only_queries and item.outcome == "passed"
+    state = texts.single_queries(item) if single else _VERDICTS[item.outcome]
+    verdict = f"{subject}{state}{' as expected' if expected else ''}, {ungated}{size}"
     name_width, narrowest = display_width(screen.line(name)), _SHORT_NAME
     for row in texts.gated_rows(item):
         longer = f"{verdict}{';' if narrowest == _SHORT_NAME else ','} {screen.line(texts.gated_score(row))}"

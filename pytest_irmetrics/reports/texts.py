@@ -15,12 +15,21 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.session_report import SessionReport
 
 
+_NOT_JUDGED = "no mean was judged"
+
+
 def verdict(item: ItemReport, session: SessionReport) -> str:
     """Return the verdict on a golden set: `FAILS 2 of 7 gates`."""
     outcome = session.outcomes.get(item.nodeid)
     failed = sum(gate.state == "failed" for gate in item.gates)
     judged = sum(gate.state != "not checked" for gate in item.gates)
-    if item.outcome == "passed":
+    if item.outcome == "passed" and item.only_queries:
+        text = (
+            f"passes {plural(judged, 'gate')} on single queries; no mean was judged"
+            if judged
+            else _NOT_JUDGED
+        )
+    elif item.outcome == "passed":
         text = f"passes {plural(judged, 'gate')}" if judged else "passes; nothing was gated"
         if outcome == "failed":
             text += ", and the test fails for another reason"
@@ -51,6 +60,12 @@ def query_count(item: ItemReport) -> str:
     """Return how many queries count, and how many do not: `27 queries (and 1 xfail)`."""
     counted = plural(item.query_count, "query", "queries")
     return f"{counted} (and {item.xfail_count:,} xfail)" if item.xfail_count else counted
+
+
+def single_queries(item: ItemReport) -> str:
+    """Return what passed of single queries, where no mean was judged."""
+    passed = any(gate.state == "passed" for gate in item.gates)
+    return "single queries pass, no mean judged" if passed else "no mean judged"
 
 
 def table_notes(item: ItemReport) -> list[str]:

@@ -67,7 +67,7 @@ def test_labels_that_turn_a_bad_change_into_a_good_one_do_not_pass_it(stored):
             "Mostly documents ranked lower: *",
             "golden/faq.yaml:5: refund [[]judged as it was stored]",
             "  ndcg@3 1.0000 → 0.4131",
-            "  doc-9 (grade 3) fell from rank 1 to 3, below doc-5 (unjudged), doc-6",
+            "  doc-9 (grade 3) fell from rank 1 to 3, overtaken by doc-5 (unjudged), doc-6",
             "To accept it: *--ir-baseline-update",
         ]
     )

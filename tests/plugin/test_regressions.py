@@ -32,7 +32,7 @@ def test_a_drop_fails_and_says_which_document_moved_below_what(stored):
             "  mrr 1.0000 → 0.3333",
             "  baseline  1 doc-9(3) 2 doc-4(1) 3 doc-5",
             "  now       1 doc-5 2 doc-6 3 doc-9(3)",
-            "  doc-9 (grade 3) fell from rank 1 to 3, below doc-5 (unjudged), doc-6",
+            "  doc-9 (grade 3) fell from rank 1 to 3, overtaken by doc-5 (unjudged), doc-6",
             "    (unjudged).",
             "  doc-4 (grade 1) is no longer among the 3 results (it was at rank 2); new is",
             "    doc-6 (unjudged).",

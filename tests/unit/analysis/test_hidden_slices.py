@@ -17,9 +17,9 @@ def test_unjudged_results_are_noted_with_the_bounds_of_the_score():
     comparison = compared(golden, half, lambda n: [f"d{n}", f"e{n}"])
     (sentence,) = on_unjudged(comparison, comparison.now.metric("ndcg@10"))
     assert sentence == (
-        "judged@10 is 0.1000, and was 1.0000: more of today's results were never judged. ndcg@10 is 0.7602 (was 1.0000) if "
-        "no unjudged document is relevant, and 1.0000 (was 0.2895) if each is as good as its query's best. Judge them "
-        "before you decide: `pytest --ir-report=json:run.json` writes today's run, and `pytest-irmetrics label FILE --run "
+        "judged@10 is 0.1000, and was 1.0000: more of today's results were never judged. Without those that are new "
+        "ndcg@10 would be 1.0000. It is 0.7602 (was 1.0000) if no unjudged document is relevant, and 1.0000 (was 0.2895) "
+        "if each is as good as its query's best. Judge them before you decide: `pytest --ir-report=json:run.json` writes today's run, and `pytest-irmetrics label FILE --run "
         "run.json` lists them."
     )
 

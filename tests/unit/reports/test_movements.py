@@ -18,7 +18,7 @@ RELEVANT = {f"d{n}": 3.0 for n in range(1, 7)}
             "x d1 y",
             "y z x d1",
             {"d1": 3},
-            ["d1 (grade 3) fell from rank 2 to 4, below y (unjudged), z (unjudged)."],
+            ["d1 (grade 3) fell from rank 2 to 4, overtaken by y (unjudged), z (unjudged)."],
         ),
         (
             "d1 x d2 y",
@@ -34,7 +34,7 @@ RELEVANT = {f"d{n}": 3.0 for n in range(1, 7)}
         ("x y", "x d1", {"d1": 2}, ["d1 (grade 2) is returned now, at rank 2."]),
         # Grades of 0 are named, and do not move.
         ("z x d1", "x d1 z", {"d1": 1, "z": 0}, ["d1 (grade 1) rose from rank 3 to 2."]),
-        ("d1 z", "z d1", {"d1": 1, "z": 0}, ["d1 (grade 1) fell from rank 1 to 2, below z (grade 0)."]),
+        ("d1 z", "z d1", {"d1": 1, "z": 0}, ["d1 (grade 1) fell from rank 1 to 2, overtaken by z (grade 0)."]),
         # Nothing moved: then it is about what was never there.
         ("x", "x", {"d1": 1, "d2": 3}, ["Not among the 1 result: d2 (grade 3), d1 (grade 1)."]),
         (None, "", {"d1": 1}, ["Not returned: d1 (grade 1)."]),
@@ -45,7 +45,7 @@ RELEVANT = {f"d{n}": 3.0 for n in range(1, 7)}
             "x d1 d2 d3 d4 d5 d6",
             RELEVANT,
             [
-                *(f"d{n} (grade 3) fell from rank {n} to {n + 1}, below x (unjudged)." for n in (1, 2, 3)),
+                *(f"d{n} (grade 3) fell from rank {n} to {n + 1}, overtaken by x (unjudged)." for n in (1, 2, 3)),
                 "And 3 more relevant documents fell.",
             ],
         ),
@@ -83,7 +83,7 @@ def test_the_highest_grade_comes_first():
 
 def test_what_is_forbidden_is_not_called_unjudged():
     seen = query(before=["d1"], now=["bad", "d1"], judgments={"d1": 1}, forbidden=["bad"])
-    assert list(movements(seen))[1] == "d1 (grade 1) fell from rank 1 to 2, below bad (forbidden)."
+    assert list(movements(seen))[1] == "d1 (grade 1) fell from rank 1 to 2, overtaken by bad (forbidden)."
 
 
 @pytest.mark.parametrize(
