@@ -22,7 +22,7 @@ from pytest_irmetrics.cli.command_line import (
 )
 from pytest_irmetrics.cli.inputs import baselines_below, exists, shown_path
 from pytest_irmetrics.run import RunError
-from pytest_irmetrics.run.baseline import baseline_path, baselines_without_test
+from pytest_irmetrics.run.baseline import baseline_path, baselines_without_file
 
 if TYPE_CHECKING:
     import argparse
@@ -173,7 +173,7 @@ def _prune(options: argparse.Namespace) -> int:
             print_escaped(str(error), sys.stderr)
             continue
         if stored.folder not in without_test:
-            without_test[stored.folder] = set(baselines_without_test(stored.folder, options.baseline_dir, {}))
+            without_test[stored.folder] = set(baselines_without_file(stored.folder, options.baseline_dir))
         if stored.path in without_test[stored.folder]:
             deletable.append((stored, "its test file is gone"))
         elif golden_file is not None and not exists(golden_file):

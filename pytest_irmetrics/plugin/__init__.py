@@ -145,10 +145,25 @@ def pytest_configure(config: pytest.Config) -> None:
     from pytest_irmetrics.plugin import defaults  # noqa: PLC0415 - what other plugins there are is known here
 
     config.pluginmanager.register(defaults.default_fixtures(config.pluginmanager), "irmetrics-defaults")
+    if _may_use_baselines(config):
+        from pytest_irmetrics.plugin.collected_tests import PLUGIN_NAME, CollectedTests  # noqa: PLC0415 - only a run that gates pays for it
+
+        config.pluginmanager.register(CollectedTests(config), PLUGIN_NAME)
     if not hasattr(config, "workerinput"):
         if config.getoption("ir_report"):
             _read_report_paths(config)
         config.pluginmanager.register(_Controller(config), "irmetrics-controller")
+
+
+def _may_use_baselines(config: pytest.Config) -> bool:
+    """Whether options or the setting ir_baseline make a run compare with stored baselines, or store them."""
+    if any(config.getoption(name) for name in ("ir_baseline", "ir_baseline_update", "ir_selftest")):
+        return True
+    try:
+        setting = config.getini("ir_baseline")
+    except (TypeError, pytest.UsageError):  # a boolean in a native TOML table
+        setting = None
+    return setting != "false" and config.getoption("ir_baseline") is None
 
 
 def _read_report_paths(config: pytest.Config) -> None:
@@ -194,8 +209,6 @@ def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None, object, object]:
     # A wrapper sees what was collected before a conftest.py or another plugin deselects any of it.
-    if _session_key in config.stash:
-        config.stash[_session_key].remember(items)
     # A mark can also stand on a test that does not request the fixture, and must not be silent there.
     nodes = {item.parent for item in items if item.parent is not None}
     on_parents = any(_may_be_ours(mark) for node in nodes for mark in node.iter_markers())
@@ -305,16 +318,12 @@ class _Controller:
 
     def _ignores_baselines(self, *, interrupted: bool) -> bool:
         """Whether the settings say to gate, no test did, and there are baselines that none of them read."""
-        try:
-            setting = self._config.getini("ir_baseline")
-        except (TypeError, pytest.UsageError):  # a boolean in a native TOML table
-            setting = None
-        if setting == "false" or self._config.getoption("ir_baseline") is not None:
+        if not _may_use_baselines(self._config):
             return False
         from pytest_irmetrics.plugin import baselines  # noqa: PLC0415 - only a project that gates pays for it
 
         return bool(
-            baselines.baselines_without_file(self._config)
+            baselines.unused_baselines(self._config)
             or baselines.unused_gating(self._config, interrupted=interrupted)
         )
 

@@ -8,11 +8,11 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pytest_irmetrics.plugin.collected_tests import PLUGIN_NAME
 from pytest_irmetrics.plugin.options import baseline_dir, gates_on_baseline, runs_tests
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import CURE
 from pytest_irmetrics.run.baseline import (
-    baselines_without_test,
     folders_with_baselines,
     list_baselines,
     read_baseline,
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_irmetrics.golden import GoldenSet
+    from pytest_irmetrics.plugin.collected_tests import CollectedTests
     from pytest_irmetrics.plugin.item import GatedItem
+    from pytest_irmetrics.reports.session_report import WhyUnused
 
 STORED_TYPES = (type(None), Run, str, os.PathLike)
 """Types of `against` that stand for a stored run; None is the test's own baseline."""
@@ -126,20 +128,10 @@ def _most_similar(paths: Sequence[Path], path: Path) -> Path:
     )
 
 
-def baselines_without_file(config: pytest.Config) -> list[Path]:
-    """Return the baselines whose test file is gone, in the folders that a run collects.
-
-    The list is empty where the run does not gate on baselines.
-    """
-    gates = gates_on_baseline(config) or config.getoption("ir_baseline_update")
-    if not gates or not runs_tests(config):
-        return []
-    directory = baseline_dir(config)
-    return [
-        path
-        for folder in _collected_folders(config, directory)
-        for path in baselines_without_test(folder, directory, {})
-    ]
+def unused_baselines(config: pytest.Config) -> dict[Path, WhyUnused]:
+    """Return the baselines that no test of a run used, each with why."""
+    collected: CollectedTests | None = config.pluginmanager.get_plugin(PLUGIN_NAME)
+    return {} if collected is None else collected.unused()
 
 
 def unused_gating(config: pytest.Config, *, interrupted: bool) -> str | None:

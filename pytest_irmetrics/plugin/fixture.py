@@ -329,10 +329,10 @@ class IRMetrics:
             return self._report.dumps()
         if not self._checks:
             return None
-        # Nothing was evaluated, and the failure says why; baselines whose test is gone are reported all the same.
+        # Nothing was evaluated, and the failure says why.
         path = item.parameter.path if item.parameter is not None else None
         name = item.node.name if path is None else item.session.shown(path)
-        return ItemReport(item.node.nodeid, name, outcome="not evaluated", stale=item.stale()).dumps()
+        return ItemReport(item.node.nodeid, name, outcome="not evaluated").dumps()
 
     @property
     def has_unsent_report(self) -> bool:

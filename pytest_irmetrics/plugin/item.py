@@ -15,9 +15,8 @@ from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.evaluation import Evaluation, judged_metrics, read_metrics, require_depth
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from pytest_irmetrics.plugin.collected_tests import class_names, item_name
 from pytest_irmetrics.plugin.marks import GoldenParameter, MarkError, marked_thresholds, nearest_marks
-from pytest_irmetrics.plugin.paths import path_in_root
-from pytest_irmetrics.plugin.session import class_names, item_name
 from pytest_irmetrics.run.baseline import baseline_path
 from pytest_irmetrics.thresholds import BY_DEFAULT, Gates, Threshold, resolve
 
@@ -204,13 +203,6 @@ class GatedItem:
     def baseline_file(self) -> Path:
         """The path of this item's baseline, whether or not there is one."""
         return baseline_path(Path(self.node.path), item_name(self.node), self.settings.baseline_dir)
-
-    def stale(self) -> list[str]:
-        """Return the baselines beside this test file that belong to no test, relative to the root directory."""
-        if not self.session.gates_on_baseline and not self.node.config.getoption("ir_baseline_update"):
-            return []
-        stale = self.session.stale_baselines(Path(self.node.path))
-        return [path_in_root(self.node.config, path) for path in stale]
 
     def command(self, *options: str) -> str:
         """Return a command line that runs this test item alone, from where pytest was called."""

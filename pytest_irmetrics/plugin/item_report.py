@@ -43,7 +43,6 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
         queries=result.query_reports(everything=wanted),
         lowered=list(result.lowered()) if settings.update else [],
         unbound=item.session.unbound(golden) if result.checked else [],
-        stale=item.stale(),
         baseline_file=path_in_root(config, item.baseline_file) if updating else None,
         baseline_text=run if updating else None,
         run=run if reporting else None,

@@ -15,7 +15,7 @@ import pytest
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.plugin.baselines import baselines_without_file, unused_gating
+from pytest_irmetrics.plugin.baselines import unused_baselines, unused_gating
 from pytest_irmetrics.plugin.options import runs_tests
 from pytest_irmetrics.plugin.paths import shown_path
 from pytest_irmetrics.plugin.session import stream_encoding
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_irmetrics.reports.output import Target
+    from pytest_irmetrics.reports.session_report import WhyUnused
 
 _MAX_NAMED = 5
 """How many tests a note names."""
@@ -157,6 +158,7 @@ class Recorder:
                 for nodeid, attempt in sorted(self._attempts.items())
                 if nodeid not in measured and attempt.outcome == "failed"
             },
+            unused_baselines=self._unused_baselines(),
         )
 
     def _item_reports(self) -> list[ItemReport]:
@@ -188,8 +190,6 @@ class Recorder:
             problems=self._problems,
             stored=self._stored,
             written=self._written,
-            unused_baselines={self._shown(path) for item_report in item_reports for path in item_report.stale}
-            | self._without_file(),
             notes=[
                 *self._unstored_notes(),
                 *self._unused_note(interrupted=interrupted),
@@ -197,8 +197,8 @@ class Recorder:
             ],
         )
 
-    def _without_file(self) -> set[str]:
-        return {shown_path(self._config, path) for path in baselines_without_file(self._config)}
+    def _unused_baselines(self) -> dict[str, WhyUnused]:
+        return {shown_path(self._config, path): why for path, why in unused_baselines(self._config).items()}
 
     def _unstored_notes(self) -> Iterator[str]:
         """Yield a note on the tests whose baseline an updating run did not store, as they failed or their worker crashed."""

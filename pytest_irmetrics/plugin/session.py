@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
 from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-import pytest
-
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin import options
+from pytest_irmetrics.plugin.collected_tests import PLUGIN_NAME, item_name
 from pytest_irmetrics.plugin.marks import (
     find_item_problems,
     golden_parameters,
@@ -24,7 +22,11 @@ from pytest_irmetrics.plugin.settings import Settings
 from pytest_irmetrics.run import baseline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
+
+    import pytest
+
+    from pytest_irmetrics.plugin.collected_tests import CollectedTests
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -39,7 +41,6 @@ class GatingSession:
         GatingSession._open += 1
         self.config = config
         self._golden_sets: dict[Path, GoldenSet] = {}
-        self._items_by_file: dict[Path, set[str]] = defaultdict(set)
 
     @cached_property
     def settings(self) -> Settings:
@@ -112,20 +113,12 @@ class GatingSession:
         by_node_id = any("::" in argument for argument in self.config.args)
         return not by_node_id and not self.config.getoption("lf", None)
 
-    def remember(self, items: Iterable[pytest.Item]) -> None:
-        """Record which tests each file has, before any is deselected, to find the baselines whose test is gone."""
-        for item in items:
-            # Also where a file has lost its last test with a baseline.
-            tests = self._items_by_file[Path(item.path)]
-            if "irmetrics" in getattr(item, "fixturenames", ()):
-                tests.add(item_name(item))
-
     def stale_baselines(self, test_file: Path) -> list[Path]:
         """Return the baselines beside a test file whose test or test file is gone."""
-        if not self._collects_whole_files:
+        collected: CollectedTests | None = self.config.pluginmanager.get_plugin(PLUGIN_NAME)
+        if collected is None:
             return []
-        names = {path: frozenset(tests) for path, tests in self._items_by_file.items()}
-        return baseline.baselines_without_test(test_file.parent, self.baseline_dir, names)
+        return [path for path, why in collected.unused_in(test_file.parent).items() if why == "gone"]
 
     def print_now(self, message: str) -> None:
         """Print on standard error in the middle of a test, past pytest's capturing; called from another thread."""
@@ -149,13 +142,3 @@ def stream_encoding(config: pytest.Config) -> str | None:
         return "utf-8"
     stream = config.get_terminal_writer()._file  # noqa: SLF001 - pytest has no public way to it
     return getattr(stream, "encoding", None)
-
-
-def item_name(node: pytest.Item) -> str:
-    """Return ``Class.test_name[ids]``, what identifies a test within its file."""
-    return ".".join([*class_names(node), node.name])
-
-
-def class_names(node: pytest.Item) -> list[str]:
-    """Return the names of the classes that a test is in, the outermost first."""
-    return [parent.name for parent in node.listchain() if isinstance(parent, pytest.Class)]

@@ -91,7 +91,7 @@ def render(session: SessionReport) -> str:
         headline=session.headline(),
         ending=session.ending(),
         unmeasured=session.unmeasured,
-        stale=session.stale_baselines,
+        unused_baselines=session.unused_baseline_notes,
         sets=[_golden_set(item, names[item.nodeid], session, number) for number, item in enumerate(items, 1)],
         style=_Trusted(style),
         script=_Trusted(script),

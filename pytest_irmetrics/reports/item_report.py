@@ -179,8 +179,6 @@ class ItemReport:
     """In an updating run: which means the new baseline lowers, and by how much."""
     unbound: list[str] = field(default_factory=list)
     """``metric [tag]`` of each limit in the settings whose tag no query of this golden set has."""
-    stale: list[str] = field(default_factory=list)
-    """Baselines whose test is gone, relative to the root directory."""
     against: str | None = None
     """What messages call the run that it was compared with."""
     look: str | None = None

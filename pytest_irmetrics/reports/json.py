@@ -1,6 +1,6 @@
 """The JSON report, for programs: everything that was measured and judged, and each test's run.
 
-The file is a JSON object with `format`, `version`, `exit_status`, `headline`, `unmeasured` and `tests`, and has one query
+The file is a JSON object with `format`, `version`, `exit_status`, `headline`, `unused_baselines`, `unmeasured` and `tests`, and has one query
 a line. A test's `run` is what `Run.dumps` writes, so that the report can be used as a stored run.
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from pytest_irmetrics.base import strict_json
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.reports.item_report import ItemReport, as_json, read_dataclass
-from pytest_irmetrics.reports.session_report import SessionReport
+from pytest_irmetrics.reports.session_report import SessionReport, WhyUnused
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.json import REPORT_FORMAT as FORMAT
 
@@ -40,6 +40,7 @@ def _lines(session: SessionReport) -> Iterator[str]:
         "version": VERSION,
         "exit_status": session.exit_status,
         "headline": session.headline(),
+        "unused_baselines": dict(sorted(session.unused_baselines.items())),
         "unmeasured": [{"nodeid": nodeid, "text": text} for nodeid, text in session.unmeasured.items()],
     }
     yield "{\n"
@@ -115,7 +116,10 @@ def _session(document: dict[str, Any]) -> SessionReport:
     exit_status = document["exit_status"]
     if type(exit_status) is not int or not all(isinstance(text, str) for text in texts):
         raise ValueError("an outcome or the exit status is of another type")
-    return SessionReport([_item(test) for test in tests], exit_status, outcomes, unmeasured)
+    unused = document["unused_baselines"]
+    if not isinstance(unused, dict) or not all(why in get_args(WhyUnused) for why in unused.values()):
+        raise ValueError("unused_baselines is of another type")
+    return SessionReport([_item(test) for test in tests], exit_status, outcomes, unmeasured, unused)
 
 
 def _item(test: dict[str, Any]) -> ItemReport:

@@ -104,11 +104,8 @@ def _document(session: SessionReport, scope: _Scope) -> Iterator[str]:
             yield from ("", "</details>")
     else:
         yield from _lines(passing, names, session, scope.sets, unit)
-    for path in session.stale_baselines[:_MOST]:
-        yield from (
-            "",
-            f"The baseline {_code(path)} belongs to no test any more; delete it, or bring the test back.",
-        )
+    for path, told in session.unused_baseline_notes[:_MOST]:
+        yield from ("", f"The baseline {_code(path)} {told}")
 
 
 def _how_many(passing: Sequence[ItemReport], unit: str) -> str:

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pytest_irmetrics.base.wording import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_irmetrics.reports.item_report import ItemReport
+
+WhyUnused = Literal["gone", "unused", "uncollected", "removed", "skipped"]
+"""Why no test used a baseline: its test or test file is gone; the test does not use the fixture `irmetrics`; pytest did not
+collect the file; a hook took the test out of the run; the test or its file was skipped."""
+
+_WHY_UNUSED: Mapping[WhyUnused, str] = {
+    "gone": "belongs to no test any more; delete it, or bring the test back.",
+    "unused": "was not used: its test does not use the fixture irmetrics. Let it call irmetrics.check(), or delete the baseline.",
+    "uncollected": "was not used: pytest did not collect its test file. See --ignore, collect_ignore, norecursedirs, "
+    "python_files and the hooks of conftest.py.",
+    "removed": "was not used: a hook took its test out of the run.",
+    "skipped": "was not used: its test was skipped.",
+}
 
 _ENDINGS = {
     1: "The command failed all the same: tests failed that measure nothing here.",
@@ -34,6 +47,8 @@ class SessionReport:
     """Node id → pytest's outcome of the whole test: `passed`, `failed`, `skipped`, `xfailed` or `xpassed`."""
     unmeasured: Mapping[str, str] = field(default_factory=dict)
     """Node id → failure message, of tests that failed before anything was measured, as for a broken golden set."""
+    unused_baselines: Mapping[str, WhyUnused] = field(default_factory=dict)
+    """Path → why no test of the session used that stored baseline."""
 
     # For the terminal summary alone:
     failures_printed: bool = True
@@ -44,8 +59,6 @@ class SessionReport:
     """``path: stored`` or ``path: unchanged`` for each baseline."""
     written: Sequence[str] = ()
     """The report files that were written."""
-    unused_baselines: Collection[str] = ()
-    """Paths of baselines whose test is gone."""
     notes: Sequence[str] = ()
 
     @property
@@ -59,9 +72,9 @@ class SessionReport:
         return sorted(self.measured, key=lambda item: (not self.fails(item), item.nodeid))
 
     @property
-    def stale_baselines(self) -> list[str]:
-        """Baselines whose test is gone, relative to the root directory, sorted."""
-        return sorted({path for item in self.measured for path in item.stale})
+    def unused_baseline_notes(self) -> list[tuple[str, str]]:
+        """The path of each baseline that was not used, sorted, and what to say of it after that."""
+        return [(path, _WHY_UNUSED[why]) for path, why in sorted(self.unused_baselines.items())]
 
     def is_expected_failure(self, item: ItemReport) -> bool:
         """Whether the test is marked xfail and failed."""

@@ -90,9 +90,8 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
             yield from _wrapped(f"baseline {stored}", screen)
         for path in session.written:
             yield from _wrapped(f"report {path}: written", screen)
-    for path in sorted(session.unused_baselines):
-        text = f"note: the baseline {path} belongs to no test any more; delete it, or bring the test back."
-        yield from _wrapped(text, screen, Style.YELLOW)
+    for path, told in session.unused_baseline_notes:
+        yield from _wrapped(f"note: the baseline {path} {told}", screen, Style.YELLOW)
     for note in session.notes:
         yield from _wrapped(f"note: {note}", screen, Style.YELLOW)
 

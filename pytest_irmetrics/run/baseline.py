@@ -19,7 +19,7 @@ from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.run import Run, RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator
 
 _SUFFIX = ".json"
 _SKIPPED_FOLDERS = {"node_modules", "__pycache__", "site-packages"}
@@ -167,23 +167,10 @@ def _golden_set(path: Path) -> str | None:
         return None
 
 
-def baselines_without_test(folder: Path, directory: str, tests: Mapping[Path, Collection[str]]) -> list[Path]:
-    """Return the baselines of the test files in a folder whose test file, or test, is gone.
-
-    `tests` has the names, with parameter ids, of the tests in each file that was collected as a whole. The baselines of
-    a test file that is there but was not collected are not returned, as nothing is known of its tests.
-    """
-    collected = {
-        baseline_path(file, "", directory).parent: {baseline_path(file, name, directory) for name in names}
-        for file, names in tests.items()
-        if file.parent == folder
-    }
+def baselines_without_file(folder: Path, directory: str) -> list[Path]:
+    """Return the baselines of the test files in a folder whose test file is gone."""
     present = {baseline_path(file, "", directory).parent for file in folder.glob("*.py")}
-    return [
-        path
-        for path in list_baselines(folder / directory)
-        if (path not in collected[path.parent] if path.parent in collected else path.parent not in present)
-    ]
+    return [path for path in list_baselines(folder / directory) if path.parent not in present]
 
 
 # Writing.

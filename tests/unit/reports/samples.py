@@ -196,7 +196,6 @@ def hostile():
         hints=HOSTILE,
         selftest=[Degradation(text, text, 3, {text: -0.1}, [text], [text]) for text in HOSTILE],
         advice=HOSTILE,
-        stale=HOSTILE,
         against=everything,
         look=everything,
         accept=everything,

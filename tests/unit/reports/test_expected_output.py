@@ -42,7 +42,7 @@ def session():
         problems=["the report x.html was not written: No space left on device."],
         stored=["ir_baselines/test_search/test_quality[help].json: stored"],
         written=["report.md"],
-        unused_baselines={"ir_baselines/test_search/test_gone.json"},
+        unused_baselines={"ir_baselines/test_search/test_gone.json": "gone"},
         notes=[
             "the setting ir_thresholds has a limit on mrr [billing], and no golden set of this run has that tag."
         ],

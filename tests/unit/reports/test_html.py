@@ -136,10 +136,11 @@ def test_a_page_shows_errors_statuses_and_notes():
         ],
         gates=[gate("not checked", text="map is not checked without a baseline.")],
         lowered=["mrr 0.9 → 0.8"],
-        stale=["ir_baselines/test_x/y.json"],
         only_queries=True,
     )
-    text = Page(render(SessionReport([item], 2))).text
+    text = Page(
+        render(SessionReport([item], 2, unused_baselines={"ir_baselines/test_x/y.json": "gone"}))
+    ).text
     for told in (
         "FAILS: not every query was retrieved",
         "raised KeyError in line 2",

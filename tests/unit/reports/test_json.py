@@ -19,7 +19,15 @@ anything = st.text(st.characters(exclude_categories=()), max_size=20)
 
 def test_a_report_has_all_keys():
     document = json.loads(render(broken([failing(), passing()])))
-    assert list(document) == ["format", "version", "exit_status", "headline", "unmeasured", "tests"]
+    assert list(document) == [
+        "format",
+        "version",
+        "exit_status",
+        "headline",
+        "unused_baselines",
+        "unmeasured",
+        "tests",
+    ]
     assert (document["format"], document["version"], document["exit_status"]) == (FORMAT, VERSION, 1)
     assert document["unmeasured"][0]["nodeid"] == "tests/test_search.py::test_quality[new]"
     first, second = document["tests"]
@@ -58,9 +66,17 @@ def test_the_same_items_in_any_order_give_the_same_bytes():
 
 
 def test_a_report_is_read_as_it_was_written():
-    items = [failing(), passing(only_queries=True, stale=["ir_baselines/test_x/y.json"])]
+    items = [failing(), passing(only_queries=True)]
     items += [sliced(nodeid="u"), tried(nodeid="v"), tried(nodeid="w", selftest=[])]
-    assert loads(render(broken(items))) == (broken(items))
+    session = replace(broken(items), unused_baselines={"ir_baselines/test_x/y.json": "gone"})
+    assert loads(render(session)) == session
+
+
+@pytest.mark.parametrize("unused", [None, [], {"a.json": "lost"}, {"a.json": []}, {"a.json": 1}])
+def test_a_baseline_that_is_unused_for_no_known_reason_is_damage(unused):
+    document = json.loads(render(broken([failing()])))
+    with pytest.raises(ReportError, match="is damaged"):
+        loads(json.dumps({**document, "unused_baselines": unused}))
 
 
 @given(text=anything, number=st.floats(allow_nan=False, allow_infinity=False))

@@ -111,10 +111,9 @@ def test_errors_notes_and_statuses_are_shown():
             gate("not checked", text="map: not checked without a baseline."),
         ],
         lowered=["mrr 0.9 → 0.8"],
-        stale=["ir_baselines/test_x/y.json"],
         only_queries=True,
     )
-    text = render(SessionReport([item], 3))
+    text = render(SessionReport([item], 3, unused_baselines={"ir_baselines/test_x/y.json": "gone"}))
     for told in (
         "raised KeyError\nin two lines\n",
         "xfail: T-7",

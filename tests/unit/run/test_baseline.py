@@ -15,7 +15,7 @@ from pytest_irmetrics.run.baseline import (
     RunError,
     baseline_path,
     baselines_of_test,
-    baselines_without_test,
+    baselines_without_file,
     list_baselines,
     read_baseline,
     write_baseline,
@@ -251,16 +251,11 @@ class TestListing:
         path.write_text(json.dumps(json.loads(path.read_text()), indent=2))
         assert baselines_of_test(file, "test_a", "ir_baselines") == [(path, "golden/faq.yaml")]
 
-    def test_names_baselines_whose_test_or_file_is_gone(self, file):
+    def test_names_baselines_whose_test_file_is_gone(self, file):
         self.store(file, "test_a[faq]")
-        gone = self.store(file, "test_b[faq]")
-        file_gone = self.store(file.with_name("test_gone.py"), "test_a[faq]")
-        file.with_name("test_z.py").touch()
-        self.store(file.with_name("test_z.py"), "test_unknown")
-        tests = {file: ["test_a[faq]"], Path("/elsewhere/test_x.py"): ["test_b[faq]"]}
-        assert baselines_without_test(file.parent, "ir_baselines", tests) == [file_gone, gone]
-        assert baselines_without_test(file.parent, "ir_baselines", {}) == [file_gone]
-        assert baselines_without_test(file.parent, "other", tests) == []
+        gone = self.store(file.with_name("test_gone.py"), "test_a[faq]")
+        assert baselines_without_file(file.parent, "ir_baselines") == [gone]
+        assert baselines_without_file(file.parent, "other") == []
 
     def test_lists_baselines_alone(self, file):
         path = self.store(file, "test_a[faq]")
