@@ -156,10 +156,15 @@ def _escape_invisible(text: str) -> str:
             marks += 1
             shown.append(_escape_sequence(char) if marks > _MARKS_IN_A_ROW else char)
             continue
-        hidden = group in _HIDDEN or char in _BLANKS or (group == "Cn" and _is_noncharacter(ord(char)))
-        shown.append(_escape_sequence(char) if hidden else char)
+        shown.append(_escape_sequence(char) if is_invisible(char) else char)
         marks = 0
     return "".join(shown)
+
+
+def is_invisible(char: str) -> bool:
+    """Say whether a character cannot be seen: control and format characters, blank letters, noncharacters."""
+    group = category(char)
+    return group in _HIDDEN or char in _BLANKS or (group == "Cn" and _is_noncharacter(ord(char)))
 
 
 def _is_noncharacter(code: int) -> bool:

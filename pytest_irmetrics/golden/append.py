@@ -29,6 +29,7 @@ from yaml.events import (
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 from pytest_irmetrics.golden.files import UTF8_BOM
+from pytest_irmetrics.golden.nodes import NULLS
 from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.write_yaml import double_quoted, is_ambiguous
 from pytest_irmetrics.golden.yaml import parse_yaml
@@ -383,7 +384,7 @@ def _write_id(doc_id: str, beside: Sequence[_Node]) -> str:
         and not doc_id.startswith("...")
         and not (styles and None not in styles)
     )
-    if not plain:
+    if not plain or doc_id in NULLS:
         return double_quoted(doc_id)
     usual = any(node.style is None and is_ambiguous(node.value) for node in beside if node.items is None)
     return doc_id if usual or not is_ambiguous(doc_id) else double_quoted(doc_id)

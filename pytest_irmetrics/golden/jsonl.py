@@ -102,6 +102,7 @@ def _refuse_constants(key: str, value: Node, problems: NodeProblems) -> None:
     for part in value[1:] if is_list else [value]:
         if is_constant(part):
             problems.at(part, f"`{key}` has {part.value} here, without quotes. Write a text.")
+            part.style = '"'  # it is reported, and read on as text
         elif is_list and is_mapping(part):
             for name, inner in zip(part[1::2], part[2::2], strict=True):  # of a passage
                 if name.value in ("doc", "text"):

@@ -1,4 +1,4 @@
-"""Find what is doubtful in a valid golden set: ineffective thresholds, duplicate queries, queries that contain their answer's id."""
+"""Find what is doubtful in a valid golden set: ids that look alike, ineffective thresholds, duplicate queries, queries that contain their answer's id."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.doubtful_texts import find_doubtful_texts
 from pytest_irmetrics.metrics import Scorer, mean
 
 if TYPE_CHECKING:
@@ -54,13 +55,26 @@ class LintWarning:
 def lint(golden: GoldenSet) -> list[LintWarning]:
     """Return what is doubtful in a golden set, the most serious kind first, at most ten warnings of each kind."""
     warnings = []
-    for kind in (_ineffective_thresholds(golden), _near_duplicates(golden), _ids_in_queries(golden)):
+    for kind in (
+        _doubtful_texts(golden),
+        _ineffective_thresholds(golden),
+        _near_duplicates(golden),
+        _ids_in_queries(golden),
+    ):
         found = list(kind)
         warnings += found[:_MAX_OF_A_KIND]
         if len(found) > _MAX_OF_A_KIND:
             rest = len(found) - _MAX_OF_A_KIND
             warnings.append(LintWarning(found[_MAX_OF_A_KIND].where, f"{rest} more of this kind begin here."))
     return warnings
+
+
+def _doubtful_texts(golden: GoldenSet) -> Iterator[LintWarning]:
+    """Find ids and texts that look like others and are not; only as many are located as are listed."""
+    for count, (query_id, doc_id, message) in enumerate(find_doubtful_texts(golden)):
+        located = None if count > _MAX_OF_A_KIND else doc_id
+        where = golden.where(query_id) if located is None else golden.where_judged(query_id, located)
+        yield LintWarning(where, message)
 
 
 # Thresholds -----------------------------------------------------------------------------------------------------

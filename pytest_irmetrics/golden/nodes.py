@@ -18,6 +18,7 @@ from pytest_irmetrics.golden.errors import Problems
 __all__ = [
     "CONSTANTS",
     "MAX_DEPTH",
+    "NULLS",
     "MappingEndEvent",
     "MappingStartEvent",
     "Node",
@@ -26,6 +27,7 @@ __all__ = [
     "SequenceEndEvent",
     "SequenceStartEvent",
     "is_mapping",
+    "is_null",
     "is_sequence",
     "kind_of",
     "place_of",
@@ -38,6 +40,9 @@ and values by turns. Objects of our own would take as long to make as the C pars
 
 CONSTANTS = {"true": True, "false": False, "null": None}
 """Values of unquoted words in parameters, as in JSON."""
+
+NULLS = frozenset(("null", "~"))
+"""Unquoted words that stand for nothing where a text belongs."""
 
 MAX_DEPTH = 30
 """Levels of lists and mappings within each other; a file with more is refused."""
@@ -61,6 +66,11 @@ def place_of(node: Node) -> tuple[int, int]:
 def is_mapping(node: Node) -> bool:
     """Say whether a node is a mapping."""
     return node.__class__ is list and node[0].__class__ is MappingStartEvent
+
+
+def is_null(node: Node) -> bool:
+    """Say whether a node is a plain `null` or `~`; in quotes these are text, and nothing at all is empty text."""
+    return node.__class__ is ScalarEvent and not node.style and node.value in NULLS
 
 
 def is_sequence(node: Node) -> bool:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.wording import cut, quote
-from pytest_irmetrics.golden.nodes import ScalarEvent, SequenceStartEvent, is_mapping, kind_of, place_of
+from pytest_irmetrics.golden.nodes import (
+    NULLS,
+    ScalarEvent,
+    SequenceStartEvent,
+    is_mapping,
+    is_null,
+    kind_of,
+    place_of,
+)
 from pytest_irmetrics.golden.passage import Passage
 from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.values import (
@@ -17,6 +25,7 @@ from pytest_irmetrics.golden.values import (
     all_known,
     check_keys,
     fields_of,
+    null_document_message,
     pairs_of,
     read_boolean,
     read_names,
@@ -43,6 +52,10 @@ _RARE_DEFAULTS = (False, (), 1.0, None, (), None, None)
 
 # Looking a grade up takes a fraction of the time of parsing it.
 _GRADES: dict[str, Grade] = {str(grade): grade for grade in range(MAX_GRADE + 1)}
+
+
+_ODD_KEYS = frozenset(("", "<<", *NULLS))
+"""Ids that are an error where they are not quoted."""
 
 
 class QueryReader:
@@ -211,12 +224,13 @@ class QueryReader:
                 if part.__class__ is not ScalarEvent:
                     break
                 judgments[part.value] = 1
-            if len(judgments) + 1 == len(node) and "" not in judgments:
+            if len(judgments) + 1 == len(node) and _ODD_KEYS.isdisjoint(judgments):
                 return judgments
             if any(_is_passage(part) for part in islice(node, 1, None)):
                 return self._read_names_and_passages(node, passages)
-            read_names(node, "relevant", "document", self._problems)
-            return {} if len(node) == 1 else None
+            before = len(self._problems)
+            names = read_names(node, "relevant", "document", self._problems)
+            return dict.fromkeys(names, 1) if len(self._problems) == before else None
         for part in parts:
             value = next(parts)
             if part.__class__ is not ScalarEvent or value.__class__ is not ScalarEvent or value.style:
@@ -225,7 +239,7 @@ class QueryReader:
             if grade is None:
                 break
             judgments[part.value] = grade
-        if 2 * len(judgments) + 1 == len(node) and "" not in judgments and "<<" not in judgments:
+        if 2 * len(judgments) + 1 == len(node) and _ODD_KEYS.isdisjoint(judgments):
             return judgments
         return self._read_grades(node)
 
@@ -238,6 +252,8 @@ class QueryReader:
         before = len(self._problems)
         judgments: dict[str, Grade] = {}
         for key, value in pairs_of(node, self._problems):
+            if is_null(key):
+                self._problems.at(key, null_document_message(key.value))
             grade = self._read_grade(quote(key.value), value)
             if grade is not None:
                 judgments[key.value] = grade
@@ -285,8 +301,9 @@ class QueryReader:
             if value is None:
                 if all_known(fields, PASSAGE_KEYS):
                     self._problems.at(node, f"This passage has no `{name}`. Write {what}.")
-            elif value.__class__ is not ScalarEvent:
-                self._problems.at(value, f"`{name}` is {kind_of(value)}. Write {what}.")
+            elif value.__class__ is not ScalarEvent or is_null(value):
+                kind = value.value if is_null(value) else kind_of(value)
+                self._problems.at(value, f"`{name}` is {kind}. Write {what}.")
             else:
                 values[name] = value.value
         grade = self._read_grade("the passage", fields["grade"]) if "grade" in fields else 1

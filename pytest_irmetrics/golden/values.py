@@ -21,6 +21,7 @@ from pytest_irmetrics.golden.nodes import (
     ScalarEvent,
     SequenceStartEvent,
     is_mapping,
+    is_null,
     kind_of,
     place_of,
     shown_node,
@@ -40,6 +41,7 @@ __all__ = [
     "all_known",
     "check_keys",
     "fields_of",
+    "null_document_message",
     "pairs_of",
     "read_boolean",
     "read_level",
@@ -158,9 +160,12 @@ def read_text(node: Node, key: str, problems: NodeProblems) -> str | None:
     """Read a text that is not blank; anything else is reported, and None returned."""
     if node.__class__ is ScalarEvent:
         text: str = node.value
-        if text.strip():
+        if is_null(node):
+            problems.at(node, f"`{key}` is {text}. {_null_advice(text)}")
+        elif text.strip():
             return text
-        problems.at(node, f"`{key}` is empty. Write its text, or remove the key.")
+        else:
+            problems.at(node, f"`{key}` is empty. Write its text, or remove the key.")
     else:
         problems.at(node, f"`{key}` is {kind_of(node)}. Write one text.")
     return None
@@ -172,7 +177,10 @@ def read_names(node: Node, key: str, what: str, problems: NodeProblems) -> tuple
         if not node.value:
             problems.at(node, f"`{key}` is empty. Name a {what}, or remove the key.")
             return ()
-        if ", " in node.value and not node.style:
+        if is_null(node):
+            problems.at(node, f"`{key}` is {node.value}. {_null_advice(node.value)}")
+            return ()
+        if key == "tags" and ", " in node.value and not node.style:
             advice = "Write a list, [a, b]; or quote it, if the comma is part of it."
             problems.at(node, f"`{key}` is one {what} here, {quote(node.value)}. {advice}")
             return ()
@@ -180,7 +188,7 @@ def read_names(node: Node, key: str, what: str, problems: NodeProblems) -> tuple
     if node[0].__class__ is MappingStartEvent:
         problems.at(node, f"`{key}` is a mapping. Write a list, [a, b].")
         return ()
-    if len(node) == 2 and node[1].__class__ is ScalarEvent and node[1].value:
+    if len(node) == 2 and node[1].__class__ is ScalarEvent and node[1].value and not is_null(node[1]):
         return (node[1].value,)
     names: dict[str, Node] = {}
     for item in islice(node, 1, None):
@@ -188,6 +196,8 @@ def read_names(node: Node, key: str, what: str, problems: NodeProblems) -> tuple
             problems.at(item, _wrong_item(item, key, what))
         elif not item.value:
             problems.at(item, f"A {what} is missing here. Write it, or remove its place in the list.")
+        elif is_null(item):
+            problems.at(item, f"A {what} is {item.value} here. {_null_advice(item.value)}")
         elif item.value in names:
             line, _ = place_of(names[item.value])
             problems.at(
@@ -196,6 +206,15 @@ def read_names(node: Node, key: str, what: str, problems: NodeProblems) -> tuple
         else:
             names[item.value] = item
     return tuple(names)
+
+
+def _null_advice(written: str) -> str:
+    return f'Write the text that is meant, or "{written}" in quotes.'
+
+
+def null_document_message(written: str) -> str:
+    """Return the message about a judgment of `null` or `~`."""
+    return f"A document is {written} here. {_null_advice(written)}"
 
 
 def _wrong_item(node: Node, key: str, what: str) -> str:

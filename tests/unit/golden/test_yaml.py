@@ -63,7 +63,7 @@ def test_a_set_without_a_name_has_that_of_its_file(load_yaml):
 
 
 @pytest.mark.parametrize(
-    "written", ["0123", "12:30", "no", "1.10", "2024-01-01", "0x_", "1_000", "~", "null", ".nan"]
+    "written", ["0123", "12:30", "no", "1.10", "2024-01-01", "0x_", "1_000", "~0", "nullable", ".nan"]
 )
 @pytest.mark.usefixtures("parser")
 def test_ids_and_texts_are_as_written(load_yaml, written):
@@ -260,3 +260,20 @@ def test_a_file_with_anchors_is_read_as_one_without(load_yaml):
     cautious = load_yaml("x-a: &a b\nx-b: *a\n" + FULL)
     usual = load_yaml("x-a: b\nx-b: b\n" + FULL)
     assert cautious.queries == usual.queries
+
+
+@pytest.mark.parametrize("written", ["null", "~"])
+@pytest.mark.parametrize("quote", ["'", '"'])
+@pytest.mark.usefixtures("parser")
+def test_in_quotes_null_is_text(load_yaml, written, quote):
+    text = f"{quote}{written}{quote}"
+    golden = load_yaml(
+        f"queries:\n- {{id: {text}, query: {text}, relevant: [{text}, b], forbidden: [{quote}{written}0{quote}]}}\n"
+        f"- {{query: b, relevant: {{{text}: 1}}}}\n- {{query: c, relevant: {text}, tags: {text}}}\n"
+        f"- {{query: d, relevant: [{{doc: {text}, text: {text}}}]}}"
+    )
+    one, two, three, four = golden.queries.values()
+    assert (one.id, one.text, list(one.judgments)) == (written, written, [written, "b"])
+    assert list(two.judgments) == list(three.judgments) == [written]
+    assert three.tags == (written,)
+    assert [(passage.doc, passage.text) for passage in four.passages] == [(written, written)]
