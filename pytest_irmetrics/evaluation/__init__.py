@@ -10,6 +10,7 @@ from pytest_irmetrics.evaluation.evaluate import (
     require_depth,
 )
 from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError, NoQueryError
+from pytest_irmetrics.evaluation.unknown_ids import UnknownIdsWarning, find_unknown_ids, warn_of_unknown_ids
 
 __all__ = [
     "DEFAULT_DEPTH",
@@ -18,13 +19,16 @@ __all__ = [
     "Evaluation",
     "EvaluationError",
     "NoQueryError",
+    "UnknownIdsWarning",
     "evaluate",
     "evaluate_run",
+    "find_unknown_ids",
     "judged_metrics",
     "read_metrics",
     "require_depth",
+    "warn_of_unknown_ids",
 ]
 
 # Pickles and tracebacks name what is public, wherever it is made.
-for _public in (Evaluation, EvaluationError, NoQueryError):
+for _public in (Evaluation, EvaluationError, NoQueryError, UnknownIdsWarning):
     _public.__module__ = __name__

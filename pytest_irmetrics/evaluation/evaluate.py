@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError
+from pytest_irmetrics.evaluation.unknown_ids import warn_of_unknown_ids
 from pytest_irmetrics.metrics import Metric, parse_metric
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
 from pytest_irmetrics.run import Run
@@ -25,6 +26,10 @@ DEFAULT_METRICS = ("mrr", "map", "ndcg@3", "ndcg@10", "precision@10", "recall@10
 
 DEFAULT_DEPTH = 10
 """How many results a retriever is asked for unless a depth is given."""
+
+_RETURN_KNOWN_IDS = (
+    "Return the ids as the golden set writes them; the parameter doc_id can turn a result into its id."
+)
 
 _NO_CUSTOM: CustomMetrics = MappingProxyType({})
 
@@ -84,7 +89,8 @@ def evaluate(
     ``concurrent.futures`` calls a sync retriever in its threads or processes.
 
     Raises MetricError for an unknown metric, and EvaluationError for a cut-off that the depth does not reach; what
-    goes wrong in single queries is in the evaluation's ``errors``.
+    goes wrong in single queries is in the evaluation's ``errors``. Warns with UnknownIdsWarning where not one returned id
+    occurs in the golden set, which scores 0; a test's ``check`` fails there.
     """
     _require_golden_and_metrics(golden, metrics)
     read = read_metrics(metrics, custom_metrics)
@@ -93,7 +99,9 @@ def evaluate(
         if stored is not None:
             advice = "Choose a smaller cut-off, or give a deeper run."
             require_depth(read, stored, f"the run is read to {stored}. {advice}")
-        return evaluate_run(golden, source, read, depth=stored, custom_metrics=custom_metrics)
+        scored = evaluate_run(golden, source, read, depth=stored, custom_metrics=custom_metrics)
+        warn_of_unknown_ids(scored, _RETURN_KNOWN_IDS, stacklevel=2)
+        return scored
     if depth is None:
         depth = max([DEFAULT_DEPTH, *(metric.cutoff or 0 for metric in read)])
     require_depth(read, depth, f"the retriever is asked for {depth}. Give a larger `depth`, or leave it out.")
@@ -107,7 +115,9 @@ def evaluate(
         executor=executor,
     )
     retrieved = retrieve(golden.queries.values(), source, options)
-    return Evaluation(golden, retrieved, read, depth, custom_metrics)
+    evaluation = Evaluation(golden, retrieved, read, depth, custom_metrics)
+    warn_of_unknown_ids(evaluation, _RETURN_KNOWN_IDS, stacklevel=2)
+    return evaluation
 
 
 def _require_golden_and_metrics(golden: object, metrics: object) -> None:

@@ -101,7 +101,10 @@ class Evaluation:
             metric = self._by_name.get(metric) or parse_metric(metric, custom=self.custom)
         if metric not in self._evaluated:
             have = ", ".join(metric.name for metric in self.metrics)
-            raise EvaluationError(f"{metric.name} was not evaluated, only {have}. Add it to `metrics`.")
+            raise EvaluationError(
+                f"{metric.name} was not evaluated, only {have}. Add it to `metrics`; "
+                "in a test, to the setting ir_metrics."
+            )
         return metric
 
     @cached_property

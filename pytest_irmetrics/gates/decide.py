@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE
-from pytest_irmetrics.evaluation import NoQueryError
+from pytest_irmetrics.evaluation import NoQueryError, find_unknown_ids
 from pytest_irmetrics.gates import wording
 from pytest_irmetrics.gates.baseline_gates import BaselineJudge
 from pytest_irmetrics.gates.query_gates import judge_queries
 from pytest_irmetrics.gates.verdict import Verdict, at_least, verdict_on
 from pytest_irmetrics.metrics import Metric
-from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.thresholds import BASELINE_WORDS
 
 if TYPE_CHECKING:
@@ -93,23 +92,12 @@ def _errors(evaluation: Evaluation) -> Verdict:
 
 
 def _foreign_ids(evaluation: Evaluation) -> Verdict | None:
-    """Tell ids of another kind from bad quality: not one returned id occurs anywhere in the golden set."""
-    counted = evaluation.counted
-    if any(
-        not query.judgments.keys().isdisjoint(ranking)
-        for query in counted
-        for ranking in evaluation.rankings(query.id)
-    ):
-        return None  # as nearly always, at the first query
-    asked = [(query, evaluation.rankings(query.id)) for query in counted]
-    known = {doc_id for query, _ in asked for doc_id in (*query.documents, *query.forbidden)}
-    returned = dict.fromkeys(
-        document_of(entry) for _, rankings in asked for ranking in rankings for entry in ranking
-    )
-    if not known or not returned or not known.isdisjoint(returned):
+    """Fail a run of which not one id occurs anywhere in the golden set."""
+    unknown = find_unknown_ids(evaluation)
+    if unknown is None:
         return None
-    text, details = wording.foreign_ids(list(returned), sorted(known))
-    return Verdict("failed", text, "ids", details=details)
+    details = (*unknown.examples, wording.RETURN_KNOWN_IDS)
+    return Verdict("failed", unknown.problem, "ids", details=details)
 
 
 def _forbidden(evaluation: Evaluation) -> Iterator[Verdict]:

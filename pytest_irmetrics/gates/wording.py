@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 _QUERY = ("query", "queries")
 
+RETURN_KNOWN_IDS = (
+    "Return the ids as the golden set writes them; the fixture ir_doc_id can turn a result into its id."
+)
+"""What to do where no returned id occurs in the golden set."""
+
 
 def subject(gate: Gate, query_id: str | None = None) -> str:
     """Name what a gate is on: a metric, one of the queries with a tag, or one of a single query."""
@@ -35,24 +40,6 @@ def not_retrieved(failed: int, asked: int, stopped: str) -> str:
     """Say how many queries failed; ``stopped`` is why the retrieval ended early, or empty."""
     text = f"{failed} of {plural(asked, *_QUERY)} could not be retrieved, so no mean was computed."
     return f"{text} {stopped}" if stopped else text
-
-
-def foreign_ids(returned: Sequence[str], judged: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Say that no returned id occurs in the golden set, and with which ids of both."""
-    text = (
-        f"None of the {plural(len(returned), 'returned id')} occurs in the golden set; "
-        "this is about ids, not about quality."
-    )
-    return text, (
-        f"Returned: {_some_ids(returned)}.",
-        f"Expected: {_some_ids(judged)}.",
-        "Return the ids as the golden set writes them; the fixture ir_doc_id can turn a result into its id.",
-    )
-
-
-def _some_ids(ids: Sequence[str], most: int = 3) -> str:
-    shown = ", ".join(repr(doc_id[:60]) for doc_id in ids[:most])
-    return shown if len(ids) <= most else f"{shown} and {len(ids) - most:,} more"
 
 
 def forbidden(queries: int) -> str:

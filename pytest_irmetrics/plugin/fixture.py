@@ -13,8 +13,9 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison
-from pytest_irmetrics.evaluation import Evaluation, EvaluationError
+from pytest_irmetrics.evaluation import Evaluation, EvaluationError, warn_of_unknown_ids
 from pytest_irmetrics.gates import decide
+from pytest_irmetrics.gates.wording import RETURN_KNOWN_IDS
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.plugin.baselines import STORED_TYPES, StoredRun, read_stored_run, require_queries
 from pytest_irmetrics.plugin.defaults import MissingRetriever
@@ -181,6 +182,7 @@ class IRMetrics:
             result = ItemResult(evaluation, Gates(), decide(evaluation, Gates()), checked=False)
             self._report = item_report(item, result)
             fail(self._failure_text(self._report))
+        warn_of_unknown_ids(evaluation, RETURN_KNOWN_IDS, stacklevel=4)
         item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=evaluation)
         if self._report is None:
             self._report = item_report(item, ItemResult(evaluation, Gates(), checked=False))

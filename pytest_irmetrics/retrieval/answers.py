@@ -286,7 +286,10 @@ def read_ranking(
     repeated = first_repeat(ids)
     assert repeated is not None  # noqa: S101 - its set is smaller
     doc, first, second = repeated
-    cure = "Return each document once, or set ir_duplicates = collapse to keep the first of each."
+    cure = (
+        "Return each document once; or keep the first of each: ir_duplicates = collapse (from Python, "
+        'duplicates="collapse").'
+    )
     if doc == "-1":
         cure = "A place of -1 is what FAISS and its like return where there is nothing more: leave it out."
     raise AnswerError(f"{quote(doc)} came back at rank {first} and again at rank {second}. {cure}")
@@ -359,8 +362,15 @@ def read_item(rank: int, item: Any) -> tuple[str, float | None]:
     first, second = row
     score = _score_of(second)
     if score is None:
-        if isinstance(first, float) or (_score_of(first) is not None and as_id(second) is not None):
+        if as_id(first) is None and _score_of(first) is not None:
             _refuse_item(rank, item, "That looks like (score, id): put the id first.")
+        if as_id(second) is not None and _score_of(first) is not None:
+            _refuse_item(
+                rank,
+                item,
+                "The second of a pair is its score, a number, and this is text: return the id alone; or, if the number is "
+                "the score, put the id first.",
+            )
         if isinstance(first, str) and _is_container(second):
             _refuse_item(rank, item, "That is a field and what it holds: return the list of results itself.")
         _refuse_item(rank, item, "The second of a pair is its score, a number.")

@@ -179,9 +179,7 @@ class Retriever:
         is_batch = self.batch_size is not None
         text: object = [query.text for query in queries] if is_batch else first.text
         if text is None or (isinstance(text, list) and None in text):
-            return (
-                "there is no text to ask with. A golden set without texts can only be checked against a Run."
-            )
+            return "there is no text to ask with. A golden set without texts can only be scored with a Run in place of the retriever."
         params = first.params
         names = tuple(params)
         style = self._styles.get(names)

@@ -220,7 +220,10 @@ def test_tests_of_one_name_in_two_classes_have_a_baseline_each(project):
             "`against` failed for 1 query; the first",
         ),
         ("golden={'q': {'d': 'x'}}", "Query 'q' grades 'd' 'x'. Give a number up to 1000."),
-        ("golden={'q': {'d': 1}}", "A golden set without texts can only be checked against a Run."),
+        (
+            "golden={'q': {'d': 1}}",
+            "A golden set without texts can only be scored with a Run in place of the retriever.",
+        ),
     ],
 )
 def test_wrong_arguments_fail_in_words(project, given, message):

@@ -93,7 +93,7 @@ def test_a_set_without_texts_is_checked_against_a_run(formats):
     result = formats.run()
     result.assert_outcomes(failed=1)
     assert (
-        "there is no text to ask with. A golden set without texts can only be checked against a Run."
+        "there is no text to ask with. A golden set without texts can only be scored with a Run in place of the retriever."
         in flat(result)
     )
     lines = [

@@ -152,7 +152,7 @@ def test_errors_are_of_the_queries_that_were_asked_and_count(project):
     path = project.path / "golden" / "faq.yaml"
     path.write_text(path.read_text() + "  - {query: known to be bad, relevant: doc-3, xfail: TICKET-7}\n")
     project.run().stdout.fnmatch_lines(
-        ["1 of 3 queries could not be retrieved, *", "golden/faq.yaml: 3 queries"]
+        ["1 of 3 queries could not be retrieved, *", "golden/faq.yaml: 3 queries (and 1 xfail)"]
     )
     project.run("--ir-query", "hours").stdout.fnmatch_lines(["1 of 1 query could not be retrieved, *"])
 

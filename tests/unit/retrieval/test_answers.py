@@ -162,7 +162,11 @@ class TestAnswers:
             ([()], "No id can be read from it."),
             ([("a", 1, 2)], "No id can be read from it."),
             ([(0.9, "a")], "result 1 is tuple (0.9, 'a'). That looks like (score, id): put the id first."),
-            ([(3, "a")], "That looks like (score, id)"),
+            ([(Decimal("0.9"), "a")], "That looks like (score, id): put the id first."),
+            (
+                [(3, "a")],
+                "The second of a pair is its score, a number, and this is text: return the id alone; or,",
+            ),
             ([("a", "b")], "The second of a pair is its score, a number."),
             ([("a", None)], "The second of a pair is its score"),
             ([("a", True)], "The second of a pair is its score"),
