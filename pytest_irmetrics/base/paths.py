@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.escape import break_ci_commands
+from pytest_irmetrics.base.gzipped import without_gz
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def relative_path(path: str | os.PathLike[str], start: str | os.PathLike[str] = os.curdir) -> str:
@@ -17,3 +24,11 @@ def path_below(path: str | os.PathLike[str], start: str | os.PathLike[str] = os.
     """Return a path relative to a folder where it is inside that, else whole."""
     relative = relative_path(path, start)
     return os.fspath(path) if relative.startswith("..") else relative
+
+
+def parameter_id(path: Path, fixed: Path) -> str:
+    """Return the id of a golden set's test item: its path below the pattern's fixed folder, without suffix, `-` for `/`."""
+    whole = path if os.path.isdir(path) else without_gz(path).with_suffix("")  # noqa: PTH112 - Path.is_dir raises
+    below = relative_path(whole, fixed)
+    # pytest prints it as it is, but for what it escapes itself: whatever is not printable ASCII.
+    return break_ci_commands(below.replace("../", "").replace("/", "-"))

@@ -1,4 +1,4 @@
-"""The command ``baselines``: list stored baselines, and delete those whose test file or golden set is gone."""
+"""The command ``baselines``: list stored baselines, delete those that belong to nothing, and move them with a golden set."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import plural, printable
+from pytest_irmetrics.cli import move_baselines
 from pytest_irmetrics.cli.command_line import (
     FAILED,
     OK,
@@ -39,11 +40,12 @@ def add(commands: Commands) -> None:
         commands,
         "baselines",
         _list,
-        short="list stored baselines, and prune those that belong to nothing",
+        short="list stored baselines, prune those that belong to nothing, move them with a golden set",
         description="What pytest --ir-baseline-update stored below a folder.",
         examples="""
 pytest-irmetrics baselines list
 pytest-irmetrics baselines prune tests --yes
+pytest-irmetrics baselines move golden/faq.yaml golden/questions.yaml
 """,
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
@@ -76,6 +78,7 @@ pytest-irmetrics baselines prune
 pytest-irmetrics baselines prune tests --yes
 """,
     )
+    move_baselines.add(actions)
     pruner.add_argument("--yes", action="store_true", help="delete them; without it, they are only printed")
     for action in (lister, pruner):
         _add_arguments(action)

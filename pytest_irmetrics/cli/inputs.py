@@ -15,7 +15,12 @@ from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.formats import format_by_suffix, is_golden_folder
 from pytest_irmetrics.run import NoTestsError, Run, RunError
-from pytest_irmetrics.run.baseline import folders_with_baselines, list_baselines, read_baseline
+from pytest_irmetrics.run.baseline import (
+    folders_with_baselines,
+    golden_set_named,
+    list_baselines,
+    read_baseline,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -46,7 +51,8 @@ def exists(path: Path) -> bool:
     return True
 
 
-def _is_same_file(one: Path | None, other: Path) -> bool:
+def is_same_file(one: Path | None, other: Path) -> bool:
+    """Say whether two paths lead to one file; links are followed."""
     try:
         return one is not None and os.path.realpath(one) == os.path.realpath(other)
     except ValueError:  # a NUL or a lone surrogate
@@ -67,9 +73,15 @@ class StoredBaseline:
         """Read the stored run. Raises RunError."""
         return read_baseline(self.path)
 
+    def golden_file_named(self) -> Path | None:
+        """Return what `golden_file` does of the header alone, or None; a baseline may be large."""
+        return self._golden_file(golden_set_named(self.path))
+
     def golden_file(self, run: Run) -> Path | None:
         """Return the file of the golden set that the baseline names; None for one that was made in Python."""
-        name = run.golden_set
+        return self._golden_file(run.golden_set)
+
+    def _golden_file(self, name: str | None) -> Path | None:
         if name is None:
             return None
         path = Path(os.path.normpath(self.folder / name))
@@ -93,6 +105,28 @@ def _baselines_above(file: Path, directory: str) -> Iterator[StoredBaseline]:
         yield from _baselines_in(Path(shown_path(folder)), directory)
         if (folder / ".git").exists():
             return
+
+
+def baselines_of_project(file: Path, directory: str) -> Iterator[StoredBaseline]:
+    """Yield the baselines in the folders from a file's own upwards, the nearest first, then all others of the project.
+
+    The project is the repository that the file is in; outside of one, the current folder, where that holds the file.
+    """
+    seen = set()
+    for stored in _baselines_above(file, directory):
+        seen.add(os.path.realpath(stored.path))
+        yield stored
+    top = _project_folder(file)
+    for stored in baselines_below(Path(shown_path(top)), directory) if top is not None else ():
+        if os.path.realpath(stored.path) not in seen:
+            yield stored
+
+
+def _project_folder(file: Path) -> Path | None:
+    parents = Path(os.path.abspath(file)).parents  # noqa: PTH100 - as above
+    here = Path.cwd()
+    repository = next((folder for folder in parents if (folder / ".git").exists()), None)
+    return repository or (here if here in parents else None)
 
 
 def _baselines_in(folder: Path, directory: str) -> Iterator[StoredBaseline]:
@@ -160,20 +194,23 @@ def runs_of_golden_set(
         raise CommandError(
             "--test says whose run of a JSON report is wanted. Name the report: --run REPORT.json."
         )
-    for stored in _baselines_above(file, directory):
+    for stored in baselines_of_project(file, directory):
+        named = stored.golden_file_named()
+        if named is not None and not is_same_file(named, file):
+            continue
         try:
             run = stored.read()
         except RunError as error:  # it may be a baseline of another golden set
             print_escaped(f"note: {error}", sys.stderr)
             continue
-        if _is_same_file(stored.golden_file(run), file):
+        if is_same_file(stored.golden_file(run), file):
             yield shown_path(stored.path), run
 
 
 def no_run_message(directory: str) -> str:
     """Return the message that a golden set has no baseline, and what to do."""
     return (
-        f"No baseline of this golden set is in a folder {directory} beside it or above. Store one "
+        f"No baseline of this golden set is in a folder {directory} of this project. Store one "
         "(pytest --ir-baseline-update), or name a run (--run RUN)."
     )
 

@@ -62,8 +62,8 @@ def add(commands: Commands) -> None:
         description=(
             "Print the returned documents that the golden set does not judge, those on which its mean hangs most "
             "first: a document counts for what its rank would be worth if it were as good as the query's best, times "
-            "the query's share of the weight. The rankings are those of the baselines of this golden set, found in the "
-            "folders from its own upwards, or of the runs that --run names. With --append, --judge or --from the "
+            "the query's share of the weight. The rankings are those of the baselines of this golden set, found in "
+            "its project, or of the runs that --run names. With --append, --judge or --from the "
             "judgments go into FILE, of which everything else stays as it is, comments and layout too; a document that "
             "is judged already is never changed."
         ),

@@ -63,7 +63,7 @@ def add(commands: Commands) -> None:
         description=(
             "Print one query of a golden set: where it stands, its text, parameters, tags and judgments, and what "
             "was returned for it, with scores under today's judgments. The rankings are those of the baselines of "
-            "this golden set, found in the folders from its own upwards, or of the run that --run names."
+            "this golden set, found in its project, or of the run that --run names."
         ),
         examples="""
 pytest-irmetrics show golden/faq.yaml refund

@@ -12,7 +12,7 @@ from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from pytest_irmetrics.comparison.comparison import Comparison
 
@@ -81,7 +81,25 @@ def _is(told: float, found: float | None) -> bool:
     return found is not None and abs(told - found) <= TOLERANCE
 
 
+def means_as_stored(run: Run) -> dict[str, float]:
+    """Return the means of a stored run's header anew, for the queries that it holds; without those that cannot be told."""
+    metrics = [metric for name in run.means if (metric := _read_metric(name, run.depth)) is not None]
+    if any(answer.judgments is None for answer in run.answers.values()):
+        return {}
+    found = _means_of(run, metrics, [i for i, answer in run.answers.items() if answer.xfail])
+    return {metric.name: mean for metric, mean in found.items() if mean is not None}
+
+
 def _wrong_over(run: Run, told: dict[Metric, float], excluded: Collection[str]) -> list[WrongMean]:
+    found = _means_of(run, told, excluded)
+    return [
+        WrongMean(metric.name, mean, found[metric])
+        for metric, mean in told.items()
+        if not _is(mean, found[metric])
+    ]
+
+
+def _means_of(run: Run, metrics: Iterable[Metric], excluded: Collection[str]) -> dict[Metric, float | None]:
     """Score a stored run by what it was judged with, without the excluded queries."""
     queries = [
         Query(
@@ -97,13 +115,12 @@ def _wrong_over(run: Run, told: dict[Metric, float], excluded: Collection[str]) 
     # As it was scored then: passages have the names that the stored judgments give them.
     plain = Run.of({i: Answer(answer.rankings) for i, answer in run.answers.items()}, run.depth)
     level = 1 if run.relevance_level is None else run.relevance_level
-    evaluation = evaluate_run(GoldenSet(queries, relevance_level=level), plain, told, depth=run.depth)
-    wrong = []
-    for metric, mean in told.items():
+    metrics = tuple(metrics)
+    evaluation = evaluate_run(GoldenSet(queries, relevance_level=level), plain, metrics, depth=run.depth)
+    means: dict[Metric, float | None] = {}
+    for metric in metrics:
         try:
-            found = evaluation.mean(metric)
+            means[metric] = evaluation.mean(metric)
         except NoQueryError:
-            found = None
-        if not _is(mean, found):
-            wrong.append(WrongMean(metric.name, mean, found))
-    return wrong
+            means[metric] = None
+    return means

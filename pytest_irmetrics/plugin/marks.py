@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import glob
 import os
+import shlex
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,13 +15,12 @@ import pytest
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import break_ci_commands
-from pytest_irmetrics.base.gzipped import without_gz
-from pytest_irmetrics.base.paths import relative_path
+from pytest_irmetrics.base.paths import parameter_id, relative_path
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.metrics import MetricError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from pytest_irmetrics.thresholds import Threshold
 
@@ -44,12 +44,15 @@ class MarkError(IRMetricsError, ValueError):
 
 
 def golden_parameters(
-    marks: Sequence[pytest.Mark], test_file: Path, stored: Sequence[tuple[Path, str]] = ()
+    marks: Sequence[pytest.Mark],
+    test_file: Path,
+    stored: Sequence[tuple[Path, str]] = (),
+    shown: Callable[[Path], str] = relative_path,
 ) -> dict[str, GoldenParameter]:
     """Return the golden sets of a test by the id of their test item.
 
     ``stored`` are the test's baselines with the golden set that each is of; a golden set that the marks no longer
-    find but a baseline remembers becomes an item of its own, which fails.
+    find but a baseline remembers becomes an item of its own, which fails. ``shown`` gives a path as commands take it.
     """
     folder = test_file.parent
     found: dict[str, list[GoldenParameter]] = defaultdict(list)
@@ -71,21 +74,47 @@ def golden_parameters(
                 text = f"ir_golden({pattern!r}) {problem}{where}. {advice}."
                 found[break_ci_commands(pattern)].append(GoldenParameter(None, problem=text))
     known = {_real_path(parameter.path) for same in found.values() for parameter in same if parameter.path}
-    for baseline, golden_set in stored:
-        path = folder / golden_set
-        if _real_path(path) not in known:
-            exists = os.path.exists(path)  # noqa: PTH110 - Path.exists raises for a name that no file has
-            what = "is not among the golden sets of this test any more" if exists else "is gone"
-            problem = (
-                f"The golden set {printable(golden_set)} {what}, but its baseline is still there: "
-                f"{printable(relative_path(baseline, folder))}. Bring the golden set back; or, if it is "
-                "meant to be gone or was renamed, delete that baseline."
-            )
-            found[_item_id(path, folder / _fixed_folder(golden_set))].append(
-                GoldenParameter(None, problem=problem)
-            )
+    for item_id, problem in _gone_golden_sets(stored, known, folder, shown):
+        # Also where another golden set has this id now.
+        found[item_id] = [GoldenParameter(None, problem=problem)]
     siblings = tuple(sorted(known))
     return {item_id: _parameter_of(item_id, same, siblings, folder) for item_id, same in found.items()}
+
+
+def _gone_golden_sets(
+    stored: Sequence[tuple[Path, str]],
+    known: Collection[Path],
+    folder: Path,
+    shown: Callable[[Path], str],
+) -> Iterator[tuple[str, str]]:
+    """Yield, for each golden set that baselines remember and that is not `known`, the id of its item and what is wrong."""
+    baselines: dict[str, list[Path]] = defaultdict(list)
+    for baseline, golden_set in stored:
+        baselines[golden_set].append(baseline)
+    gone = {name: paths for name, paths in baselines.items() if _real_path(folder / name) not in known}
+    remembered = {_real_path(folder / name) for name in baselines}
+    new = {relative_path(path, _real_path(folder)): path for path in known if path not in remembered}
+    for golden_set, paths in gone.items():
+        path = folder / golden_set
+        exists = os.path.exists(path)  # noqa: PTH110 - Path.exists raises for a name that no file has
+        what = "is not among the golden sets of this test any more" if exists else "is gone"
+        first = printable(relative_path(paths[0], folder))
+        there = (
+            f"its baseline is still there: {first}"
+            if len(paths) == 1
+            else (f"its {len(paths)} baselines are still there, {first} among them")
+        )
+        lines = [f"The golden set {printable(golden_set)} {what}, but {there}."]
+        close = difflib.get_close_matches(golden_set, new, n=1, cutoff=0)
+        if close:
+            successor = shown(folder / close[0])
+            command = shlex.join(["pytest-irmetrics", "baselines", "move", shown(path), successor])
+            lines.append(f"If it is {printable(successor)} now, carry that over: {printable(command)}")
+        them = "that baseline" if len(paths) == 1 else "those baselines"
+        lines.append(
+            f"{'Else b' if close else 'B'}ring the golden set back; or, if it is meant to be gone, delete {them}."
+        )
+        yield parameter_id(path, folder / _fixed_folder(golden_set)), "\n".join(lines)
 
 
 def _real_path(path: Path) -> Path:
@@ -126,7 +155,7 @@ def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
     else:
         matches = sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern), recursive=True))  # noqa: PTH118, PTH207 - pathlib's glob does not take absolute patterns
     paths = [Path(match) for match in matches if _may_be_golden(match, named=named)]
-    return [(path, _item_id(path, fixed)) for path in paths]
+    return [(path, parameter_id(path, fixed)) for path in paths]
 
 
 def _may_be_golden(path: str, *, named: bool) -> bool:
@@ -136,13 +165,6 @@ def _may_be_golden(path: str, *, named: bool) -> bool:
 
         return is_golden_folder(Path(path))
     return named or not path.endswith(".topics.tsv")
-
-
-def _item_id(path: Path, fixed: Path) -> str:
-    whole = path if os.path.isdir(path) else without_gz(path).with_suffix("")  # noqa: PTH112 - Path.is_dir raises
-    below = relative_path(whole, fixed)
-    # pytest prints it as it is, but for what it escapes itself: whatever is not printable ASCII.
-    return break_ci_commands(below.replace("../", "").replace("/", "-"))
 
 
 def _parameter_of(

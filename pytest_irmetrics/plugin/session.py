@@ -95,7 +95,7 @@ class GatingSession:
         stored: list[tuple[Path, str]] = []
         if self.gates_on_baseline and not self.config.getoption("ir_baseline_update"):
             stored = baseline.baselines_of_test(test_file, item_name(metafunc.definition), self.baseline_dir)
-        parameters = golden_parameters(marks, test_file, stored)
+        parameters = golden_parameters(marks, test_file, stored, self.shown)
         metafunc.parametrize(
             "irmetrics", list(parameters.values()), ids=list(parameters), indirect=True, scope="function"
         )

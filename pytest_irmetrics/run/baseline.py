@@ -57,8 +57,12 @@ def _safe_test(test_name: str) -> str:
     ids = bracket + rest
     function = name.rpartition(".")[2]
     plain = _SAFE_WORDS.fullmatch(name) and function == function.lower() and _is_plain(name)
-    safe_ids = not ids or (_SAFE_IDS.fullmatch(ids) and _is_plain(ids))
-    return (name if plain else _hashed(name)) + (ids if safe_ids else _hashed(ids))
+    return (name if plain else _hashed(name)) + _safe_ids(ids)
+
+
+def _safe_ids(ids: str) -> str:
+    """Return parameter ids in brackets, or nothing where there are none, as the end of a file's name."""
+    return ids if not ids or (_SAFE_IDS.fullmatch(ids) and _is_plain(ids)) else _hashed(ids)
 
 
 def _is_plain(name: str) -> bool:
@@ -70,6 +74,22 @@ def _hashed(name: str) -> str:
     """Return a safe name that is different for different names."""
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{_UNSAFE.sub('_', name)[:_MAX_LENGTH].strip('.')}_{digest}"
+
+
+def ids_in_name(path: Path) -> str | None:
+    """Return the parameter ids of a baseline's test, in brackets as pytest has them; None where the name holds their hash alone."""
+    _, bracket, rest = path.name.removesuffix(_SUFFIX).partition("[")
+    ids = bracket + rest
+    if not _HASHED.search(ids):
+        return ids
+    unhashed = _HASHED.sub("", ids)
+    return unhashed if _hashed(unhashed) == ids else None
+
+
+def path_with_ids(path: Path, ids: str) -> Path:
+    """Return the path of the baseline of the same test with other parameter ids, in brackets as pytest has them."""
+    name = path.name.removesuffix(_SUFFIX).partition("[")[0]
+    return path.with_name(f"{name}{_safe_ids(ids)}{_SUFFIX}")
 
 
 # Reading.
@@ -146,14 +166,17 @@ def baselines_of_test(test_file: Path, test_name: str, directory: str) -> list[t
     found = []
     for path in sorted(bare.parent.glob(f"*{_SUFFIX}")):
         if path == bare or path.name.startswith(f"{stem}["):
-            golden_set = _golden_set(path)
+            golden_set = golden_set_named(path)
             if golden_set is not None:
                 found.append((path, golden_set))
     return found
 
 
-def _golden_set(path: Path) -> str | None:
-    """Read the golden set out of the first lines; out of the whole file where it was reformatted since."""
+def golden_set_named(path: Path) -> str | None:
+    """Return the golden set that a baseline names, None where it names none or cannot be read.
+
+    Read out of the first lines; out of the whole file where it was reformatted since.
+    """
     try:
         with open_regular(path, MAX_RUN_BYTES) as file:
             while line := file.readline(_MAX_HEADER_LINE):

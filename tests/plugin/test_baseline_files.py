@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from pytest_irmetrics import cli
+
 
 @pytest.mark.parametrize("how", ["delete", "drop from the glob"])
 def test_a_golden_set_that_is_gone_fails(project, how):
@@ -20,6 +22,79 @@ def test_a_golden_set_that_is_gone_fails(project, how):
     result.stdout.fnmatch_lines(
         ["The golden set golden/other.yaml *", "FAILED test_search.py::test_search_quality?other?*"]
     )
+
+
+RETRIEVERS = """
+    import pytest
+
+    @pytest.fixture(params=["bm25", "dense"])
+    def retriever(request):
+        return lambda query, k: ["doc-9", "doc-12"]
+"""
+
+
+def moves_offered(result):
+    """The commands that a run offers to move baselines with."""
+    return {line.partition(": ")[2] for line in result.outlines if "pytest-irmetrics baselines move" in line}
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_renamed_golden_set_of_several_retrievers_is_mended_by_the_command_that_is_offered(
+    project, by_hand
+):
+    project.write("conftest.py", RETRIEVERS)
+    project.test('ir_golden("golden/*.yaml")')
+    project.run("--ir-baseline-update").assert_outcomes(passed=2)
+    (project.path / "golden/faq.yaml").rename(project.path / "golden/questions.yaml")
+    if by_hand:
+        for path in (project.path / "ir_baselines/test_search").iterdir():
+            path.rename(path.with_name(path.name.replace("faq", "questions")))
+    result = project.run("--ir-baseline")
+    assert result.ret == 1
+    assert "its 2 baselines are still there" in result.stdout.str()
+    (command,) = moves_offered(result)
+    assert command == "pytest-irmetrics baselines move golden/faq.yaml golden/questions.yaml"
+    assert cli.main(command.split()[1:]) == 0
+    project.run("--ir-baseline").assert_outcomes(passed=2)
+
+
+def test_a_golden_set_in_another_format_beside_itself_is_mended_likewise(project):
+    project.test('ir_golden("golden/*.yaml")')
+    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    assert cli.main(["convert", "golden/faq.yaml", "golden/faq.jsonl"]) == 0
+    project.test('ir_golden("golden/*.jsonl")')
+    result = project.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    assert "? and" not in result.stdout.str()
+    (command,) = moves_offered(result)
+    assert command == "pytest-irmetrics baselines move golden/faq.yaml golden/faq.jsonl"
+    assert cli.main(command.split()[1:]) == 0
+    project.run("--ir-baseline").assert_outcomes(passed=1)
+
+
+def test_two_golden_sets_of_one_id_are_both_named(stored):
+    assert cli.main(["convert", "golden/faq.yaml", "golden/faq.jsonl"]) == 0
+    stored.test('ir_golden("golden/*")')
+    for options in ((), ("--ir-baseline",)):
+        stored.run(*options).stdout.fnmatch_lines(
+            ["Two golden sets have the id 'faq': golden/faq.jsonl and golden/faq.yaml. *"]
+        )
+
+
+def test_a_split_golden_set_is_mended_likewise(project):
+    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    project.write(
+        "golden/billing.yaml",
+        "queries: [{id: refund, query: refund policy, relevant: {doc-9: 3, doc-4: 1, doc-7: 0}, tags: [billing]}]\n",
+    )
+    text = (project.path / "golden/faq.yaml").read_text()
+    project.write(
+        "golden/rest.yaml", text[: text.index("  - id: refund")] + text[text.index("  - id: hours") :]
+    )
+    (project.path / "golden/faq.yaml").unlink()
+    assert project.run("--ir-baseline").ret == 1
+    assert cli.main(["baselines", "move", "golden/faq.yaml", "golden/billing.yaml", "golden/rest.yaml"]) == 0
+    project.run("--ir-baseline").assert_outcomes(passed=2)
 
 
 def test_a_baseline_whose_test_is_gone_is_named(stored):

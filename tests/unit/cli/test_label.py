@@ -123,9 +123,29 @@ class TestList:
         (folder / "ir_baselines" / "test_search" / "test_it[faq].json").unlink()
         _, err = label(capsys, status=1)
         assert err == (
-            "golden/faq.yaml: No baseline of this golden set is in a folder ir_baselines beside it or above. Store one "
+            "golden/faq.yaml: No baseline of this golden set is in a folder ir_baselines of this project. Store one "
             "(pytest --ir-baseline-update), or name a run (--run RUN).\n"
         )
+
+    @pytest.mark.parametrize("repository", [True, False])
+    @pytest.mark.parametrize("file", [FILE, "{}/golden/faq.yaml"])
+    def test_finds_the_baselines_of_tests_beside_the_golden_sets(self, capsys, folder, repository, file):
+        (folder / "ir_baselines").rename(folder / "elsewhere")
+        if not repository:
+            (folder / ".git").rmdir()
+        for test_folder, golden_set in (
+            ("tests/search", "../../golden/faq.yaml"),
+            ("other", "golden/faq.yaml"),
+        ):
+            path = store(folder / test_folder, RUN)
+            text = path.read_text().replace(f'"{FILE}"', f'"{golden_set}"')
+            path.write_text(text)
+        (folder / "other/ir_baselines/test_search/damaged.json").write_text("{")
+        out, err = label(capsys, file=file.format(folder))
+        assert "3 of the 5 returned documents" in " ".join(out.split())
+        assert err.startswith("note: other/ir_baselines/test_search/damaged.json:1: the file was cut short.")
+        assert cli.main(["show", FILE, "refund"]) == 0
+        assert "tests/search/ir_baselines/test_search/test_it[faq].json" in capsys.readouterr().out
 
     def test_control_characters_are_escaped(self, capsys, folder):
         store(folder, {"refund": ["\x1b[31mred", "##[error]x"], "opening hours": [], "nothing": []})
