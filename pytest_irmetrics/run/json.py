@@ -27,7 +27,7 @@ from pytest_irmetrics.base.strict_json import (
     loads,
     offset_of,
 )
-from pytest_irmetrics.base.wording import printable, quote
+from pytest_irmetrics.base.wording import cut, printable, quote
 from pytest_irmetrics.run.answer import (
     CONFLICT,
     CURE,
@@ -244,7 +244,7 @@ def _refuse_flaw(text: str, shown: str) -> NoReturn:
             f"{shown}:{second}: the key {quote(flaw.key)} is there twice, first in line {first}. {CURE}"
         ) from None
     raise RunError(
-        f"{shown}:{line_at(text, flaw.offset)}: {flaw.written} is not a finite number. {CURE}"
+        f"{shown}:{line_at(text, flaw.offset)}: {cut(flaw.written)} is not a finite number. {CURE}"
     ) from None
 
 
@@ -296,7 +296,7 @@ def _read_header(document: Mapping[Any, Any], shown: str) -> Header:
         refuse("`means` is not an object of numbers that a double can hold")
     if not isinstance(document.get("queries"), list):
         refuse("`queries` is not a list")
-    return Header(depth, golden_set, level, means)
+    return Header(depth, golden_set, level, {name: float(mean) for name, mean in means.items()})
 
 
 def _read_queries(

@@ -102,7 +102,7 @@ def test_a_doubtful_text_is_named(doubts, text, told):
 
 
 @pytest.mark.parametrize(
-    "text", ["two\nlines", "a, b and c", "می\u200cخواهم", "👩\u200d🔬", "¿dónde?", "naïve", "tab\tinside"]
+    "text", ["two\nlines", "a, b and c", "می\u200cخواهم", "¿dónde?", "naïve", "tab\tinside"]
 )
 def test_plain_texts_are_not_named(doubts, text):
     assert doubts(one(text=text)) == []
