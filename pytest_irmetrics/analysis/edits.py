@@ -11,7 +11,7 @@ from pytest_irmetrics.base.wording import joined, listed, plural
 from pytest_irmetrics.thresholds import BASELINE_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.comparison import Comparison, LabelChange
     from pytest_irmetrics.thresholds import Gates
@@ -20,13 +20,23 @@ _MAX_CHANGES = 5
 """How many changed judgments, and how many changed weights, a note lists."""
 
 
-def on_comparison(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
-    """Yield notes on how the golden set and the depth differ from the baseline's, and what that does to the gates.
+def on_additions(comparison: Comparison, against: str) -> Iterator[str]:
+    """Yield notes on queries that are new, and on a depth that differs from the baseline's.
 
     ``against`` is what messages call the baseline.
     """
-    yield from _on_unpaired(comparison, against)
+    renamed = _renamed(comparison)
+    yield from _on_uncompared([i for i in comparison.new if i not in renamed], "new", against)
     yield from _on_depths(comparison, against)
+
+
+def on_edits(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
+    """Yield notes on edits of the golden set that took something out of the gates, or changed what they go by.
+
+    ``against`` is what messages call the baseline.
+    """
+    yield from _on_uncompared(comparison.reworded, "reworded (text or params)", against)
+    yield from _on_gone(comparison, against)
     yield from _on_labels(comparison, against)
     yield from _on_unchecked_passages(comparison, against)
     yield from _on_tags(comparison, against, gates)
@@ -34,17 +44,19 @@ def on_comparison(comparison: Comparison, against: str, gates: Gates) -> Iterato
     yield from _on_left_out(comparison, gates)
 
 
-def _on_unpaired(comparison: Comparison, against: str) -> Iterator[str]:
-    """List the queries that are new, reworded, removed or renamed, and so are not compared."""
+def _on_uncompared(ids: Sequence[str], what: str, against: str) -> Iterator[str]:
+    """List the queries that the baseline does not have in these words."""
+    if ids:
+        yield (
+            f"{plural(len(ids), 'query', 'queries')} {what} since {against}: {listed(ids)}. "
+            f"With nothing to compare, only `min` and its kind gate {'it' if len(ids) == 1 else 'them'}."
+        )
+
+
+def _on_gone(comparison: Comparison, against: str) -> Iterator[str]:
+    """List the queries that are removed or renamed, and so are not compared."""
     renamed = _renamed(comparison)
-    new = [i for i in comparison.new if i not in renamed]
     removed = [i for i in comparison.removed if i not in renamed.values()]
-    for ids, what in ((new, "new"), (comparison.reworded, "reworded (text or params)")):
-        if ids:
-            yield (
-                f"{plural(len(ids), 'query', 'queries')} {what} since {against}: {listed(ids)}. "
-                f"With nothing to compare, only `min` and its kind gate {'it' if len(ids) == 1 else 'them'}."
-            )
     if removed:
         yield f"{plural(len(removed), 'query', 'queries')} of {against} not in the golden set any more: {listed(removed)}."
     if renamed:
@@ -146,9 +158,9 @@ def _on_unchecked_passages(comparison: Comparison, against: str) -> Iterator[str
 
 
 def _on_tags(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
-    """Name the queries that gained or lost a tag whose slice is gated against the baseline."""
+    """Name the queries that gained or lost a tag whose slice is gated."""
     answers, queries = comparison.baseline.run.answers, comparison.now.golden.queries
-    gated = dict.fromkeys(gate.tag for gate in gates if gate.tag is not None and gate.word in BASELINE_WORDS)
+    gated = dict.fromkeys(gate.tag for gate in gates if gate.tag is not None)
     for tag in gated if comparison.tag_changes else ():
         gone = [i for i in comparison.tag_changes if tag in answers[i].tags and tag not in queries[i].tags]
         came = [i for i in comparison.tag_changes if tag in queries[i].tags and tag not in answers[i].tags]
@@ -158,16 +170,20 @@ def _on_tags(comparison: Comparison, against: str, gates: Gates) -> Iterator[str
             if ids
         ]
         if moved:
+            words = {gate.word for gate in gates if gate.tag == tag}
+            today = [f"`{word}`" for word in sorted(words - {*BASELINE_WORDS, "significance"})]
+            compared = " It is gated as it is, and as it was." if words & {*BASELINE_WORDS} else ""
+            alone = f" {joined(today)} of it gates today's queries alone." if today else ""
             yield (
-                f"The slice {tag} has other queries than when {against} was stored: {', and '.join(moved)}. It is gated as it "
-                "is, and as it was."
+                f"The slice {tag} has other queries than when {against} was stored: {', and '.join(moved)}.{compared}{alone}"
             )
 
 
 def _on_xfail(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
-    """Name the ``xfail`` queries, which no gate looks at, that score lower than in the baseline."""
+    """Name the ``xfail`` queries, which no gate looks at, that score lower than in the baseline or are newly marked."""
     metrics = [m for m in dict.fromkeys([*gates.metrics, *comparison.now.metrics]) if m.kind == "ranking"]
-    queries = comparison.now.golden.queries
+    queries, answers = comparison.now.golden.queries, comparison.baseline.run.answers
+    excluded = []
     for query_id in comparison.paired:
         if queries[query_id].xfail is None:
             continue
@@ -179,6 +195,15 @@ def _on_xfail(comparison: Comparison, against: str, gates: Gates) -> Iterator[st
                     f"{score_text(before, now)} to {score_text(now or 0.0, before)} since {against}."
                 )
                 break
+        else:
+            # A run that says nothing of judgments says nothing of xfail.
+            if not answers[query_id].xfail and answers[query_id].judgments is not None:
+                excluded.append(query_id)
+    if excluded:
+        yield (
+            f"{plural(len(excluded), 'query is', 'queries are')} marked xfail since {against}, so no gate looks at "
+            f"{'it' if len(excluded) == 1 else 'them'} any more: {listed(excluded)}."
+        )
 
 
 def _on_left_out(comparison: Comparison, gates: Gates) -> Iterator[str]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.analysis.trust import on_unjudged
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.evaluation import NoQueryError
+from pytest_irmetrics.gates.regression import Regression
+from pytest_irmetrics.gates.wording import subject
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.reports.item_report import (
     QueryAsStored,
@@ -55,6 +57,8 @@ class ItemResult:
     against: str | None = None
     """What messages call the run that it was compared with."""
     notes: list[str] = field(default_factory=list)
+    quiet_notes: list[str] = field(default_factory=list)
+    """Those of ``notes`` that ``-q`` prints too: on what no gate looked at."""
     hints: list[str] = field(default_factory=list)
     """Notes that are printed with ``-v`` alone."""
     selftest: Selftest | None = None
@@ -290,6 +294,15 @@ class ItemResult:
             if len(shown) < len(evaluation.metrics)
             else None,
         )
+
+    def gains(self) -> Iterator[str]:
+        """Say which means rose further from the baseline than they may fall, and by how much."""
+        if self.comparison is None or self.failed:
+            return
+        for gate in self.gates.with_word("max_drop"):
+            regression = Regression.measure(gate, self.comparison, None)
+            if regression.gained:
+                yield f"{subject(gate)} {signed_text(regression.change.delta)}"
 
     def lowered(self) -> Iterator[str]:
         """Say which means a new baseline lowers, and by how much."""

@@ -62,6 +62,14 @@ class Regression(NamedTuple):
         return not at_least(self.allowed, self.size) and not self.within_noise
 
     @property
+    def gained(self) -> bool:
+        """Whether the mean rose by more than it may fall, beyond run noise; never of ``max_lost``."""
+        gain = self.change.delta
+        if self.gate.word != "max_drop" or at_least(self.allowed, gain):
+            return False
+        return self.noise is None or (gain - self.allowed) / self.noise.deviation > NOISE_Z
+
+    @property
     def p_value(self) -> float | None:
         """One-sided sign-flip p of the fall; None where no ``significance`` narrows the gate."""
         return None if self.significance is None else self.change.p_value

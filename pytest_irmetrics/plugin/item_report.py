@@ -19,13 +19,19 @@ if TYPE_CHECKING:
 def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     """Build the ItemReport that travels to the controller on the item's test report."""
     against = result.against
+    own = against == OWN_BASELINE
     config, settings = item.node.config, item.settings
     golden = result.evaluation.golden
     wanted = bool(settings.only_queries) or item.verbosity >= 2 or bool(config.getoption("ir_report"))
-    updating = settings.update and result.checked and not result.failed and not settings.only_queries
+    updating = (
+        settings.update
+        and result.checked
+        and not result.failed
+        and not settings.only_queries
+        and (own or against is None)
+    )
     reporting = bool(config.getoption("ir_report")) and not result.evaluation.errors
     run = _run_to_store(item, result.evaluation).dumps() if updating or reporting else None
-    own = against == OWN_BASELINE
     return ItemReport(
         nodeid=item.node.nodeid,
         golden_set=item.golden_name(golden),
@@ -37,6 +43,8 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
         kind=result.kind(),
         notes=list(result.notes),
         hints=list(result.hints),
+        quiet_notes=list(result.quiet_notes),
+        gains=list(result.gains()) if own and not (settings.update or settings.only_queries) else [],
         query_count=len(result.evaluation.counted),
         no_answer_count=sum(query.no_answer for query in result.evaluation.counted),
         xfail_count=len(result.evaluation.known_bad),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.analysis.edits import on_comparison
+from pytest_irmetrics.analysis.edits import on_additions, on_edits
 from pytest_irmetrics.analysis.evaluation_notes import on_evaluation, on_xfail_queries
 from pytest_irmetrics.analysis.run_lint import lint_run, lint_run_verbose
 from pytest_irmetrics.analysis.trust import (
@@ -19,9 +19,10 @@ from pytest_irmetrics.analysis.trust import (
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.marks import GoldenParameter
+from pytest_irmetrics.reports.item_report import OWN_BASELINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     import pytest
 
@@ -67,6 +68,10 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
     now, gates, comparison, against = result.evaluation, result.gates, result.comparison, result.against
     wants_hints = item.verbosity >= 1 or bool(item.node.config.getoption("ir_report"))
     result.notes += item.unknown_queries(now.golden)
+    if against not in (None, OWN_BASELINE):
+        unused = list(_on_unused_baseline(item, str(against)))
+        result.notes += unused
+        result.quiet_notes += unused
     if not now.errors:
         result.notes += on_evaluation(now, gates, corpus)
         stored = comparison.baseline if comparison is not None else None
@@ -87,9 +92,25 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
         )
 
 
+def _on_unused_baseline(item: GatedItem, against: str) -> Iterator[str]:
+    """Say that a test which compares with another run neither reads nor stores the baseline that it has."""
+    path = item.baseline_file
+    if path.exists():
+        stores = " Nor was it replaced." if item.settings.update else ""
+        yield (
+            f"The baseline of this test, {item.session.shown(path)}, was not consulted: {against}, which `against` gives, stands in "
+            f"for it.{stores} To gate on the baseline too, check without `against` in a test of its own."
+        )
+    elif item.settings.update:
+        yield f"No baseline was stored: this test compares with {against}, which `against` gives."
+
+
 def _add_notes_on_comparison(result: ItemResult, comparison: Comparison, against: str) -> None:
     gates, leading = result.gates, result.leading_metric
-    result.notes += on_comparison(comparison, against, gates)
+    result.notes += on_additions(comparison, against)
+    edits = list(on_edits(comparison, against, gates))
+    result.notes += edits
+    result.quiet_notes += edits
     if leading is not None and _needs_judgments(result, comparison.change(leading).delta):
         result.notes += on_unjudged(comparison, leading)
     if leading is not None and not result.mean_fell:

@@ -6,6 +6,7 @@ This runs in one process: the only one, or the controller of pytest-xdist's work
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from pytest_irmetrics.plugin.options import runs_tests
 from pytest_irmetrics.plugin.paths import shown_path
 from pytest_irmetrics.plugin.session import stream_encoding
 from pytest_irmetrics.reports import ItemReport, SessionReport
+from pytest_irmetrics.reports.session_report import titles
 from pytest_irmetrics.reports.terminal import summary_lines
 
 if TYPE_CHECKING:
@@ -184,12 +186,15 @@ class Recorder:
     def _whole_report(self, *, interrupted: bool) -> SessionReport:
         """Return all that the terminal summary shows."""
         item_reports = self._item_reports()
+        gains, store = self._gains()
         return replace(
             self._session_report(),
             failures_printed=self._config.getoption("tbstyle", "auto") not in ("no", "line"),
             problems=self._problems,
             stored=self._stored,
             written=self._written,
+            gains=gains,
+            store=store,
             notes=[
                 *self._unstored_notes(),
                 *self._unused_note(interrupted=interrupted),
@@ -216,6 +221,26 @@ class Recorder:
     def _unused_note(self, *, interrupted: bool) -> list[str]:
         note = None if self._attempts else unused_gating(self._config, interrupted=interrupted)
         return [] if note is None else [note]
+
+    def _gains(self) -> tuple[str, str]:
+        """Word which means rose without being stored, of all tests, and the one command that stores them; empty for none."""
+        gained = [
+            attempt.item_report
+            for _, attempt in sorted(self._attempts.items())
+            if attempt.passed and attempt.item_report is not None and attempt.item_report.gains
+        ]
+        if not gained:
+            return "", ""
+        files = dict.fromkeys(item_report.nodeid.partition("::")[0] for item_report in gained)
+        command = shlex.join(["pytest", "--ir-baseline-update", *map(self._shown, files)])
+        if len(gained) == 1 and gained[0].accept is not None:
+            command = gained[0].accept
+        names = titles(self._item_reports())
+        rose = [
+            f"{names[item_report.nodeid]} ({listed(item_report.gains, _MAX_NAMED)})" for item_report in gained
+        ]
+        gains = f"{listed(rose, _MAX_NAMED)} rose further than may be lost. Until that is stored, falling back passes."
+        return gains, command
 
 
 def _failed_to_store(attempt: _Attempt) -> bool:

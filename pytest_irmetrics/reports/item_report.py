@@ -175,6 +175,10 @@ class ItemReport:
     notes: list[str] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
     """Notes that the terminal shows with ``-v`` alone."""
+    quiet_notes: list[str] = field(default_factory=list)
+    """Those of ``notes`` that the terminal shows with ``-q`` too."""
+    gains: list[str] = field(default_factory=list)
+    """Which means rose further from the baseline than they may fall, and by how much, where that is not stored."""
     lowered: list[str] = field(default_factory=list)
     """In an updating run: which means the new baseline lowers, and by how much."""
     unbound: list[str] = field(default_factory=list)

@@ -58,7 +58,8 @@ def _lines(session: SessionReport) -> Iterator[str]:
 def _test(item: ItemReport, outcome: str | None) -> Iterator[str]:
     data = as_json(item)
     run = data.pop("run")
-    del data["baseline_file"], data["baseline_text"]  # for the controller alone
+    for key in ("baseline_file", "baseline_text", "quiet_notes", "gains"):  # for the controller alone
+        del data[key]
     yield "{\n"
     for key, value in data.items():
         if key in _ENTRY_A_LINE:

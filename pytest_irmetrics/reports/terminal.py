@@ -79,7 +79,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     if verbosity < 0:
         yield from _counts(session, screen)
         for item in session.items:
-            yield from _even_if_quiet(item, names[item.nodeid], screen)
+            yield from _even_if_quiet(session, item, names[item.nodeid], screen)
     else:
         for item in session.items:
             yield from _item(session, item, names[item.nodeid], screen, verbosity)
@@ -94,6 +94,9 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
         yield from _wrapped(f"note: the baseline {path} {told}", screen, Style.YELLOW)
     for note in session.notes:
         yield from _wrapped(f"note: {note}", screen, Style.YELLOW)
+    if session.gains:
+        yield from _wrapped(f"note: {session.gains}", screen, Style.YELLOW)
+        yield Line(screen.line(f"  To store it: {session.store}"))  # not wrapped, so that it can be copied
 
 
 def _wrapped(text: str, screen: Screen, style: Style = Style.PLAIN, indent: str = "") -> list[Line]:
@@ -123,7 +126,9 @@ def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
         yield Line(screen.cut(f"self-test: caught {caught} of {len(tried)}"))
 
 
-def _even_if_quiet(item: ItemReport, name: str, screen: Screen) -> Iterator[Line]:
+def _even_if_quiet(session: SessionReport, item: ItemReport, name: str, screen: Screen) -> Iterator[Line]:
+    for note in item.quiet_notes if not (_failed(item) and session.failures_printed) else ():
+        yield from _wrapped(f"{name}: {note}", screen, Style.YELLOW)
     """Yield what `-q` shows of a golden set too: lowered baseline scores, and the queries of `--ir-query`."""
     for lowered in item.lowered:
         yield Line(screen.cut(f"{name}: lowered: {lowered}"), Style.YELLOW)
