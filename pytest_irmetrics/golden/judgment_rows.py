@@ -34,7 +34,7 @@ _BLOCK = 4_000_000
 """Bytes that are split into lines at once."""
 
 Judged = tuple[dict[str, dict[str, "Grade"]], dict[str, int]]
-"""Grades by query and document, and the line on which each query is first named."""
+"""Grades by query and document, and the line on which each query is first named; no line in a folder of parts."""
 
 
 def iter_lines(data: bytes) -> Iterator[bytes]:
@@ -94,8 +94,10 @@ def build_golden_set(
                 message = (
                     f"The query {quote(query_id)} has no text in {texts_in}. Add it, or remove its judgments."
                 )
-                problems.report(lines[query_id], 1, message)
-        queries.append(Query(query_id, text, documents, params=no_params, line=lines[query_id], column=1))
+                problems.report(lines.get(query_id, 1), 1, message)
+        line = lines.get(query_id)
+        column = None if line is None else 1
+        queries.append(Query(query_id, text, documents, params=no_params, line=line, column=column))
     left_out = [query_id for query_id in texts or () if query_id not in grades]
     if not queries and not len(problems):
         problems.report(1, 1, "There is no judgment. Write one a line.")

@@ -72,9 +72,6 @@ def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
                 )
     raise_any(*problems, *([] if whole is problems[0] else [whole]), in_topics)
     assert golden is not None  # noqa: S101 - or there was a problem
-    if whole is not problems[0]:
-        for query in golden.queries.values():  # its line would be that of one of the parts
-            query.line = query.column = None
     return golden
 
 
@@ -121,14 +118,12 @@ def _read_parts(parts: Sequence[tuple[Path, str]], problems: Sequence[Problems])
         [(path, shown)] = parts
         return _read_judgments(read_plain_bytes(path, shown, MAX_BYTES), problems[0], {})
     judged: dict[str, dict[str, Grade]] = {}
-    lines: dict[str, int] = {}
     for (path, shown), of_part in zip(parts, problems, strict=True):
         known = {query_id: frozenset(documents) for query_id, documents in judged.items()}
         found, _ = _read_judgments(read_plain_bytes(path, shown, MAX_BYTES), of_part, known)
         for query_id, documents in found.items():
             judged.setdefault(query_id, {}).update(documents)
-            lines.setdefault(query_id, 1)  # of the folder, which has no other
-    return judged, lines
+    return judged, {}  # the line of a query would be that of one of the parts
 
 
 def _read_judgments(data: bytes, problems: Problems, known: Mapping[str, Collection[str]]) -> Judged:

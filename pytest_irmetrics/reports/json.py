@@ -105,7 +105,7 @@ def loads(text: str) -> SessionReport:
     try:
         return _session(document)
     except (KeyError, TypeError, ValueError) as error:
-        raise ReportError(f"is damaged: {error}. Write the report anew.") from None
+        raise ReportError(f"is damaged: {str(error).rstrip('.')}. Write the report anew.") from None
 
 
 def _session(document: dict[str, Any]) -> SessionReport:

@@ -71,7 +71,9 @@ def test_the_test_fails_once_the_search_is_broken(capsys, pytester):
 def test_check_accepts_the_golden_set(capsys):
     init(capsys)
     assert cli.main(["check", "golden/faq.yaml"]) == 0
-    assert capsys.readouterr().out == "golden/faq.yaml: 4 queries, 1 tag, relevance level 1, no thresholds\n"
+    assert capsys.readouterr().out == (
+        "golden/faq.yaml: 4 queries (1 no_answer), 1 tag, relevance level 1, no thresholds\n"
+    )
 
 
 @pytest.mark.parametrize("kept", FILES)
