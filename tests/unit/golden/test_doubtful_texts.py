@@ -16,7 +16,7 @@ LIST = "Write a list, [a, b]; or leave it, if the comma is part of it."
 def doubts(tmp_path):
     def find(*queries):
         path = tmp_path / "faq.yaml"
-        lines = ["queries:", *(f"- {json.dumps(query)}" for query in queries)]
+        lines = ["queries:", *(f"- {json.dumps(query, ensure_ascii=False)}" for query in queries)]
         path.write_text("\n".join(lines), encoding="utf-8")
         return [str(warning) for warning in lint(GoldenSet.load(path, shown="faq.yaml"))]
 
