@@ -9,7 +9,7 @@ from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.passage import normalize_text
 from pytest_irmetrics.retrieval.answers import AnswerError, describe, field_of, read_ids, read_item
-from pytest_irmetrics.retrieval.passages import Chunk, JudgedPassages, rank_chunks
+from pytest_irmetrics.retrieval.passages import Chunk, JudgedPassages, is_random_id, rank_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -26,7 +26,7 @@ def read_passage_ranking(
     """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
     An item's document is what `doc_id` returns; without that its id or, where one of its usual fields names a document
-    that the query judges or forbids, that one. Raises AnswerError as `read_ranking` does; for a chunk that comes twice,
+    that the query judges or forbids, that one; any that they name, where its id is none or was drawn at random. Raises AnswerError as `read_ranking` does; for a chunk that comes twice,
     unless `duplicates` is "collapse"; and for one without a text that can be read, of a document judged by passage.
     """
     judged = {passage.doc for passage in known.passages}
@@ -60,9 +60,12 @@ def _read_document(documents: Collection[str], rank: int, item: Any) -> tuple[st
     try:
         own_id, score = read_item(rank, item)
     except AnswerError:
+        source = source or _source(item)
         if source is None:
             raise
         return source, None
+    if source is None and is_random_id(own_id):
+        source = _source(item)
     return (own_id if source is None or own_id in documents else source), score
 
 
@@ -84,11 +87,11 @@ def _read_chunk(rank: int, item: Any, document: str, judged: Collection[str]) ->
     return Chunk(document, None if own_id == document else own_id, text)
 
 
-def _source(item: Any, documents: Collection[str]) -> str | None:
-    """Return the first of these documents that one of an item's usual fields names; None if there is none."""
+def _source(item: Any, documents: Collection[str] | None = None) -> str | None:
+    """Return the first of these documents, or of any, that one of an item's usual fields names; None if there is none."""
     for value in _field_values(item, _SOURCES):
         source = as_id(value)
-        if source in documents:
+        if source and (documents is None or source in documents):
             return source
     return None
 

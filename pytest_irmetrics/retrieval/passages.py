@@ -7,9 +7,11 @@ a ranking twice, however chunks overlap, and no score leaves its range.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.golden.passage import Passage
+from pytest_irmetrics.golden.passage import Passage, normalize_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,12 +22,19 @@ __all__ = [
     "Chunk",
     "JudgedPassages",
     "document_of",
+    "is_random_id",
     "passages_when_stored",
     "rank_chunks",
     "translate_ranking",
 ]
 
 _CHUNK = " (chunk "
+
+
+_RANDOM_ID = re.compile(
+    r"[0-9a-f]{8}(-?)[0-9a-f]{4}\1[1467][0-9a-f]{3}\1[89ab][0-9a-f]{3}\1[0-9a-f]{12}", re.IGNORECASE
+)
+"""A UUID that was drawn or taken from a clock: version 1, 4, 6 or 7; those of names and contents are 3, 5 and 8."""
 
 
 class JudgedPassages(NamedTuple):
@@ -43,7 +52,17 @@ class Chunk(NamedTuple):
     own_id: str | None
     """The item's id, if it is not its document's."""
     text: str | None
-    """Normalized (see `normalize_text`); None where it does not matter, because no passage of the document is judged."""
+    """Normalized (see `normalize_text`) where passages of the document are judged; None where the item has none."""
+
+    @property
+    def name(self) -> str | None:
+        """What it is called within its document: its id, or where that is another after each indexing, a hash of its text."""
+        if self.own_id is None or not is_random_id(self.own_id):
+            return self.own_id
+        if self.text is None:
+            return None
+        data = normalize_text(self.text).encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(data, digest_size=4).hexdigest()
 
 
 def rank_chunks(chunks: Iterable[Chunk], passages: Sequence[Passage], *, collapse: bool) -> tuple[str, ...]:
@@ -121,6 +140,11 @@ def document_of(entry: str) -> str:
     return entry.rpartition(_CHUNK)[0] or entry
 
 
+def is_random_id(own_id: str) -> bool:
+    """Say whether a chunk's id is one that vector stores draw anew at each indexing, where they are given none."""
+    return _RANDOM_ID.fullmatch(own_id) is not None
+
+
 class _Ranking:
     """A ranking being built: its ids so far, and which passages of which documents are judged."""
 
@@ -146,9 +170,8 @@ class _Ranking:
 
     def add_chunk(self, chunk: Chunk) -> None:
         """Add a chunk that stands for no passage, under an id of its own."""
-        self.add_with_own_id(
-            f"{chunk.document}{_CHUNK}{chunk.own_id})" if chunk.own_id else chunk.document, chunk.document
-        )
+        name = chunk.name
+        self.add_with_own_id(f"{chunk.document}{_CHUNK}{name})" if name else chunk.document, chunk.document)
 
     def add_with_own_id(self, entry: str, document: str) -> None:
         """Add an entry, as a numbered chunk of its document if its id is taken or is that of a document judged by passage."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import uuid
 from concurrent.futures import ProcessPoolExecutor
 from types import SimpleNamespace
 
@@ -146,7 +147,7 @@ class TestProblems:
         assert len(asked(items, duplicates="collapse")) == 1
 
     def test_an_item_without_an_id_is_explained(self):
-        assert "No id can be read from it." in problem([LangChainDocument(HELD, {"source": "elsewhere"})])
+        assert "No id can be read from it." in problem([LangChainDocument(HELD, {"title": "elsewhere"})])
 
     def test_an_items_id_may_be_missing_beside_ir_doc_id(self):
         items = [{"file": "handbook", "text": text} for text in (HELD, "thirty days", "else")]
@@ -294,3 +295,63 @@ class TestStored:
         run = retrieve([query(THIRTY, EU)], chunks_of_handbook).run
         assert retrieve([query(THIRTY, EU)], run, RetrievalOptions(depth=1)).run["returns"] == (THIRTY.key,)
         assert evaluate_run(self.GOLDEN, run, ["recall"], depth=1)["recall"] == 0.5
+
+
+class TestRandomIds:
+    """Vector stores draw a UUID for each chunk that is added without an id: another one after each indexing."""
+
+    CHUNKS = (
+        ("handbook", "nothing of it"),
+        ("handbook", HELD),
+        ("handbook", "nothing of it"),
+        ("other", "of no judged document"),
+        ("other", "nor this"),
+    )
+
+    @pytest.mark.parametrize(
+        "draw", [lambda: str(uuid.uuid4()), uuid.uuid4, uuid.uuid1, lambda: uuid.uuid4().hex]
+    )
+    def test_two_indexings_of_one_corpus_give_one_ranking(self, draw):
+        rankings = {
+            asked([LangChainDocument(text, {"source": source}, draw()) for source, text in self.CHUNKS])
+            for _ in range(3)
+        }
+        (ranking,) = rankings
+        first, passage, again, other, further = ranking
+        assert first.startswith("handbook (chunk ")
+        assert len(first) == len("handbook (chunk 01234567)")
+        assert (passage, again, other) == (THIRTY.key, "handbook (chunk 1)", "other")
+        assert further.startswith("other (chunk ")
+
+    def test_ids_that_are_made_of_contents_are_kept(self):
+        own_id = str(uuid.uuid5(uuid.NAMESPACE_URL, "handbook#1"))
+        items = [
+            {"id": own_id, "text": "x", "source": "handbook"},
+            {"id": "c2", "text": "y", "source": "handbook"},
+        ]
+        assert asked(items) == (f"handbook (chunk {own_id})", "handbook (chunk c2)")
+
+    def test_a_random_id_without_a_source_stays_what_it_is(self):
+        own_id = str(uuid.uuid4())
+        assert asked([{"id": own_id, "text": "x"}]) == (own_id,)
+
+    def test_a_judged_document_may_have_such_an_id(self):
+        own_id = str(uuid.uuid4())
+        passage = Passage(own_id, "thirty days")
+        assert asked([{"id": own_id, "text": HELD, "source": "elsewhere"}], passage) == (passage.key,)
+
+    def test_a_chunk_that_comes_twice_is_told_by_its_id(self):
+        own_id = str(uuid.uuid4())
+        items = [{"id": own_id, "text": "x", "source": "handbook"}] * 2
+        assert f"{own_id!r} came back at rank 1 and again at rank 2" in problem(items)
+
+    def test_a_chunk_without_an_id_of_an_unjudged_source_has_a_name(self):
+        items = [
+            LangChainDocument(text, {"source": source})
+            for source, text in self.CHUNKS
+            if text == HELD or source == "other"
+        ]
+        assert asked(items) == (THIRTY.key, "other", "other (chunk 1)")
+
+    def test_a_chunk_without_an_id_or_a_source_is_an_error(self):
+        assert "result 1 is" in problem([LangChainDocument("x", {})])
