@@ -48,6 +48,11 @@ class CollectedTests:
         self._called: set[str] = set()
         self._skipped: set[str] = set()
         self._with_fixture: set[str] = set()
+        """Node ids of the tests that name the fixture `irmetrics` among their arguments."""
+        self._set_up: set[str] = set()
+        """Node ids of the tests that used the fixture; request.getfixturevalue needs no argument for that."""
+        self._reported: set[str] = set()
+        self._ran_to_its_end = False
         self._from_workers: dict[Path, WhyUnused] = {}
 
     # What pytest tells.
@@ -87,12 +92,11 @@ class CollectedTests:
         """Remember the tests that are deselected, which a user knows of."""
         self._deselected.update(item.nodeid for item in items)
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> None:
-        """Remember that a test uses the fixture `irmetrics`."""
-        if (
-            fixturedef.argname == "irmetrics"
-        ):  # perhaps of request.getfixturevalue, which no list of names shows
-            self._with_fixture.add(request.node.nodeid)
+        """Remember that a test uses our fixture `irmetrics`, and not another of that name."""
+        if fixturedef.argname == "irmetrics" and fixturedef.func.__module__ == __package__:
+            self._set_up.add(request.node.nodeid)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
@@ -100,7 +104,8 @@ class CollectedTests:
         self._called.add(item.nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Remember whether the last attempt at a test was skipped."""
+        """Remember that a test was run, and whether the last attempt at it was skipped."""
+        self._reported.add(report.nodeid)
         if (
             report.when != "teardown"
             and report.skipped
@@ -111,8 +116,13 @@ class CollectedTests:
             self._skipped.discard(report.nodeid)  # of an earlier attempt
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self) -> None:
-        """Tell the controller of pytest-xdist what this worker found."""
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Remember whether all tests ran; tell the controller of pytest-xdist what this worker found."""
+        stopped = (
+            session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED
+        )
+        # Each worker runs some of the tests.
+        self._ran_to_its_end = not stopped and not hasattr(self._config, "workerinput")
         output = getattr(self._config, "workeroutput", None)
         if output is not None:
             output[_WORKER_OUTPUT] = {
@@ -176,11 +186,12 @@ class CollectedTests:
         return "skipped" if any(self._not_read.get(file) == "skipped" for file in files) else None
 
     def _why_item_unused(self, nodeid: str) -> WhyUnused | None:
-        if nodeid in self._with_fixture:
-            if nodeid in self._removed:
-                return "removed"
-            return "skipped" if nodeid in self._skipped and not self._skips_by_itself else None
-        return "unused" if nodeid in self._called and nodeid not in self._skipped else None
+        if nodeid in self._skipped:
+            return "skipped" if nodeid in self._with_fixture and not self._skips_by_itself else None
+        if nodeid in self._called:
+            return "unused" if nodeid not in self._set_up else None
+        never_ran = self._ran_to_its_end and nodeid not in self._reported | self._deselected
+        return "removed" if nodeid in self._with_fixture and (nodeid in self._removed or never_ran) else None
 
     def _why_not_collected(self, file: Path) -> WhyUnused | None:
         """Return why pytest did not collect a test file that is there; None where it was not asked to."""

@@ -150,11 +150,14 @@ class GatedItem:
 
         Raises as `thresholds_by_place` does, and MetricError for a cut-off below the depth.
         """
-        # The default max_drop adds no metric: it is a gate on metrics that have a threshold or are reported.
         named = [threshold.metric for place in self.thresholds_by_place(golden) for threshold in place]
         of_queries = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
         settings = self.settings
         metrics = read_metrics([*settings.reported(self.depth), *named, *of_queries], settings.custom_metrics)
+        if settings.baseline and not any(map(_rates_rankings, metrics)):
+            # The default max_drop is a gate on metrics that are measured anyway; with none, a worse search would pass.
+            usual = "ndcg@10" if self.depth >= 10 else "ndcg"
+            metrics = read_metrics([*metrics, usual], settings.custom_metrics)
         require_depth(metrics, self.depth)
         return metrics
 

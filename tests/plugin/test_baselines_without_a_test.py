@@ -77,6 +77,34 @@ class TestBaselinesWithoutATest:
         assert "test_b/test_search_quality[faq].json was not used" in printed(result)
         assert "delete it" not in result.stdout.str()
 
+    @pytest.mark.parametrize("hook", ["pytest_runtest_protocol(item)", "pytest_runtestloop(session)"])
+    def test_are_named_where_a_conftest_hook_runs_no_test(self, two, hook):
+        two.write("b/conftest.py", f"def {hook}:\n    return True\n")
+        result = two.run("--ir-baseline")
+        assert "test_b/test_search_quality[faq].json was not used: a hook" in printed(result)
+
+    def test_are_named_where_another_fixture_has_the_name_of_ours(self, two):
+        two.write(
+            "b/conftest.py",
+            """
+            import types, pytest
+
+            @pytest.fixture
+            def irmetrics():
+                return types.SimpleNamespace(check=lambda: None)
+            """,
+        )
+        path = two.path / "b" / "test_b.py"
+        path.write_text(path.read_text().replace('@pytest.mark.ir_threshold("mrr", 0.5)\n', ""))
+        assert self.named(two)
+
+    def test_are_not_named_where_another_fixture_wraps_ours(self, two):
+        two.write(
+            "b/conftest.py",
+            "import pytest\n\n@pytest.fixture\ndef irmetrics(irmetrics):\n    return irmetrics\n",
+        )
+        assert not self.named(two)
+
     @pytest.mark.parametrize("where", ["mark", "module", "body", "package"])
     def test_are_named_where_the_test_was_skipped(self, two, where):
         path = two.path / "b" / "test_b.py"

@@ -95,6 +95,20 @@ class TestDefaultGate:
         result.assert_outcomes(failed=1)
         result.stdout.fnmatch_lines(["mrr fell by *"])
 
+    @pytest.mark.parametrize("reported", ["latency_p50", "no_answer", "judged@5"])
+    @pytest.mark.parametrize(("depth", "gated"), [(10, "ndcg@10"), (5, "ndcg")])
+    def test_is_on_ndcg_where_no_metric_is_reported_that_rates_rankings(
+        self, project, reported, depth, gated
+    ):
+        project.test([f'ir_golden("golden/*.yaml", depth={depth})'])
+        project.write("pytest.ini", f"[pytest]\nir_metrics = {reported}\n")
+        store(project)
+        project.answers(WORSE)
+        result = project.run("--ir-baseline")
+        result.assert_outcomes(failed=1)
+        result.stdout.fnmatch_lines([f"{gated} fell by *"])
+        project.run("-v").stdout.no_re_match_line(r"\s+ndcg")
+
     def test_is_on_the_metrics_with_a_threshold_over_the_whole_set_alone(self, project):
         project.test(
             [GOLDEN_MARK, 'ir_threshold("recall@10", 0.1)', 'ir_threshold("mrr", 0.1, tag="billing")']
