@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
@@ -29,23 +30,26 @@ class WrongMean(NamedTuple):
 def wrong_means(comparison: Comparison) -> list[WrongMean]:
     """Return the means of the stored run's header that its own rankings do not give: it was edited.
 
-    Empty where the run tells no means or no judgments. Metrics of the user's own, and those that are none any more, are
-    left out: they may be others than when it was stored.
+    Empty where the run tells no means. Metrics of the user's own, and those that are none any more, are left out: they
+    may be others than when it was stored.
     """
-    run = comparison.baseline.run
+    run, queries = comparison.baseline.run, comparison.full.golden.queries
     told = {
         metric: mean
         for name, mean in run.means.items()
         if (metric := _read_metric(name, run.depth)) is not None
     }
-    if not told or any(answer.judgments is None for answer in run.answers.values()):
+    if not told or _confirmed_by(comparison, told):
         return []
-    if _confirmed_by(comparison, told):
-        return []
+    unlabelled = [i for i, answer in run.answers.items() if answer.judgments is None]
+    if unlabelled:  # who took these out may have edited the rankings too
+        if not all(i in queries for i in unlabelled):
+            return []
+        labelled = {i: replace(run.answers[i], judgments=queries[i].judgments) for i in unlabelled}
+        run = Run.of({**run.answers, **labelled}, run.depth, relevance_level=comparison.stored_level)
     wrong = _wrong_over(run, told, [i for i, answer in run.answers.items() if answer.xfail])
     if wrong:
         # A run that was stored before it told which queries are excluded.
-        queries = comparison.full.golden.queries
         excluded = [i for i in run.answers if i in queries and queries[i].xfail is not None]
         wrong = _wrong_over(run, told, excluded) if excluded else wrong
     return wrong

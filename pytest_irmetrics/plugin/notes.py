@@ -82,6 +82,10 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
             result.hints += lint_run_verbose(now, gates, corpus)
     if comparison is not None and against is not None:
         _add_notes_on_comparison(result, comparison, against)
+        if against == OWN_BASELINE and not item.settings.update:
+            unheld = list(_on_missing_means(item, comparison))
+            result.notes += unheld
+            result.quiet_notes += unheld
         if wants_hints:
             result.hints += on_run_noise(comparison, result.verdicts)
             if not item.settings.only_queries:  # no mean is judged
@@ -103,6 +107,16 @@ def _on_unused_baseline(item: GatedItem, against: str) -> Iterator[str]:
         )
     elif item.settings.update:
         yield f"No baseline was stored: this test compares with {against}, which `against` gives."
+
+
+def _on_missing_means(item: GatedItem, comparison: Comparison) -> Iterator[str]:
+    """Say that a baseline tells no means to hold its rankings against."""
+    measured = [metric for metric in comparison.now.metrics if metric.kind == "ranking"]
+    if measured and comparison.paired and not comparison.baseline.run.means:
+        yield (
+            "The baseline's header tells no means, so an edit of its rankings would not show. To store it anew: "
+            f"{item.command('--ir-baseline-update')}"
+        )
 
 
 def _add_notes_on_comparison(result: ItemResult, comparison: Comparison, against: str) -> None:

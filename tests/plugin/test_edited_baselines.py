@@ -131,6 +131,17 @@ class TestEmptyAndEditedBaselines:
         result.assert_outcomes(failed=1)
         assert "was edited after it was stored" in output(result)
 
+    def test_taking_the_judgments_out_as_well_does_not_hide_an_edit(self, project):
+        store(project)
+        data = json.loads(project.baseline.read_text())
+        for query in data["queries"]:
+            query["rankings"] = [["doc-3"]]
+            del query["judgments"]
+        project.baseline.write_text(json.dumps(data))
+        result = project.run("--ir-baseline")
+        result.assert_outcomes(failed=1)
+        assert "was edited after it was stored" in output(result)
+
     def test_an_edited_file_is_no_better_to_check_against(self, project):
         store(project)
         text = project.baseline.read_text()
@@ -239,5 +250,15 @@ class TestUneditedBaselines:
         store(project)
         data = json.loads(project.baseline.read_text())
         del data["means"]
+        project.baseline.write_text(json.dumps(data))
+        for options in ([], ["-q"]):
+            result = project.run("--ir-baseline", *options)
+            result.assert_outcomes(passed=1)
+            assert (
+                "The baseline's header tells no means, so an edit of its rankings would not show."
+                in output(result)
+            )
+        for query in data["queries"]:
+            del query["judgments"]
         project.baseline.write_text(json.dumps(data))
         project.run("--ir-baseline").assert_outcomes(passed=1)
