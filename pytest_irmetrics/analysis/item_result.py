@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.trust import on_unjudged
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.comparison import MIN_CHANGED
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates.regression import Regression
 from pytest_irmetrics.gates.wording import subject
@@ -119,13 +120,14 @@ class ItemResult:
             delta=None if change is None else change.delta,
             gate=" ".join(_GATE_TEXTS[word].format(gate.limit) for word, gate in words.items()),
             verdict=self._verdict(metric, tag),
-            interval=None if change is None else change.interval,
+            interval=None if change is None or change.changed < MIN_CHANGED else change.interval,
             bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
             allowed=words["max_drop"].limit.absolute(change.baseline)
             if change is not None and "max_drop" in words
             else None,
             unpaired=0 if change is None else asked - change.n,
             cut=self._cut(metric),
+            changed=None if change is None else change.changed,
         )
 
     def _cut(self, metric: Metric) -> int | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.comparison import NOISE_Z, significance
+from pytest_irmetrics.comparison import MIN_CHANGED, NOISE_Z, significance
 from pytest_irmetrics.evaluation import evaluate_run, read_metrics
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer
@@ -187,7 +187,7 @@ def _hidden_changes(
             or drop < max(_MIN_SLICE_DROP, _MIN_RATIO * -whole.delta)
         ):
             continue
-        significant = change.interval is not None and change.interval[1] < 0
+        significant = change.changed >= MIN_CHANGED and change.interval is not None and change.interval[1] < 0
         noise = comparison.run_noise(metric, tag)
         if noise is not None and drop <= noise.margin:
             continue

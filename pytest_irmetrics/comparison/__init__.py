@@ -1,11 +1,12 @@
 """Compare two evaluations of one golden set: which queries pair, how far each metric moved, which documents moved."""
 
 from pytest_irmetrics.comparison.comparison import Comparison, LabelChange, LabelPart, compare
-from pytest_irmetrics.comparison.metric_change import MetricChange
+from pytest_irmetrics.comparison.metric_change import MIN_CHANGED, MetricChange
 from pytest_irmetrics.comparison.moves import Move, moves
 from pytest_irmetrics.comparison.run_noise import NOISE_Z, RunNoise
 
 __all__ = [
+    "MIN_CHANGED",
     "NOISE_Z",
     "Comparison",
     "LabelChange",

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
 
 
+MIN_CHANGED = 5
+"""How many queries must have changed before a slice says anything of others: the p of four losses and no win is 0.06."""
+
+
 class _Paired(NamedTuple):
     """The queries that both sides score, their weights and score differences, in three columns."""
 
@@ -167,17 +171,36 @@ class MetricChange:
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """95 % confidence interval of delta; None for fewer than two paired queries, or different ones."""
-        if self._denominators_differ or self.n < 2:
+        """95 % confidence interval of delta, within what the metric's range allows.
+
+        None for fewer than two paired queries, or different ones.
+        """
+        if self._denominators_differ:
             return None
-        return significance.interval(self._weighted)
+        ends = significance.interval(self._weighted)
+        return None if ends is None else (max(ends[0], -self._widest), min(ends[1], self._widest))
+
+    @property
+    def _widest(self) -> float:
+        """The largest difference of two scores."""
+        return self.metric.upper - self.metric.lower
+
+    @property
+    def changed(self) -> int:
+        """How many queries are worse or better."""
+        return len(self.worse) + len(self.better)
 
     @cached_property
     def detectable(self) -> float | None:
-        """The smallest true drop that so many queries with such differences detect (power 80 %, one-sided level 5 %)."""
+        """The smallest true drop that so many queries with such differences detect (power 80 %, one-sided level 5 %).
+
+        None for fewer than two paired queries, or different ones, and where no drop that the metric's range allows is
+        large enough.
+        """
         if self._denominators_differ or self.n < 2:
             return None
-        return significance.detectable_drop(self._weighted)
+        drop = significance.detectable_drop(self._weighted)
+        return drop if drop is None or drop <= self._widest else None
 
 
 def by_id(queries: Sequence[Query], column: Sequence[float | None]) -> dict[str, float]:

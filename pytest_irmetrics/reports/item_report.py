@@ -45,7 +45,7 @@ class ScoreRow:
     verdict: str
     """``passes``, ``FAILS``, ``not checked``, or empty where nothing is gated."""
     interval: tuple[float, float] | None = None
-    """The 95 % interval of ``delta``; None without a baseline, or with fewer than two paired queries."""
+    """The 95 % interval of ``delta``; None without a baseline, or with fewer than five changed queries."""
     bounds: list[float] = field(default_factory=list)
     """The values of ``min`` and ``max``; ``now`` is printed with enough digits to differ from them where it does."""
     allowed: float | None = None
@@ -54,6 +54,8 @@ class ScoreRow:
     """How many queries are in ``full`` and not in ``now``."""
     cut: int | None = None
     """The depth at which rankings are cut for the comparison, where ``full`` looks deeper."""
+    changed: int | None = None
+    """How many queries are worse or better; None without a baseline."""
 
 
 @dataclass(slots=True)

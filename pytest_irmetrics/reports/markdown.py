@@ -193,19 +193,21 @@ def _table(item: ItemReport) -> Iterator[str]:
 
 def _slices(item: ItemReport) -> Iterator[str]:
     """Show the metric by tag, in a section that is closed at first."""
-    if not item.slices:
+    shown = texts.costliest_slices(item, _MOST)
+    if not shown:
         return
     yield from ("", f"<details><summary>{plural(len(item.slices), 'slice')}</summary>")
     yield from ("", f"{_code(item.slices[0].metric)} by tag:", "")
     yield f"| tag | n | now | {texts.compared_with(item)} | delta | 95 % interval | shows |"
     yield "| :-- | --: | --: | --: | --: | --: | :-- |"
-    for row in texts.costliest_slices(item, _MOST):
+    for row in shown:
         scores = [texts.now_text(row), texts.baseline_text(row), texts.delta_text(row)]
         yield _row(
             [_code(row.tag or "", 80), str(row.n), *scores, texts.interval_text(row), texts.slice_trend(row)]
         )
-    if len(item.slices) > _MOST:
-        yield from ("", _left_out(len(item.slices) - _MOST, "slice"))
+    left_out = texts.slices_left_out(item, shown)
+    if left_out:
+        yield from ("", f"*{left_out}.*")
     yield from ("", "</details>")
 
 

@@ -292,10 +292,11 @@ def slices_table(item: ItemReport, screen: Screen, *, everything: bool = True) -
             ]
         )
     styles = [Style.PLAIN, *(Style.RED if texts.slice_trend(row) == "fell" else Style.PLAIN for row in shown)]
-    yield from _table(cells, "<>>>>><", styles, screen)
-    left = len(item.slices) - len(shown)
-    if left:
-        yield Line(screen.cut(f"{plural(left, 'tag')} more cost the mean less (-v shows all)"))
+    if shown:
+        yield from _table(cells, "<>>>>><", styles, screen)
+    left_out = texts.slices_left_out(item, shown)
+    if left_out:
+        yield from map(Line, screen.wrapped(f"{left_out} (-v shows all)", hanging="  "))
 
 
 def _table(

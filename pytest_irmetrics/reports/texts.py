@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.session_report import SessionReport
 
 
+_FEW = 5
+"""Below so many queries, or changed ones, a slice says nothing of others: four losses and no win may be chance (p = 0.06)."""
+
 _NOT_JUDGED = "no mean was judged"
 
 
@@ -155,18 +158,39 @@ def _scope_of_full_mean(row: ScoreRow) -> str:
     return over_all if row.cut is None else f"{over_all}, and {deeper}"
 
 
-def slice_trend(row: ScoreRow) -> Literal["fell", "rose", "too few", ""]:
-    """Return `fell` or `rose` where the 95 % interval of a slice excludes 0, `too few` for fewer than 5 queries."""
-    if row.n < 5:
+def slice_trend(row: ScoreRow) -> Literal["fell", "rose", "too few", "unchanged", ""]:
+    """Return `fell` or `rose` where the 95 % interval of a slice excludes 0, `too few` for fewer than 5 changed queries."""
+    if row.n < _FEW:
         return "too few"
+    if row.changed is not None and row.changed < _FEW:
+        return "too few" if row.changed else "unchanged"
     if row.interval is not None and row.interval[1] < -TOLERANCE:
         return "fell"
     return "rose" if row.interval is not None and row.interval[0] > TOLERANCE else ""
 
 
+def telling_slices(item: ItemReport) -> list[ScoreRow]:
+    """Return the slices of five and more queries of which any changed: others are too small to say anything, or unmoved."""
+    return [row for row in item.slices if row.n >= _FEW and row.changed != 0]
+
+
+def slices_left_out(item: ItemReport, shown: Sequence[ScoreRow]) -> str:
+    """Say how many slices are not shown, and why; empty where all are."""
+    left = [row for row in item.slices if row not in shown]
+    small = sum(row.n < _FEW for row in left)
+    unchanged = sum(row.n >= _FEW and row.changed == 0 for row in left)
+    cheaper = len(left) - small - unchanged
+    reasons = [
+        *([f"{small} of fewer than {_FEW} queries"] if small else []),
+        *([f"{unchanged} in which no query changed"] if unchanged else []),
+        *([f"{cheaper} that cost the mean less"] if cheaper else []),
+    ]
+    return f"{plural(len(left), 'tag')} more: {', '.join(reasons)}" if left else ""
+
+
 def costliest_slices(item: ItemReport, most: int) -> list[ScoreRow]:
-    """Return at most so many slices, those that lower the overall mean most, in the report's order."""
-    by_cost = sorted(item.slices, key=lambda row: (row.delta or 0.0) * row.n)
+    """Return at most so many of the telling slices, those that lower the overall mean most, in the report's order."""
+    by_cost = sorted(telling_slices(item), key=lambda row: (row.delta or 0.0) * row.n)
     kept = {row.tag for row in by_cost[:most]}
     return [row for row in item.slices if row.tag in kept]
 

@@ -243,13 +243,13 @@ def test_slices_and_the_kind_of_change_are_shown():
     assert tables(text)[-1][2:] == [
         ["`billing`", "12", "0.4000", "0.6000", "−0.2000", "−0.300 to −0.100", "fell"],
         ["`login`", "9", "0.9000", "0.8000", "+0.1000", "+0.050 to +0.150", "rose"],
-        ["`other`", "2", "0.5000", "0.5000", "0.0000", "", "too few"],
     ]
-    rows = [row(tag=f"tag {number}", now=1.0) for number in range(30)]
-    rows[29] = row(tag="broken", now=0.0)
+    assert "*1 tag more: 1 of fewer than 5 queries.*" in text
+    rows = [row(tag=f"tag {number}", now=1.0, n=6) for number in range(30)]
+    rows[29] = row(tag="broken", now=0.0, n=6)
     many = render(SessionReport([sliced(slices=rows)], 1))
     assert "broken" in many
-    assert "10 slices more are left out" in many
+    assert "10 tags more: 10 that cost the mean less" in many
 
 
 def test_the_self_test_is_shown():

@@ -44,15 +44,15 @@ def test_the_full_mean_stands_beside_the_compared_one_only_where_it_differs():
 
 
 def test_of_many_slices_the_costliest_are_shown():
-    slices = [row(tag=f"tag {number}", now=1.0, n=number) for number in range(40)]
-    slices[5] = row(tag="broken", now=0.0, n=2)
+    slices = [row(tag=f"tag {number}", now=1.0, n=number + 5) for number in range(40)]
+    slices[5] = row(tag="broken", now=0.0, n=6)
     item = failing(slices=slices)
     assert [row.tag for row in texts.costliest_slices(item, 2)] == ["tag 0", "broken"]
     assert texts.costliest_slices(item, 40) == slices
     short = [line.text for line in slices_table(item, Screen(), everything=False)]
     assert len(short) == 1 + 30 + 1
     assert any(line.startswith("broken ") for line in short)
-    assert short[-1] == "10 tags more cost the mean less (-v shows all)"
+    assert short[-1] == "10 tags more: 10 that cost the mean less (-v shows all)"
     assert len(list(slices_table(item, Screen()))) == 1 + 40
 
 
