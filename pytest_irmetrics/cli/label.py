@@ -32,6 +32,7 @@ from pytest_irmetrics.cli.command_line import (
 )
 from pytest_irmetrics.cli.inputs import no_run_message, runs_of_golden_set
 from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden.passage import Passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -73,6 +74,7 @@ pytest-irmetrics label golden/faq.yaml --run bm25.run --run dense.run --limit 50
 pytest-irmetrics label golden/faq.yaml --out todo.csv
 pytest-irmetrics label golden/faq.yaml --from todo.csv
 pytest-irmetrics label golden/faq.yaml --judge refund doc-77 2 --judge refund doc-5 0
+pytest-irmetrics label golden/faq.yaml --passage refund handbook "within thirty days" 2
 pytest-irmetrics label golden/faq.yaml --query refund --append 0
 """,
     )
@@ -132,6 +134,14 @@ pytest-irmetrics label golden/faq.yaml --query refund --append 0
         help="append this judgment (repeatable)",
     )
     what.add_argument(
+        "--passage",
+        nargs=4,
+        action="append",
+        type=lambda text: text.removeprefix(_PROTECTED),
+        metavar=("QUERY", "DOC", "TEXT", "GRADE"),
+        help="append this judgment by passage: whatever chunk of DOC holds TEXT (repeatable)",
+    )
+    what.add_argument(
         "--append",
         type=_grade,
         metavar="GRADE",
@@ -141,8 +151,9 @@ pytest-irmetrics label golden/faq.yaml --query refund --append 0
 
 
 def protect_ids(arguments: Sequence[str]) -> list[str]:
-    """Put a prefix before ids given to ``--judge`` that begin with a dash, as argparse would take them for options."""
-    ids = {at + place for at, argument in enumerate(arguments) if argument == "--judge" for place in (1, 2)}
+    """Put a prefix before ids and texts given to ``--judge`` and ``--passage`` that begin with a dash, as argparse would take them for options."""
+    places = {"--judge": (1, 2), "--passage": (1, 2, 3)}
+    ids = {at + place for at, argument in enumerate(arguments) for place in places.get(argument, ())}
     return [
         _PROTECTED + argument if at in ids and argument.startswith("-") else argument
         for at, argument in enumerate(arguments)
@@ -172,6 +183,8 @@ def _label(options: argparse.Namespace) -> int:
         return _append(golden, label_csv.read(Path(options.csv_file), golden), runs.values(), options)
     if options.judge is not None:
         return _append(golden, list(_judgments_given(golden, runs.values(), options)), runs.values(), options)
+    if options.passage is not None:
+        return _append_passages(golden, options)
     if not runs:
         raise CommandError(f"{options.file}: {no_run_message(options.baseline_dir)}")
     found = pool(golden, list(runs.values()), options.by)
@@ -360,4 +373,39 @@ def _append(
             "spells them.",
             sys.stderr,
         )
+    return OK
+
+
+def _append_passages(golden: GoldenSet, options: argparse.Namespace) -> int:
+    """Append the judgments given with ``--passage`` to the file, all of them or none, and print their places."""
+    refused = _why_not_editable(options.file)
+    if refused is not None:
+        raise CommandError(f"{options.file}: {refused}")
+    new: dict[str, list[Passage]] = {}
+    for query_id, doc_id, text, grade in options.passage:
+        where = f"--passage {shlex.join([query_id, doc_id, text, grade])}"
+        query = _find_query(golden, query_id, options.file)
+        number = label_csv.parse_grade(grade)
+        if number is None:
+            raise CommandError(f"{where}: {quote(grade)} is no grade. Write a number from 0 to {MAX_GRADE}.")
+        passage = Passage(doc_id, text, number)
+        if not doc_id or not passage.normalized:
+            raise CommandError(f"{where}: The document's id or the text is empty. Write it.")
+        if passage.key in query.judgments or any(one.key == passage.key for one in new.get(query.id, ())):
+            raise CommandError(
+                f"{where}: {quote(query.id)} judges this passage already ({golden.where_judged(query.id, passage.key)}). Change "
+                "it there, or leave it out here."
+            )
+        new.setdefault(query.id, []).append(passage)
+    from pytest_irmetrics.golden.append import append_judgments  # noqa: PLC0415 - only who appends needs it
+
+    path = Path(options.file)
+    data, after = append_judgments(path.read_bytes(), {}, path, options.file, options.metric, new)
+    write_whole(path, data)
+    for query_id, passages in new.items():
+        for passage in passages:
+            print_escaped(
+                f"{after.where_judged(query_id, passage.key)}: {query_id}: {passage.key} {passage.grade:g}"
+            )
+    print_escaped(f"{options.file}: {plural(sum(map(len, new.values())), 'judgment')} appended.")
     return OK

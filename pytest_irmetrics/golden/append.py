@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
+    from pytest_irmetrics.golden.passage import Passage
     from pytest_irmetrics.metrics import Grade
 
 __all__ = ["append_judgments"]
@@ -58,16 +59,22 @@ def append_judgments(
     path: Path,
     shown: str,
     custom_metrics: Collection[str] = (),
+    passages: Mapping[str, Sequence[Passage]] | None = None,
 ) -> tuple[bytes, GoldenSet]:
     """Append judgments, query id → document id → grade, to the content of a YAML golden set; return the new content.
 
-    The queries must be in the set and must not judge these documents yet. The new content is read again before it is
+    `passages` are judgments by passage, by query id. The queries must be in the set and must not judge these yet. The new content is read again before it is
     returned: it holds the golden set as before plus the new judgments. Raises GoldenSetError where that cannot be done.
     """
     bom = UTF8_BOM if data.startswith(UTF8_BOM) else b""
     before = parse_yaml(data.removeprefix(UTF8_BOM), path, shown, custom_metrics)
     edited = _Editor(data.removeprefix(bom).decode("utf-8"), shown).edited(
-        [(before.queries[query_id], documents) for query_id, documents in added.items() if documents]
+        [(before.queries[query_id], documents) for query_id, documents in added.items() if documents],
+        [
+            (before.queries[query_id], tuple(of_query))
+            for query_id, of_query in (passages or {}).items()
+            if of_query
+        ],
     )
     try:
         after = parse_yaml(edited.encode("utf-8"), path, shown, custom_metrics)
@@ -75,7 +82,7 @@ def append_judgments(
         problem = error.problems[0]
         message = f"With the new judgments this could not be read: {problem.message} Nothing was written; append them by hand."
         raise GoldenSetError([Problem(shown, problem.line, problem.column, message)]) from None
-    changed = next(_unintended_changes(before, after, added), None)
+    changed = next(_unintended_changes(before, after, added, passages or {}), None)
     if changed is not None:
         query = before.queries.get(changed)
         message = (
@@ -87,7 +94,10 @@ def append_judgments(
 
 
 def _unintended_changes(
-    before: GoldenSet, after: GoldenSet, added: Mapping[str, Mapping[str, Grade]]
+    before: GoldenSet,
+    after: GoldenSet,
+    added: Mapping[str, Mapping[str, Grade]],
+    passages: Mapping[str, Sequence[Passage]],
 ) -> Iterator[str]:
     """Yield what differs besides the added judgments: the ids of queries, or names of attributes of the set."""
     for name in ("name", "relevance_level", "left_out"):
@@ -99,9 +109,12 @@ def _unintended_changes(
         yield "queries"
     for query_id, query in before.queries.items():
         now = after.queries.get(query_id)
+        new = passages.get(query_id, ())
+        grades = {passage.key: passage.grade for passage in new}
         if (
             now is None
-            or now.judgments != {**query.judgments, **added.get(query_id, {})}
+            or now.judgments != {**query.judgments, **added.get(query_id, {}), **grades}
+            or now.passages != (*query.passages, *new)
             or any(getattr(query, name) != getattr(now, name) for name in _COMPARED_FIELDS)
             or _limit_values(query.thresholds) != _limit_values(now.thresholds)
         ):
@@ -109,7 +122,9 @@ def _unintended_changes(
 
 
 _COMPARED_FIELDS = [
-    field.name for field in fields(Query) if field.name not in ("judgments", "thresholds", "line", "column")
+    field.name
+    for field in fields(Query)
+    if field.name not in ("judgments", "passages", "thresholds", "line", "column")
 ]
 
 
@@ -159,10 +174,15 @@ class _Editor:
         self._changes: list[tuple[int, int, str]] = []
         self._problems: list[Problem] = []
 
-    def edited(self, added: Sequence[tuple[Query, Mapping[str, Grade]]]) -> str:
+    def edited(
+        self,
+        added: Sequence[tuple[Query, Mapping[str, Grade]]],
+        passages: Sequence[tuple[Query, tuple[Passage, ...]]] = (),
+    ) -> str:
         """Return the text with judgments appended to these of its queries. Raises GoldenSetError."""
-        nodes = self._find({(query.line, query.column) for query, _ in added})
-        for query, documents in added:
+        everything: list[tuple[Query, Mapping[str, Grade] | tuple[Passage, ...]]] = [*added, *passages]
+        nodes = self._find({(query.line, query.column) for query, _ in everything})
+        for query, new in everything:
             if query.no_answer:
                 self._problem(
                     query,
@@ -174,14 +194,16 @@ class _Editor:
             relevant = None if node is None else _value(node, "relevant")
             if relevant is None:
                 self._problem(query, f"{quote(query.id)} has no `relevant` of its own. Write it out.")
+            elif isinstance(new, tuple):
+                self._append_passages(query, relevant, new)
             else:
-                self._append(query, relevant, documents)
+                self._append(query, relevant, new)
         if self._problems:
             raise GoldenSetError(self._problems)
         parts, done = [], 0
         # At one place insertions come before replacements, in the order in which they were made.
-        for start, end, new in sorted(self._changes, key=lambda change: change[:2]):
-            parts += [self._text[done:start], new]
+        for start, end, replacement in sorted(self._changes, key=lambda change: change[:2]):
+            parts += [self._text[done:start], replacement]
             done = end
         return "".join([*parts, self._text[done:]])
 
@@ -246,6 +268,34 @@ class _Editor:
         )
 
     # Changes ---------------------------------------------------------------------------------------------------
+
+    def _append_passages(self, query: Query, node: _Node, passages: Sequence[Passage]) -> None:
+        """Add passages to the value of a `relevant`, which is a list or becomes one."""
+        entries = [
+            f"{{doc: {_write_id(passage.doc, ())}, text: {double_quoted(passage.text)}, grade: {_number(passage.grade)}}}"
+            for passage in passages
+        ]
+        if node.anchored:
+            self._problem(
+                query, "`relevant` is shared by an anchor. Write it out here, and label again.", node
+            )
+        elif node.mapping:
+            self._problem(
+                query,
+                "`relevant` is a mapping, which holds documents alone. Write it as a list, of passages and of documents that "
+                "have grade 1, and label again.",
+                node,
+            )
+        elif node.style in ("|", ">") or (node.items is not None and not node.items):
+            self._problem(query, "`relevant` is no list with an entry. Write one, and label again.", node)
+        elif node.items is None:
+            first = self._key(node)
+            if node.style is None and _FLOW_SIGNS.search(node.value):
+                first = double_quoted(node.value)
+            self._changes.append((node.start, node.end, f"[{', '.join([first, *entries])}]"))
+        else:
+            dash = "" if node.flow else "- "
+            self._insert(node, [dash + entry for entry in entries], node.column)
 
     def _append(self, query: Query, node: _Node, documents: Mapping[str, Grade]) -> None:
         """Add judgments to the value of a `relevant`."""
