@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from fnmatch import fnmatch
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,10 @@ class CollectedTests:
         self._reported: set[str] = set()
         self._ran_to_its_end = False
         self._from_workers: dict[Path, WhyUnused] = {}
+        self._named: dict[Path, dict[str, str]] = {}
+        """File → name of a test's baseline → node id."""
+        self._grouped: tuple[int, dict[str, list[Path]]] | None = None
+        """How many files were collected, and those by folder."""
 
     # What pytest tells.
 
@@ -157,9 +162,8 @@ class CollectedTests:
         """Return the baselines of the tests in a folder that none of them uses, each with why."""
         directory = baseline_dir(self._config)
         collected = defaultdict(list)
-        for file in {*self._tests, *self._modules.values()}:
-            if _same(file.parent, folder):
-                collected[baseline_path(file, "", directory).parent.name].append(file)
+        for file in self._files_by_folder().get(os.path.realpath(folder), ()):
+            collected[baseline_path(file, "", directory).parent.name].append(file)
         on_disk = {baseline_path(file, "", directory).parent.name: file for file in folder.glob("*.py")}
         found: dict[Path, WhyUnused] = {}
         for path in list_baselines(folder / directory):
@@ -174,23 +178,44 @@ class CollectedTests:
                 found[path] = why
         return found
 
+    def _files_by_folder(self) -> dict[str, list[Path]]:
+        """Return the collected files by the folder that they are in, links resolved."""
+        files = {*self._tests, *self._modules.values()}
+        if self._grouped is None or self._grouped[0] != len(files):
+            real = {folder: os.path.realpath(folder) for folder in {file.parent for file in files}}
+            groups: dict[str, list[Path]] = defaultdict(list)
+            for file in sorted(files):
+                groups[real[file.parent]].append(file)
+            self._grouped = len(files), groups
+        return self._grouped[1]
+
     def _why_unused(self, path: Path, files: list[Path]) -> WhyUnused | None:
         """Return why a baseline is not used whose test file was collected; None where it is, or where that is not known."""
-        directory = baseline_dir(self._config)
         for file in files:
-            for item in self._tests.get(file, ()):
-                if baseline_path(file, item_name(item), directory).name == path.name:
-                    return self._why_item_unused(item.nodeid)
+            nodeid = self._nodeids(file).get(path.name)
+            if nodeid is not None:
+                return self._why_item_unused(nodeid)
         if all(self._is_known_whole(file) for file in files):
             return "gone"
         return "skipped" if any(self._not_read.get(file) == "skipped" for file in files) else None
+
+    def _nodeids(self, file: Path) -> dict[str, str]:
+        """Return the node ids of a file's tests by the names of their baselines."""
+        items = self._tests.get(file, [])
+        known = self._named.get(file)
+        if known is None or len(known) != len(items):
+            known = self._named[file] = {
+                baseline_path(file, item_name(item), "").name: item.nodeid for item in items
+            }
+        return known
 
     def _why_item_unused(self, nodeid: str) -> WhyUnused | None:
         if nodeid in self._skipped:
             return "skipped" if nodeid in self._with_fixture and not self._skips_by_itself else None
         if nodeid in self._called:
             return "unused" if nodeid not in self._set_up else None
-        never_ran = self._ran_to_its_end and nodeid not in self._reported | self._deselected
+        told = nodeid in self._reported or nodeid in self._deselected
+        never_ran = self._ran_to_its_end and not told
         return "removed" if nodeid in self._with_fixture and (nodeid in self._removed or never_ran) else None
 
     def _why_not_collected(self, file: Path) -> WhyUnused | None:
@@ -204,7 +229,7 @@ class CollectedTests:
 
     def _is_known_whole(self, file: Path) -> bool:
         """Whether all tests of a collected file are known."""
-        asked_by_node_id = file in self._asked(whole=False) and not self._is_asked_whole(file)
+        asked_by_node_id = file in self._asked_by_node_id and not self._is_asked_whole(file)
         return (
             self._is_complete
             and not self._collects_last_failed
@@ -222,17 +247,26 @@ class CollectedTests:
         """Whether the plugin skips tests: those without a query of ``--ir-query``, and what has no run for a self-test."""
         return bool(self._config.getoption("ir_query") or self._config.getoption("ir_selftest"))
 
-    def _asked(self, *, whole: bool) -> set[Path]:
-        """Return the paths that pytest was asked to collect: as a whole, or those of node ids."""
+    @cached_property
+    def _asked_whole(self) -> set[Path]:
+        """The files and folders that pytest was asked to collect as a whole."""
+        return self._asked(by_node_id=False)
+
+    @cached_property
+    def _asked_by_node_id(self) -> set[Path]:
+        """The files of which pytest was asked to collect some tests, by their node ids."""
+        return self._asked(by_node_id=True)
+
+    def _asked(self, *, by_node_id: bool) -> set[Path]:
         base = self._config.invocation_params.dir
         return {
             Path(os.path.normpath(base / argument.partition("::")[0]))
             for argument in self._config.args
-            if whole != ("::" in argument)
+            if by_node_id == ("::" in argument)
         }
 
     def _is_asked_whole(self, file: Path) -> bool:
-        return not self._asked(whole=True).isdisjoint((file, *file.parents))
+        return not self._asked_whole.isdisjoint((file, *file.parents))
 
     def _folders(self) -> Iterator[Path]:
         """Yield the folders with baselines whose tests pytest was asked for, each once."""
@@ -244,7 +278,7 @@ class CollectedTests:
         }
         below = (
             folder
-            for top in sorted(self._asked(whole=True))
+            for top in sorted(self._asked_whole)
             for folder in folders_with_baselines(top, baseline_dir(self._config), skipped)
         )
         for folder in (*below, *sorted(beside)):
@@ -256,15 +290,11 @@ class CollectedTests:
     def _is_left_out(self, folder: Path) -> bool:
         """Whether the setting norecursedirs keeps pytest out of a folder below one that it was asked for."""
         patterns = self._config.getini("norecursedirs")
-        tops = [top for top in self._asked(whole=True) if top in (folder, *folder.parents)]
+        tops = [top for top in self._asked_whole if top in (folder, *folder.parents)]
         return bool(tops) and all(
             any(fnmatch(part, pattern) for part in folder.relative_to(top).parts for pattern in patterns)
             for top in tops
         )
-
-
-def _same(one: Path, other: Path) -> bool:
-    return one == other or os.path.realpath(one) == os.path.realpath(other)
 
 
 def item_name(node: pytest.Item) -> str:
