@@ -448,7 +448,7 @@ def _score_custom(custom: CustomMetrics, metric: Metric, query: Query, ranking: 
     cut = tuple(ranking if metric.cutoff is None else ranking[: metric.cutoff])
     try:
         value = custom[metric.family](query, cut, metric.cutoff, **dict(metric.parameters))
-        number = float(value)
+        number = _as_float(value)
     except ReadOnlyError as error:
         raise EvaluationError(
             f"the metric {metric.name} tried to change the query {query.id!r}: {error}"
@@ -465,6 +465,14 @@ def _score_custom(custom: CustomMetrics, metric: Metric, query: Query, ranking: 
             f"A metric of your own returns a finite number{limit}."
         )
     return number
+
+
+def _as_float(value: float) -> float:
+    """Return a number as a float; infinity for an integer or a fraction that none holds."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _may_leave_out(metric: Metric) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.base.numbers import read_number
+from pytest_irmetrics.base.wording import cut
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, require_depth
 from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.plugin.options import SettingsError, read_boolean, read_folder, read_ini
@@ -77,9 +78,9 @@ class Settings(NamedTuple):
             duplicates=duplicates,
             concurrency=_integer("ir_concurrency", read_ini(config, "ir_concurrency")),
             timeout=_seconds("ir_timeout", read_ini(config, "ir_timeout")),
-            repeat=_integer("ir_repeat", read_ini(config, "ir_repeat"))
+            repeat=_integer("ir_repeat", read_ini(config, "ir_repeat"), _MAX_REPEAT)
             if repeat is None
-            else _integer("--ir-repeat", repeat),
+            else _integer("--ir-repeat", repeat, _MAX_REPEAT),
             only_queries=tuple(config.getoption("ir_query") or ()),
             selftest=selftest,
             custom_metrics=custom,
@@ -95,11 +96,18 @@ class Settings(NamedTuple):
         return tuple(metric for metric in self.metrics if (metric.cutoff or 0) <= depth)
 
 
-def _integer(name: str, value: object) -> int:
+_MAX_INTEGER = 10**18  # what slices and iterators take
+_MAX_REPEAT = 10_000  # the answers of each time are in memory
+
+
+def _integer(name: str, value: object, highest: int = _MAX_INTEGER) -> int:
     text = str(value).strip()
     if isinstance(value, bool) or not text.isascii() or not text.isdigit() or int(text[:18]) < 1:
-        raise SettingsError(f"{name} is {text!r}; it is a whole number, 1 or more.")
-    return int(text[:18])
+        raise SettingsError(f"{name} is {cut(text)!r}; it is a whole number, 1 or more.")
+    number = int(text[:20])
+    if number > highest:
+        raise SettingsError(f"{name} is {cut(text)!r}; it is a whole number of at most {highest:,}.")
+    return number
 
 
 def _seconds(name: str, value: object) -> float | None:

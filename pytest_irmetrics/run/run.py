@@ -191,6 +191,9 @@ class Run:
             data += some.encode("utf-8")
         try:
             Path(path).write_bytes(pack(bytes(data)) if is_packed(Path(path)) else data)
+        except ValueError:  # a NUL or a lone surrogate
+            where = printable(os.fspath(path))
+            raise RunError(f"{where}: cannot be written: no file can have this path.") from None
         except OSError as error:
             raise RunError(
                 f"{printable(os.fspath(path))}: cannot be written: {error.strerror or error}."

@@ -98,12 +98,38 @@ def test_a_run_of_giant_scores_is_refused():
         Run({"q": {"d": 10**400, "e": 1}})
 
 
-def test_a_golden_set_with_a_name_that_no_file_has_is_told(project):
+@pytest.mark.parametrize(
+    "name",
+    [
+        300 * "x" + ".yaml",
+        "a\0b.yaml",
+        "\ud800.yaml",
+        1500 * "../" + "x.yaml",
+        "/dev/zero",
+        "golden/fifo",
+        "",
+        "golden/faq.yaml/x",
+    ],
+)
+def test_a_golden_set_with_a_name_that_no_file_has_is_told(project, name):
     store(project)
-    edited(project, lambda data: data.update(golden_set=300 * "x" + ".yaml"))
+    os.mkfifo(project.path / "golden/fifo")
+    edited(project, lambda data: data.update(golden_set=name))
     result = project.run("--ir-baseline")
     no_traceback(result)
     result.assert_outcomes(passed=1, failed=1)
+    result = project.run("--ir-baseline-update")
+    no_traceback(result)
+    result.assert_outcomes(passed=1)
+    project.run("--ir-baseline").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("pattern", [300 * "x" + ".yaml", "golden/" + 300 * "y", "a\0b", "\ud800", "["])
+def test_a_pattern_that_no_file_has_is_told(project, pattern):
+    project.test([f"ir_golden({pattern!r})"])
+    result = project.run()
+    no_traceback(result)
+    result.assert_outcomes(failed=1)
 
 
 def test_a_metric_of_ones_own_that_returns_the_greatest_numbers_fails_its_test(project):
@@ -127,6 +153,35 @@ NOT_REGULAR = {
     "directory": "a folder",
     "large": "larger than 1 GB",
 }
+
+
+@pytest.mark.parametrize("value", ["10**400", "__import__('fractions').Fraction(10**400)"])
+def test_a_metric_that_returns_what_no_float_holds_fails_its_test(project, value):
+    conftest = project.path / "conftest.py"
+    conftest.write_text(
+        conftest.read_text()
+        + f"\ndef pytest_irmetrics_metrics(config):\n    return {{'huge': lambda query, ranking, k: {value}}}\n"
+    )
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("huge", 0.5)'])
+    result = project.run()
+    no_traceback(result)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*the metric huge returned inf for the query 'reset'.*"])
+
+
+@pytest.mark.parametrize("setting", ["ir_repeat", "ir_depth"])
+def test_a_setting_that_no_memory_holds_is_refused(project, setting):
+    project.write("pytest.ini", f"[pytest]\n{setting} = 99999999999999999999\n")
+    result = project.run()
+    no_traceback(result)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"*{setting} is '99999999999999999999'; it is a whole number of at most *"])
+
+
+@pytest.mark.parametrize("path", ["a\0b.json", "\ud800.run", "x" * 300 + ".json"])
+def test_a_run_is_not_saved_to_a_path_that_no_file_has(path, tmp_path):
+    with pytest.raises(RunError, match="cannot be written"):
+        Run({"q": ["d"]}).save(tmp_path / path)
 
 
 class TestNoRegularFile:
