@@ -88,8 +88,10 @@ def on_unjudged(comparison: Comparison, metric: Metric) -> Iterator[str]:
     if measured.now is None or measured.baseline is None or measured.delta > -_MIN_JUDGED_DROP:
         return
     change = comparison.change(metric)
+    if change.now is None or change.delta >= -TOLERANCE:
+        return
     without = _without_new_unjudged(comparison, metric)
-    if change.now is None or without - change.now < _MAIN_CAUSE * -change.delta or change.delta >= -TOLERANCE:
+    if without - change.now < _MAIN_CAUSE * -change.delta:
         return
     now, before = _if_all_relevant(comparison, metric)
     yield (

@@ -185,7 +185,10 @@ def slices_left_out(item: ItemReport, shown: Sequence[ScoreRow]) -> str:
         *([f"{unchanged} in which no query changed"] if unchanged else []),
         *([f"{cheaper} that cost the mean less"] if cheaper else []),
     ]
-    return f"{plural(len(left), 'tag')} more: {', '.join(reasons)}" if left else ""
+    if not left:
+        return ""
+    lead = f"{plural(len(left), 'tag')} more" if shown else f"{left[0].metric} by tag"
+    return f"{lead}: {', '.join(reasons)}"
 
 
 def costliest_slices(item: ItemReport, most: int) -> list[ScoreRow]:

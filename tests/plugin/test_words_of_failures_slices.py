@@ -8,7 +8,7 @@ import re
 import pytest
 
 from pytest_irmetrics import GoldenSet, Run, compare, evaluate
-from tests.plugin.conftest import printed
+from tests.plugin.conftest import make_ranking_worse, printed
 
 SIZES = {"large": 12, "steady": 6, "few": 8, "tiny": 2, "pair": 2}
 
@@ -55,6 +55,12 @@ def test_the_whole_table_says_which_slices_are_too_small_or_did_not_change(proje
     for line in result.outlines:
         if re.match("  (steady|tiny|pair|few) ", line):
             assert " to " not in line
+
+
+def test_where_all_slices_are_too_small_one_line_says_so(stored):
+    make_ranking_worse(stored)
+    text = printed(stored.run("--ir-baseline"))
+    assert "mrr by tag: 1 of fewer than 5 queries (-v shows all)" in text
 
 
 @pytest.mark.parametrize("queries", [2, 3])

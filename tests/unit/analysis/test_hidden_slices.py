@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_irmetrics.analysis.trust import hidden_slices, on_unjudged
+from pytest_irmetrics.evaluation import read_metrics
 from tests.unit.analysis.comparisons import compared, golden_set, good, lost, lower
 
 
@@ -78,3 +79,11 @@ def test_a_slice_that_fell_further_than_a_mean_which_surely_fell_too_is_named():
     comparison = compared(golden, lambda n: lower(n) if n < 8 else good(n), good)
     assert comparison["ndcg@10"].interval[1] < 0
     assert len(list(hidden_slices(comparison, comparison.now.metric("ndcg@10")))) == 1
+
+
+@pytest.mark.parametrize("metric", ["mrr", "mrr(miss=skip)@5"])
+def test_a_metric_that_leaves_out_every_query_today_is_not_put_down_to_judgments(metric):
+    golden = golden_set()
+    comparison = compared(golden, lambda n: [f"y{n}-{i}" for i in range(10)], good)
+    comparison = comparison.with_metrics(read_metrics([metric]))
+    assert not list(on_unjudged(comparison, comparison.now.metric(metric)))
