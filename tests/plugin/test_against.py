@@ -76,7 +76,7 @@ def test_the_query_asked_for_is_compared_with_itself_alone(stored):
     )
     result.stdout.no_fnmatch_line("*max_drop 0.01*on*quer*")
     result = stored.run("--ir-baseline", "--ir-query", "refund")
-    result.stdout.fnmatch_lines(["golden/faq.yaml: passes, 1 query; mrr 0.3333 (−0.6667)"])
+    result.stdout.fnmatch_lines(["golden/faq.yaml: no mean judged, 1 of 1 query worse; mrr 0.3333 (−0.6667)"])
 
 
 def test_against_takes_an_evaluation_and_is_called_other_in_tables(stored):
