@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.gc_pause import pause_gc
+from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.golden.cross_checks import check_texts
 from pytest_irmetrics.golden.errors import Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
@@ -53,7 +54,7 @@ def read_jsonl(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
     if not queries:
         problems.report(1, 1, 'No query has a judgment. Write "relevant" with the documents of each.')
         raise_any(problems)
-    return GoldenSet(queries, path=path, shown=shown, name=path.stem, left_out=left_out)
+    return GoldenSet(queries, path=path, shown=shown, name=without_gz(path).stem, left_out=left_out)
 
 
 def _read_line(line: bytes, number: int, reader: QueryReader, problems: NodeProblems) -> None:

@@ -95,7 +95,7 @@ def _read(text: str, path: Path, problems: NodeProblems) -> GoldenSet:
         queries.values(),
         path=path,
         shown=problems.shown,
-        name=name.value if name.__class__ is ScalarEvent and name.value else path.stem,
+        name=name.value if name.__class__ is ScalarEvent and name.value else without_gz(path).stem,
         left_out=left_out,
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query_as_dict import (
@@ -140,7 +141,7 @@ def _explicit_name(golden: GoldenSet) -> str | None:
     """Return a golden set's name, None if it follows from the name of its file."""
     return (
         None
-        if golden.path is not None and golden.name in (golden.path.stem, golden.path.name)
+        if golden.path is not None and golden.name in (without_gz(golden.path).stem, golden.path.name)
         else golden.name
     )
 

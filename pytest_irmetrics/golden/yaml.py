@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import yaml
 
 from pytest_irmetrics.base.gc_pause import pause_gc
+from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.golden.cross_checks import check_level, check_slices, check_texts, check_thresholds
 from pytest_irmetrics.golden.errors import Stop, raise_any
 from pytest_irmetrics.golden.files import read_text_bytes
@@ -183,7 +184,7 @@ class _SetReader:
             self._query_reader.queries.values(),
             path=self._path,
             shown=self._problems.shown,
-            name=self._path.stem if name is None else name,
+            name=without_gz(self._path).stem if name is None else name,
             relevance_level=level,
             thresholds=[threshold for _, threshold in self._set_thresholds],
         )

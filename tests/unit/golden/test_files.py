@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 
 import pytest
 
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError, files
-from tests.unit.golden.golden_files import FULL
+from tests.unit.golden.golden_files import FULL, load
 
 
 def error_of(path) -> str:
@@ -89,3 +90,19 @@ def test_yaml_has_two_suffixes_in_any_case(tmp_path):
     for name in ("a.yaml", "a.yml", "a.YAML"):
         (tmp_path / name).write_text(FULL)
         assert len(GoldenSet.load(str(tmp_path / name)).queries) == 4
+
+
+@pytest.mark.parametrize("name", ["faq.yaml.gz", "faq.jsonl.gz", "faq.yaml", "faq.jsonl"])
+def test_a_packed_file_gives_the_name_of_the_unpacked_one(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert (
+        load(
+            name,
+            gzip.compress(
+                b'{"query": "a", "relevant": ["d1"]}'
+                if "jsonl" in name
+                else b"queries: [{query: a, relevant: d1}]"
+            ),
+        ).name
+        == "faq"
+    )
