@@ -84,22 +84,26 @@ class BlockedLoopWatch:
 
     def _watch(self, ping: Callable[[Callable[[], object]], None], interval: float) -> None:
         while not self._ended.wait(interval):
-            late = [flight for flight in tuple(self._in_flight) if flight.deadline < monotonic()]
-            if not late:
+            now = monotonic()
+            if all(flight.deadline >= now for flight in tuple(self._in_flight)):
                 continue
             responded = threading.Event()
             ping(responded.set)
             if responded.wait(_RESPONSE_SECONDS) or self._ended.is_set():
                 continue
-            for flight in late:
+            # Any of those in flight may be the one that blocks; the last to begin most likely is.
+            waiting = list(self._in_flight)[::-1]
+            if not waiting:
+                continue
+            for flight in waiting:
                 flight.is_blocked = True
-            self._warn(_message(late))
+            self._warn(_message(waiting))
             return
 
 
-def _message(late: list[_CallInFlight]) -> str:
-    ids = [query_id for flight in late for query_id in flight.call.query_ids]
-    seconds = monotonic() - min(flight.started for flight in late)
+def _message(waiting: list[_CallInFlight]) -> str:
+    ids = [query_id for flight in waiting for query_id in flight.call.query_ids]
+    seconds = monotonic() - min(flight.started for flight in waiting)
     what = "query" if len(ids) == 1 else "queries"
     return (
         f"{what} {listed(ids, _MAX_NAMED, quote)}: no answer for {seconds:.1f} s, and ir_timeout cannot end it: the async "
