@@ -115,7 +115,8 @@ def test_a_late_query_that_blocks_its_loop_is_named(library, concurrency, looks_
     options = RetrievalOptions(timeout=0.1, concurrency=concurrency)
     retriever = (lambda query: search(query)) if looks_sync else search
     retrieved = library.run(aretrieve, QUERIES[:2], retriever, options)
-    assert retrieved.errors["q1"] == "no answer came within 0.1 s (ir_timeout)."
+    # On a slow machine the loop is found blocked, too, and what follows says so: see test_blocked_loop.py.
+    assert retrieved.errors["q1"].startswith("no answer came within 0.1 s (ir_timeout).")
 
 
 def test_a_batch_has_the_time_of_its_queries(library):
