@@ -19,7 +19,7 @@ __all__ = [
     "read_regular",
 ]
 
-__tracebackhide__ = True  # what passes through shows the user's lines, not ours
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 MAX_RUN_BYTES = 1_000_000_000
 """Of a baseline, a run or a report: some two million queries."""

@@ -123,6 +123,7 @@ def baselines_of_project(file: Path, directory: str) -> Iterator[StoredBaseline]
 
 
 def _project_folder(file: Path) -> Path | None:
+    """Return the repository's folder that holds a file, else the current folder if it does; None if neither does."""
     parents = Path(os.path.abspath(file)).parents  # noqa: PTH100 - as above
     here = Path.cwd()
     repository = next((folder for folder in parents if (folder / ".git").exists()), None)

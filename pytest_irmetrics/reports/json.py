@@ -124,6 +124,7 @@ def _session(document: dict[str, Any]) -> SessionReport:
 
 
 def _item(test: dict[str, Any]) -> ItemReport:
+    """Read the report of one test, whose run is an object in the file and text in an ItemReport."""
     if test["run"] is not None:
         try:
             test["run"] = Run.loads(json.dumps(test["run"])).dumps()

@@ -252,6 +252,7 @@ def _read_passages(
 
 
 def _explain(error: Exception) -> str:
+    """Say in a sentence what a retriever raised, and how to mend it where that is known."""
     from pytest_irmetrics.retrieval.errors import explain  # noqa: PLC0415 - only where something failed
 
     return explain(error)
