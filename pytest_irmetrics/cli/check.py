@@ -11,12 +11,14 @@ from pytest_irmetrics.cli.command_line import (
     GOLDEN_HELP,
     OK,
     add_command,
+    add_format_option,
     add_metric_option,
     json_line,
     print_escaped,
     print_line,
 )
-from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from pytest_irmetrics.cli.inputs import load_golden
+from pytest_irmetrics.golden import GoldenSetError
 from pytest_irmetrics.golden.lint import lint
 from pytest_irmetrics.golden.query_as_dict import query_as_dict
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_irmetrics.cli.command_line import Commands
-    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.golden import GoldenSet, Query
 
 
 def add(commands: Commands) -> None:
@@ -43,6 +45,7 @@ def add(commands: Commands) -> None:
 pytest-irmetrics check golden/*.yaml
 pytest-irmetrics check --json golden/faq.yaml | jq '.[].query'
 pytest-irmetrics check --metric freshness golden/news.yaml
+git show main:golden/faq.yaml | pytest-irmetrics check -
 """,
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help=GOLDEN_HELP)
@@ -54,6 +57,7 @@ pytest-irmetrics check --metric freshness golden/news.yaml
             "that is printed, on standard error"
         ),
     )
+    add_format_option(parser)
     add_metric_option(parser)
 
 
@@ -62,7 +66,7 @@ def _check(options: argparse.Namespace) -> int:
     status = OK
     for file in options.files:
         try:
-            golden = GoldenSet.load(file, custom_metrics=options.metric, shown=file)
+            golden = load_golden(file, options.metric, options.form)
         except GoldenSetError as error:
             status = FAILED
             for problem in error.problems:

@@ -14,6 +14,7 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
+from pytest_irmetrics.golden.formats import SUFFIXES
 from pytest_irmetrics.metrics import MetricError, parse_metric
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     Commands = argparse._SubParsersAction["Parser"]  # noqa: SLF001 - it has no public name
 
-GOLDEN_HELP = "a golden set: .yaml, .yml, .jsonl, .csv, .tsv, TREC .qrels, Quepid's .json, or a BEIR folder"
+GOLDEN_HELP = "a golden set: .yaml, .yml, .jsonl, .csv, .tsv, TREC .qrels, Quepid's .json, or a BEIR folder; - is standard input"
 
 OK, FAILED = 0, 1
 """Exit statuses of commands; argparse itself exits with 2 for a wrong command line."""
@@ -171,6 +172,16 @@ def _folder_name(text: str) -> str:
             f"{text!r} is no folder beside the tests. Write its name, such as ir_baselines."
         )
     return text
+
+
+def add_format_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--from``, which says the format of a golden set whose name does not."""
+    parser.add_argument(
+        "--from",
+        dest="form",
+        choices=tuple(dict.fromkeys(SUFFIXES.values())),
+        help="the format of FILE, where its suffix does not say it; - is read as yaml unless this says otherwise",
+    )
 
 
 # Printing -------------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.gzipped import gunzip_start, is_packed, pack, without_gz
 from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular
 from pytest_irmetrics.base.wording import plural, quote
@@ -22,8 +21,8 @@ from pytest_irmetrics.cli.command_line import (
     add_test_option,
     print_escaped,
 )
-from pytest_irmetrics.cli.inputs import load_runs
-from pytest_irmetrics.golden import GoldenSetError
+from pytest_irmetrics.cli.inputs import STANDARD, load_runs, print_about, readable_file, write_file
+from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.files import lines_of
 from pytest_irmetrics.golden.formats import SUFFIXES, format_by_suffix, is_golden_folder, reader_of
 from pytest_irmetrics.golden.trec import topics_path
@@ -35,10 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_irmetrics.cli.command_line import Commands
-    from pytest_irmetrics.golden import GoldenSet, Query
+    from pytest_irmetrics.golden import Query
     from pytest_irmetrics.run import Run
 
-_RUN = "run"
+_RUN, _JSON_RUN = "run", "json"
 _FORMAT_NAMES = (*FORMATS, _RUN)
 _RUN_SUFFIXES = (".run", ".trec", ".res")
 _STORED_RUN = re.compile(rb'"format":\s*"pytest-irmetrics ')
@@ -58,7 +57,8 @@ def add(commands: Commands) -> None:
             "Write a golden set in another format: YAML (.yaml), JSONL (.jsonl), CSV or TSV (.csv, .tsv), TREC qrels "
             "with the texts in NAME.topics.tsv beside them (.qrels), a BEIR folder, or Quepid's rated queries (--to "
             "quepid); or a run, TREC (.run, .trec) to JSON (.json) and back. Suffixes say which; --from and --to say it "
-            "where they do not. A name may end in .gz, and --from trec and run also take a folder of parts. What OUT cannot hold is said on standard error; all else is in it."
+            "where they do not. A name may end in .gz, and --from trec and run also take a folder of parts; - is standard input or output. "
+            "What OUT cannot hold is said on standard error; all else is in it."
         ),
         examples="""
 pytest-irmetrics convert msmarco.qrels golden/msmarco.yaml
@@ -67,6 +67,7 @@ pytest-irmetrics convert case_judgements.csv golden/movies.yaml --force
 pytest-irmetrics convert golden/faq.yaml ratings.csv --to quepid
 pytest-irmetrics convert nfcorpus/ golden/nfcorpus.jsonl
 pytest-irmetrics convert bm25.run bm25.json
+zcat msmarco.qrels.gz | pytest-irmetrics convert - golden/msmarco.yaml --from trec
 """,
     )
     parser.add_argument("source", metavar="IN", help="a golden set or a run")
@@ -78,7 +79,9 @@ pytest-irmetrics convert bm25.run bm25.json
         help="the format of IN, where its suffix does not say it",
     )
     parser.add_argument(
-        "--to", choices=_FORMAT_NAMES, help="the format of OUT, where its suffix does not say it"
+        "--to",
+        choices=(*_FORMAT_NAMES, _JSON_RUN),
+        help="the format of OUT, where its suffix does not say it; of a run, run is TREC and json is JSON",
     )
     add_test_option(parser)
     parser.add_argument("--force", action="store_true", help="write over what is there")
@@ -88,32 +91,49 @@ pytest-irmetrics convert bm25.run bm25.json
 def _convert(options: argparse.Namespace) -> int:
     form = options.form or _source_format(options.source)
     to = options.to or _target_format(options.target, form)
-    if _RUN in (form, to):
-        if form != to:
+    if not {_RUN, _JSON_RUN}.isdisjoint((form, to)):
+        if form != _RUN or to not in (_RUN, _JSON_RUN):
             raise CommandError(
                 f"{options.source}: A run holds rankings and a golden set judgments, and neither becomes the other. "
                 "`pytest-irmetrics label` judges what a run returned."
             )
-        _convert_run(options)
+        _convert_run(options, to)
         return OK
     if options.tests:
         raise CommandError(
             f"{options.source}: --test says whose run of a JSON report is wanted, and this is a golden set. Leave it out."
         )
-    golden: GoldenSet = reader_of(form)(Path(options.source), options.source, options.metric)
+    with readable_file(options.source) as source:
+        golden: GoldenSet = reader_of(form)(source, options.source, options.metric)
+        has_comments = form == "yaml" and _COMMENT.search("\n".join(lines_of(source)))
     try:
         kept, notes = drop_unsupported(golden, FORMATS[to])
         files = render_files(kept, to, options.target) if kept.queries else {}
     except ConversionError as error:
         raise CommandError(f"{options.source}: {error}") from None
-    if form == "yaml" and _COMMENT.search("\n".join(lines_of(Path(options.source)))):
+    if has_comments:
         notes.append("Comments and keys that begin with x- are for people, and are not carried over.")
     if not files:
         _print_notes(notes)
         raise CommandError(
             f"{options.source}: Nothing of it can be held as {FORMATS[to].title}. Convert it to YAML or JSONL."
         )
-    if to == "trec" and len(files) == 1 and os.path.lexists(topics_path(options.target)):
+    if options.target == STANDARD and len(files) > 1:
+        if to != "trec":
+            raise CommandError(
+                f"{STANDARD}: {FORMATS[to].title} is several files, and standard output is one. Name a folder."
+            )
+        notes.append(
+            "Standard output holds the judgments alone: the texts, of NAME.topics.tsv, are left out."
+        )
+        files = {STANDARD: files[STANDARD]}
+        kept = _without_texts(kept)
+    if (
+        to == "trec"
+        and len(files) == 1
+        and options.target != STANDARD
+        and os.path.lexists(topics_path(options.target))
+    ):
         raise CommandError(
             f"{topics_path(options.target)}: These topics would be read with {options.target}, and the set has no texts. "
             "Remove them, or name another OUT."
@@ -123,17 +143,21 @@ def _convert(options: argparse.Namespace) -> int:
     for path, text in files.items():
         data = text.encode()
         packed = path == options.target and is_packed(Path(path))
-        write_whole(Path(path), pack(data) if packed else data, again="convert again")
+        write_file(path, pack(data) if packed else data, again="convert again")
     _print_notes(notes)
     judgments = sum(len(query.judgments) for query in kept.queries.values())
     count = f"{plural(len(kept.queries), 'query', 'queries')}, {plural(judgments, 'judgment')}"
-    print_escaped(f"{' and '.join(files)}: {count}")
+    print_about(options.target, f"{' and '.join(files)}: {count}")
     return OK
 
 
 def _source_format(source: str) -> str:
     """Return the format of the input, by its suffix or content; a missing file is reported by its reader."""
     path = Path(source)
+    if source == STANDARD:
+        raise CommandError(
+            f"{source}: Standard input does not say what it is. Say it: --from {_alternatives(_FORMAT_NAMES)}."
+        )
     if is_golden_folder(path):
         return "beir"
     if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where it may not look
@@ -162,6 +186,11 @@ def _source_format(source: str) -> str:
 
 def _target_format(target: str, form: str) -> str:
     """Return the format of the output, by its suffix."""
+    if target == STANDARD:
+        names = (_RUN, _JSON_RUN) if form == _RUN else tuple(name for name in FORMATS if name != "beir")
+        raise CommandError(
+            f"{target}: Standard output does not say what to write. Say it: --to {_alternatives(names)}."
+        )
     suffix = without_gz(Path(target)).suffix.lower()
     if suffix in _RUN_SUFFIXES or (suffix == ".json" and form == _RUN):
         return _RUN
@@ -183,10 +212,10 @@ def _alternatives(names: tuple[str, ...]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def _convert_run(options: argparse.Namespace) -> None:
+def _convert_run(options: argparse.Namespace, to: str) -> None:
     """Write a run as JSON or as a TREC run."""
     ((_, run),) = load_runs([options.source], options.tests)
-    as_trec = without_gz(Path(options.target)).suffix.lower() != ".json"
+    as_trec = to != _JSON_RUN and without_gz(Path(options.target)).suffix.lower() != ".json"
     lost = _lost_in_trec(run) if as_trec else []
     _check_overwriting([options.target], force=options.force)
     with tempfile.TemporaryDirectory() as folder:
@@ -199,11 +228,11 @@ def _convert_run(options: argparse.Namespace) -> None:
         except RunError as error:  # an id that the format cannot hold
             raise CommandError(f"{options.source}: {error}") from None
         data = written.read_bytes()
-    write_whole(Path(options.target), data, again="convert again")
+    write_file(options.target, data, again="convert again")
     if lost:
         _print_notes([f"A TREC run holds no {', '.join(lost)}."])
     held = sum(not as_trec or bool(answer.rankings[0]) for answer in run.answers.values())
-    print_escaped(f"{options.target}: {plural(held, 'query', 'queries')}")
+    print_about(options.target, f"{options.target}: {plural(held, 'query', 'queries')}")
 
 
 def _lost_in_trec(run: Run) -> list[str]:
@@ -229,7 +258,7 @@ def _lost_in_trec(run: Run) -> list[str]:
 
 
 def _check_overwriting(paths: Mapping[str, str] | list[str], *, force: bool) -> None:
-    existing = [path for path in paths if os.path.lexists(path)]
+    existing = [path for path in paths if path != STANDARD and os.path.lexists(path)]
     if existing and not force:
         raise CommandError(
             f"{existing[0]}: It is there already. Write over it with --force, or name another OUT."
@@ -263,6 +292,10 @@ def _verify(files: Mapping[str, str], to: str, options: argparse.Namespace, kept
         raise CommandError(
             f"{options.source}: As {FORMATS[to].title} the query {quote(different)} would say something else. Nothing was written."
         )
+
+
+def _without_texts(golden: GoldenSet) -> GoldenSet:
+    return GoldenSet([replace(query, text=None) for query in golden.queries.values()], name=golden.name)
 
 
 def _content(query: Query | None) -> object:

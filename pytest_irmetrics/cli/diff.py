@@ -22,6 +22,7 @@ from pytest_irmetrics.cli.command_line import (
 from pytest_irmetrics.cli.inputs import (
     USUAL_METRICS,
     golden_set_of_baseline,
+    load_golden,
     load_runs,
     metrics_beyond,
     scorable_metrics,
@@ -74,14 +75,16 @@ def add(commands: Commands) -> None:
             "the difference, and with 1 only for what cannot be read. pytest --ir-baseline is what fails."
         ),
         examples="""
-git show 'main:tests/ir_baselines/test_search/test_it[faq].json' > /tmp/main.json
-pytest-irmetrics diff /tmp/main.json 'tests/ir_baselines/test_search/test_it[faq].json'
+git show 'main:tests/ir_baselines/test_search/test_it[faq].json' |
+  pytest-irmetrics diff - 'tests/ir_baselines/test_search/test_it[faq].json'
 pytest-irmetrics diff bm25.run dense.run --golden golden/faq.yaml --metrics ndcg@10,recall@100
 pytest-irmetrics diff quality.json quality.json --test bm25 --test dense
 """,
     )
     parser.add_argument(
-        "baseline", metavar="A", help="the run before; JSON where its name ends in .json, else TREC"
+        "baseline",
+        metavar="A",
+        help="the run before; JSON where its name ends in .json, else TREC; - is standard input",
     )
     parser.add_argument("now", metavar="B", help="the run after")
     parser.add_argument(
@@ -118,7 +121,7 @@ def _diff(options: argparse.Namespace) -> int:
         marks = next(filter(None, (golden_set_of_baseline(path, run) for path, run in files)), None)
         golden = _golden_set_of_runs(before, after, options, marks)
     else:
-        golden = GoldenSet.load(options.golden, custom_metrics=options.metric, shown=options.golden)
+        golden = load_golden(options.golden, options.metric)
     screen = stdout_screen()
     for line in _diff_lines(golden, before, after, marks, options, screen):
         print_line(line)

@@ -1,19 +1,25 @@
-"""Find and read what commands work on: stored runs, baselines near a golden set or below a folder, and metrics for them."""
+"""Find and read what commands work on: golden sets, stored runs, baselines near a golden set or below a folder, and metrics for them."""
 
 from __future__ import annotations
 
 import os
 import sys
+import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.atomic_write import write_whole
+from pytest_irmetrics.base.gzipped import gunzip_start
 from pytest_irmetrics.base.paths import relative_path
+from pytest_irmetrics.base.read_file import MAX_RUN_BYTES
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli.command_line import CommandError, print_escaped
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.golden.formats import format_by_suffix, is_golden_folder
+from pytest_irmetrics.golden.formats import format_by_suffix, is_golden_folder, reader_of
 from pytest_irmetrics.run import NoTestsError, Run, RunError
 from pytest_irmetrics.run.baseline import (
     folders_with_baselines,
@@ -23,12 +29,84 @@ from pytest_irmetrics.run.baseline import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from typing import TextIO
 
     from pytest_irmetrics.metrics import Metric
 
 USUAL_METRICS = read_metrics([*DEFAULT_METRICS, "no_answer"])
 """The metrics that are scored unless ``--metrics`` is given; `no_answer` only if the set has such queries."""
+
+
+# Standard input and output --------------------------------------------------------------------------------------
+
+STANDARD = "-"
+"""As a file's name on the command line: standard input where it is read, standard output where it is written."""
+
+
+@contextmanager
+def readable_file(name: str, suffix: str | None = None) -> Iterator[Path]:
+    """Yield the path of a file to read: of ``-`` a copy of standard input, which is gone after the ``with``.
+
+    The copy's name ends in `suffix`, by default in ``.json`` where it begins as JSON does. Raises CommandError.
+    """
+    if name != STANDARD:
+        yield Path(name)
+        return
+    data = _read_standard_input(sys.stdin)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / f"{STANDARD}{_json_suffix(data) if suffix is None else suffix}"
+        copy.write_bytes(data)
+        yield copy
+
+
+def _json_suffix(data: bytes) -> str:
+    start = gunzip_start(data[:4096], 4096).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return ".json" if start.startswith((b"{", b"[")) else ""
+
+
+@lru_cache(maxsize=1)
+def _read_standard_input(stream: TextIO | None) -> bytes:
+    """Read standard input whole; once, though a command may name it twice."""
+    try:
+        data = b"" if stream is None else stream.buffer.read(MAX_RUN_BYTES + 1)
+    except (OSError, ValueError) as error:  # closed
+        raise CommandError(f"{STANDARD}: Standard input cannot be read: {error}. Name a file.") from None
+    if len(data) > MAX_RUN_BYTES:
+        raise CommandError(
+            f"{STANDARD}: Standard input is larger than {MAX_RUN_BYTES // 1_000_000_000} GB. Split it."
+        )
+    return data
+
+
+def write_file(name: str, data: bytes, *, again: str = "write it again") -> None:
+    """Write a file whole or not at all, or ``-``: to standard output. `again` is how to retry, for messages."""
+    if name != STANDARD:
+        write_whole(Path(name), data, again=again)
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def print_about(written: str, line: str) -> None:
+    """Print a line about a file that was written; on standard error where that is standard output."""
+    print_escaped(line, sys.stderr if written == STANDARD else sys.stdout)
+
+
+# Golden sets ----------------------------------------------------------------------------------------------------
+
+
+def load_golden(name: str, custom_metrics: Collection[str], form: str | None = None) -> GoldenSet:
+    """Load the golden set in a file or folder, or ``-``: in standard input, which is YAML unless `form` says otherwise.
+
+    Its file cannot be read again later where it is ``-``. Raises GoldenSetError and CommandError.
+    """
+    with readable_file(name) as path:
+        if form is None and name != STANDARD:
+            return GoldenSet.load(path, custom_metrics=custom_metrics, shown=name)
+        golden: GoldenSet = reader_of(form or "yaml")(path, name, custom_metrics)
+        return golden
 
 
 # Paths ----------------------------------------------------------------------------------------------------------
@@ -137,6 +215,8 @@ def _baselines_in(folder: Path, directory: str) -> Iterator[StoredBaseline]:
 
 def golden_set_of_baseline(path: str, run: Run) -> GoldenSet | None:
     """Return the golden set that a baseline names, where the file is found from where the baseline is; else None."""
+    if path == STANDARD:
+        return None
     try:
         folder = Path(shown_path(Path(path).absolute().parents[2]))
         file = StoredBaseline(Path(path), folder).golden_file(run)
@@ -161,20 +241,25 @@ def load_runs(paths: Sequence[str], tests: Sequence[str]) -> list[tuple[str, Run
                 "run, in their order."
             )
         return [
-            (_run_name(path, test), Run.load(path, test=test))
-            for path, test in zip(paths, tests, strict=True)
+            (_run_name(path, test), load_run(path, test)) for path, test in zip(paths, tests, strict=True)
         ]
     test = tests[0] if tests else None
     runs, without_tests = [], []
     for path in paths:
         try:
-            runs.append((_run_name(path, test), Run.load(path, test=test)))
+            runs.append((_run_name(path, test), load_run(path, test)))
         except NoTestsError as error:
             without_tests.append(error)
-            runs.append((path, Run.load(path)))
+            runs.append((path, load_run(path)))
     if without_tests and len(without_tests) == len(paths):
         raise without_tests[0]
     return runs
+
+
+def load_run(path: str, test: str | None = None) -> Run:
+    """Load a stored run, or ``-``: from standard input, as JSON where it begins as JSON does. Raises RunError and CommandError."""
+    with readable_file(path) as file:
+        return Run.load(file, test=test, shown=path)
 
 
 def _run_name(path: str, test: str | None) -> str:

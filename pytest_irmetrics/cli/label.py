@@ -30,7 +30,14 @@ from pytest_irmetrics.cli.command_line import (
     ranking_metric,
     stdout_screen,
 )
-from pytest_irmetrics.cli.inputs import no_run_message, runs_of_golden_set
+from pytest_irmetrics.cli.inputs import (
+    STANDARD,
+    no_run_message,
+    print_about,
+    readable_file,
+    runs_of_golden_set,
+    write_file,
+)
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.passage import Passage
 
@@ -66,7 +73,7 @@ def add(commands: Commands) -> None:
             "the query's share of the weight. The rankings are those of the baselines of this golden set, found in "
             "its project, or of the runs that --run names. With --append, --judge or --from the "
             "judgments go into FILE, of which everything else stays as it is, comments and layout too; a document that "
-            "is judged already is never changed."
+            "is judged already is never changed. As FILE, - is YAML on standard input, which then goes to standard output."
         ),
         examples="""
 pytest-irmetrics label golden/faq.yaml
@@ -76,9 +83,12 @@ pytest-irmetrics label golden/faq.yaml --from todo.csv
 pytest-irmetrics label golden/faq.yaml --judge refund doc-77 2 --judge refund doc-5 0
 pytest-irmetrics label golden/faq.yaml --passage refund handbook "within thirty days" 2
 pytest-irmetrics label golden/faq.yaml --query refund --append 0
+pytest-irmetrics label golden/faq.yaml --out - | column -s, -t
 """,
     )
-    parser.add_argument("file", metavar="FILE", help="a golden set; one in YAML to append to")
+    parser.add_argument(
+        "file", metavar="FILE", help="a golden set; one in YAML to append to; - is standard input"
+    )
     which = parser.add_argument_group("which documents")
     which.add_argument(
         "--run",
@@ -117,13 +127,13 @@ pytest-irmetrics label golden/faq.yaml --query refund --append 0
     what.add_argument(
         "--out",
         metavar="LIST.csv",
-        help="write them to a new CSV file with an empty column `rating`, for a spreadsheet",
+        help="write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet",
     )
     what.add_argument(
         "--from",
         dest="csv_file",
         metavar="LIST.csv",
-        help="append the judgments of the rows that have a rating",
+        help="append the judgments of the rows that have a rating; - is standard input",
     )
     what.add_argument(
         "--judge",
@@ -176,11 +186,18 @@ def _grade(text: str) -> Grade:
 
 
 def _label(options: argparse.Namespace) -> int:
-    golden = GoldenSet.load(options.file, custom_metrics=options.metric, shown=options.file)
+    with readable_file(options.file, ".yaml") as options.path:
+        return _label_file(options)
+
+
+def _label_file(options: argparse.Namespace) -> int:
+    golden = GoldenSet.load(options.path, custom_metrics=options.metric, shown=options.file)
     options.queries = [_find_query(golden, query_id, options.file).id for query_id in options.queries]
     runs = dict(runs_of_golden_set(Path(options.file), options.stored, options.tests, options.baseline_dir))
     if options.csv_file is not None:
-        return _append(golden, label_csv.read(Path(options.csv_file), golden), runs.values(), options)
+        with readable_file(options.csv_file) as path:
+            judgments = label_csv.read(path, options.csv_file, golden)
+        return _append(golden, judgments, runs.values(), options)
     if options.judge is not None:
         return _append(golden, list(_judgments_given(golden, runs.values(), options)), runs.values(), options)
     if options.passage is not None:
@@ -192,10 +209,8 @@ def _label(options: argparse.Namespace) -> int:
     top = wanted[: options.limit]
     _print_unpaired(runs, found)
     if options.append is not None:
-        judgments = [
-            label_csv.Judgment(options.file, one.query.id, one.doc_id, options.append) for one in top
-        ]
-        return _append(golden, judgments, runs.values(), options)
+        chosen = [label_csv.Judgment(options.file, one.query.id, one.doc_id, options.append) for one in top]
+        return _append(golden, chosen, runs.values(), options)
     if options.json:
         print_line("\n".join(["[", ",\n".join(_json_line(one, golden, options.file) for one in top), "]"]))
     elif options.out is not None:
@@ -289,17 +304,17 @@ def _json_line(one: Unjudged, golden: GoldenSet, file: str) -> str:
 
 def _write_csv(top: Sequence[Unjudged], options: argparse.Namespace) -> None:
     path = Path(options.out)
-    if path.suffix.lower() != ".csv":
+    if options.out != STANDARD and path.suffix.lower() != ".csv":
         raise CommandError(f"{options.out}: The list is CSV. Give it a name that ends in .csv.")
-    if os.path.lexists(path):
+    if options.out != STANDARD and os.path.lexists(path):
         raise CommandError(
             f"{options.out}: is there already, perhaps with ratings in it. Append those (--from), then delete it, or give "
             "another name."
         )
-    write_whole(path, label_csv.write(top))
+    write_file(options.out, label_csv.write(top))
     back = f"pytest-irmetrics label {shlex.quote(options.file)} --from {shlex.quote(options.out)}"
     how = _why_not_editable(options.file) or f"Fill in the column rating, and then: {back}"
-    print_escaped(f"{options.out}: {plural(len(top), 'document')} to judge. {how}")
+    print_about(options.out, f"{options.out}: {plural(len(top), 'document')} to judge. {how}")
 
 
 # Judgments ------------------------------------------------------------------------------------------------------
@@ -326,7 +341,7 @@ def _judgments_given(
 def _why_not_editable(file: str) -> str | None:
     """Return why judgments cannot be appended to a file and what to do instead; None for YAML, where they can."""
     path = Path(file)
-    if path.suffix.lower() in _EDITABLE_SUFFIXES:
+    if file == STANDARD or path.suffix.lower() in _EDITABLE_SUFFIXES:
         return None
     convert = shlex.join(["pytest-irmetrics", "convert", file, str(without_gz(path).with_suffix(".yaml"))])
     return (
@@ -348,7 +363,7 @@ def _append(
     options: argparse.Namespace,
 ) -> int:
     """Append judgments to the file, all of them or none, and print their places."""
-    path = Path(options.file)
+    path: Path = options.path
     refused = _why_not_editable(options.file)
     if refused is not None:
         raise CommandError(f"{options.file}: {refused}")
@@ -359,12 +374,15 @@ def _append(
 
         data, after = append_judgments(path.read_bytes(), new, path, options.file, options.metric)
         write_whole(path, data)
+    _print_edited(options)
     for query_id, documents in new.items():
         for doc_id, grade in documents.items():
-            print_escaped(f"{after.where_judged(query_id, doc_id)}: {query_id}: {doc_id} {grade:g}")
+            print_about(
+                options.file, f"{after.where_judged(query_id, doc_id)}: {query_id}: {doc_id} {grade:g}"
+            )
     count = sum(map(len, new.values()))
     also = f", {known} there already" if known else ""
-    print_escaped(f"{options.file}: {plural(count, 'judgment')} appended{also}.")
+    print_about(options.file, f"{options.file}: {plural(count, 'judgment')} appended{also}.")
     returned = _returned_documents(runs)
     unknown = [doc_id for documents in new.values() for doc_id in documents if doc_id not in returned]
     if returned and unknown:
@@ -374,6 +392,12 @@ def _append(
             sys.stderr,
         )
     return OK
+
+
+def _print_edited(options: argparse.Namespace) -> None:
+    """Write the edited golden set to standard output, if that is where FILE says it came from."""
+    if options.file == STANDARD:
+        write_file(STANDARD, options.path.read_bytes())
 
 
 def _append_passages(golden: GoldenSet, options: argparse.Namespace) -> int:
@@ -399,13 +423,15 @@ def _append_passages(golden: GoldenSet, options: argparse.Namespace) -> int:
         new.setdefault(query.id, []).append(passage)
     from pytest_irmetrics.golden.append import append_judgments  # noqa: PLC0415 - only who appends needs it
 
-    path = Path(options.file)
+    path: Path = options.path
     data, after = append_judgments(path.read_bytes(), {}, path, options.file, options.metric, new)
     write_whole(path, data)
+    _print_edited(options)
     for query_id, passages in new.items():
         for passage in passages:
-            print_escaped(
-                f"{after.where_judged(query_id, passage.key)}: {query_id}: {passage.key} {passage.grade:g}"
+            print_about(
+                options.file,
+                f"{after.where_judged(query_id, passage.key)}: {query_id}: {passage.key} {passage.grade:g}",
             )
-    print_escaped(f"{options.file}: {plural(sum(map(len, new.values())), 'judgment')} appended.")
+    print_about(options.file, f"{options.file}: {plural(sum(map(len, new.values())), 'judgment')} appended.")
     return OK

@@ -53,9 +53,12 @@ def write(unjudged: Iterable[Unjudged]) -> bytes:
     return text.getvalue().encode("utf-8-sig")
 
 
-def read(path: Path, golden: GoldenSet) -> list[Judgment]:
-    """Return the judgments of the rows that have a rating. Raises CommandError with all that is wrong."""
-    where = printable(str(path))
+def read(path: Path, shown: str, golden: GoldenSet) -> list[Judgment]:
+    """Return the judgments of the rows that have a rating; `shown` is how errors call the file.
+
+    Raises CommandError with all that is wrong.
+    """
+    where = printable(shown)
     try:
         text = read_regular(path, _MAX_BYTES).decode("utf-8-sig")
     except OSError as error:

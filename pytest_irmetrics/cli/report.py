@@ -10,6 +10,7 @@ from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, read_regular
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli.command_line import FAILED, OK, CommandError, add_command, print_escaped, print_line
+from pytest_irmetrics.cli.inputs import STANDARD, print_about, readable_file, write_file
 from pytest_irmetrics.reports import json, markdown, output
 
 if TYPE_CHECKING:
@@ -28,50 +29,67 @@ def add(commands: Commands) -> None:
         short="write a JSON report again, as HTML or Markdown",
         description=(
             "Read the JSON report of a pytest run (--ir-report=json:PATH) and write it in another form, without "
-            "running anything again. Without -o, prints Markdown."
+            "running anything again. Without -o, prints Markdown; - is standard input or output."
         ),
         examples="""
 pytest-irmetrics report quality.json -o quality.html
 pytest-irmetrics report quality.json > comment.md
 pytest-irmetrics report quality.json -o "$GITHUB_STEP_SUMMARY"
+ssh ci cat quality.json | pytest-irmetrics report - -o html:- > quality.html
 """,
     )
-    parser.add_argument("file", metavar="RECORD.json", help="what pytest --ir-report=json:PATH wrote")
+    parser.add_argument("file", metavar="RECORD.json", help="what pytest --ir-report=json:PATH wrote, or -")
     parser.add_argument(
         "-o",
         "--output",
         metavar="PATH",
-        help="where to: the form is told by the name, .html, .md or .json, or said before it, html:PATH; repeatable",
+        help="where to: the form is told by the name, .html, .md or .json, or said before it, html:PATH, also html:-; repeatable",
         action="append",
         default=[],
     )
 
 
 def _report(options: argparse.Namespace, parser: Parser) -> int:
+    named = [text for text in options.output if text.rpartition(":")[2] != STANDARD]
+    printed = [text for text in options.output if text not in named] or ([] if named else [STANDARD])
     try:
-        targets = output.parse(options.output, Path(), option="argument -o/--output: ")
+        targets = output.parse(named, Path(), option="argument -o/--output: ")
+        forms = [
+            "md"
+            if text == STANDARD
+            else output.parse([text], Path(), option="argument -o/--output: ")[0].format
+            for text in printed
+        ]
     except output.ReportPathError as error:
         parser.error(str(error))
     session = _read_report(options.file)
     try:
-        if not targets:
-            for line in markdown.render(session).splitlines():
-                print_line(to_stream(line, sys.stdout.encoding))
-            return OK
+        for form in forms:
+            _print_report(form, session)
         written, problems = output.write(targets, session)
     except ArithmeticError as error:
         raise CommandError(_damaged_message(options.file, error)) from None
     for path in written:
-        print_escaped(f"{path}: written")
+        print_about(STANDARD if forms else path, f"{path}: written")
     for problem in problems:
         print_escaped(problem, sys.stderr)
     return FAILED if problems else OK
 
 
+def _print_report(form: str, session: SessionReport) -> None:
+    """Write a report to standard output: as text for a terminal if it is Markdown, else as the bytes of the file."""
+    if form != "md":
+        write_file(STANDARD, output.rendered(form, session).encode())
+        return
+    for line in markdown.render(session).splitlines():
+        print_line(to_stream(line, sys.stdout.encoding))
+
+
 def _read_report(path: str) -> SessionReport:
     where = printable(path)
     try:
-        text = read_regular(Path(path), MAX_RUN_BYTES).decode("utf-8-sig")
+        with readable_file(path) as file:
+            text = read_regular(file, MAX_RUN_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise CommandError(
             f"{where}: cannot be read: {error.strerror or error}. Give what pytest --ir-report=json:PATH wrote."

@@ -18,6 +18,7 @@ from pytest_irmetrics.cli.command_line import (
     CommandError,
     add_baseline_dir_option,
     add_command,
+    add_format_option,
     add_metric_option,
     add_metrics_option,
     add_test_option,
@@ -26,6 +27,7 @@ from pytest_irmetrics.cli.command_line import (
 )
 from pytest_irmetrics.cli.inputs import (
     USUAL_METRICS,
+    load_golden,
     metrics_beyond,
     no_run_message,
     runs_of_golden_set,
@@ -34,7 +36,6 @@ from pytest_irmetrics.cli.inputs import (
 )
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
-from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.failure import query_in_full
 from pytest_irmetrics.thresholds import Gates
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
 
@@ -80,8 +81,9 @@ pytest-irmetrics show golden/faq.yaml refund --run quality.json --test dense
         "--run",
         dest="stored",
         metavar="RUN",
-        help="a baseline, a JSON report, or a TREC run, in place of the baselines",
+        help="a baseline, a JSON report, or a TREC run, in place of the baselines; - is standard input",
     )
+    add_format_option(parser)
     add_test_option(parser)
     add_metrics_option(parser)
     add_baseline_dir_option(parser)
@@ -89,7 +91,7 @@ pytest-irmetrics show golden/faq.yaml refund --run quality.json --test dense
 
 
 def _show(options: argparse.Namespace) -> int:
-    golden = GoldenSet.load(options.file, custom_metrics=options.metric, shown=options.file)
+    golden = load_golden(options.file, options.metric, options.form)
     query = golden.find(options.query)
     if query is None:
         raise CommandError(_unknown_query(options.file, options.query, golden))

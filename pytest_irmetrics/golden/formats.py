@@ -46,7 +46,7 @@ _READERS = {
     "trec": ("pytest_irmetrics.golden.trec", "read_qrels"),
     "jsonl": ("pytest_irmetrics.golden.jsonl", "read_jsonl"),
     "csv": ("pytest_irmetrics.golden.tables", "read_table"),
-    "tsv": ("pytest_irmetrics.golden.tables", "read_table"),
+    "tsv": ("pytest_irmetrics.golden.tables", "read_tsv"),
     "beir": ("pytest_irmetrics.golden.beir", "read_folder"),
     "quepid": ("pytest_irmetrics.golden.quepid", "read_quepid"),
 }

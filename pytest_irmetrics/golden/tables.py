@@ -22,17 +22,25 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.golden.table_rows import QueryRows
 
-__all__ = ["read_table"]
+__all__ = ["read_table", "read_tsv"]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 
-def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
-    """Read a golden set in CSV or, with the suffix ``.tsv``, in TSV; a split of a BEIR folder, too. Raises GoldenSetError."""
-    data = read_plain_bytes(path, shown, MAX_BYTES)
-    tabs = without_gz(path).suffix.lower() == ".tsv"
-    if tabs and is_split(data):
+def read_tsv(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
+    """Read a golden set in TSV, or a split of a BEIR folder. Raises GoldenSetError."""
+    if is_split(read_plain_bytes(path, shown, MAX_BYTES)):
         return read_split(path, shown, custom_metrics)
+    return _read(path, shown, tabs=True)
+
+
+def read_table(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - as every reader
+    """Read a golden set in CSV, with commas, semicolons or tabs. Raises GoldenSetError."""
+    return _read(path, shown, tabs=False)
+
+
+def _read(path: Path, shown: str, *, tabs: bool) -> GoldenSet:
+    data = read_plain_bytes(path, shown, MAX_BYTES)
     problems = Problems(shown)
     if path.name.lower().endswith(".topics.tsv"):
         qrels = f"{path.name[: -len('.topics.tsv')]}.qrels"

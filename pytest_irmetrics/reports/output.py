@@ -119,7 +119,7 @@ def write(targets: Iterable[Target], session: SessionReport) -> tuple[list[str],
             if target.appends:
                 _append(target.path, session)
             else:
-                write_output(target.path, _rendered(target, session).encode())
+                write_output(target.path, rendered(target.format, session).encode())
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             problems.append(f"the report {shown} was not written: {reason}.")
@@ -134,9 +134,10 @@ def _shown(target: Target) -> str:
     return path_below(target.path)
 
 
-def _rendered(target: Target, session: SessionReport) -> str:
+def rendered(form: str, session: SessionReport) -> str:
+    """Return a report in one of `FORMATS`."""
     # Imported here: HTML needs Jinja2, and a run should load no more formats than it writes.
-    render: Callable[[SessionReport], str] = import_module(FORMATS[target.format]).render
+    render: Callable[[SessionReport], str] = import_module(FORMATS[form]).render
     return render(session)
 
 
