@@ -1,0 +1,93 @@
+"""Running Git: nothing that a repository configures is run, and no command is waited for without end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_irmetrics.base import git_program
+from pytest_irmetrics.base.git import Repository
+from pytest_irmetrics.base.git_program import GitTimeoutError, UnknownRevisionError
+from tests.git_repository import git, isolate_git, needs_git, new_repository, write_and_commit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = needs_git
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="its programs are shell scripts")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a repository with one commit, which holds the file `a/run.json`."""
+    isolate_git(monkeypatch)
+    made = new_repository(tmp_path / "work")
+    write_and_commit(made, {"a/run.json": "one\n"}, "first")
+    return made
+
+
+@posix
+def test_nothing_that_a_repository_configures_is_run(folder: Path, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    script = tmp_path / "script"
+    script.write_text(f'#!/bin/sh\necho "$0 $@" >> {ran}\ncat\n')
+    script.chmod(0o755)
+    first = write_and_commit(folder, {".gitattributes": "* diff=x filter=x\n", "a/run.json": "line\n" * 50})
+    git(folder, "mv", "a/run.json", "a/new.json")
+    write_and_commit(folder, {"a/new.json": "line\n" * 49})
+    for key in (
+        "diff.x.textconv",
+        "diff.x.command",
+        "diff.external",
+        "filter.x.smudge",
+        "filter.x.clean",
+        "filter.x.process",
+        "core.fsmonitor",
+        "core.pager",
+        "core.editor",
+        "core.sshCommand",
+        "core.askPass",
+        "gpg.program",
+        "credential.helper",
+        "alias.rev-parse",
+        "pager.ls-tree",
+        "trace2.eventTarget",
+    ):
+        git(folder, "config", key, str(script))
+    git(folder, "config", "log.showSignature", "true")
+    for hook in ("post-index-change", "reference-transaction", "post-checkout", "fsmonitor-watchman"):
+        target = folder / ".git" / "hooks" / hook
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(script.read_bytes())
+        target.chmod(0o755)
+    ran.unlink(missing_ok=True)
+    with Repository(folder) as repository:
+        assert repository.merge_base("HEAD") == repository.commit()
+        assert repository.read_file(first, "a/run.json") == b"line\n" * 50
+        assert len(list(repository.history("a/new.json"))) == 3
+        assert repository.renames(first, "a") == {"a/new.json": "a/run.json"}
+        assert repository.entries("HEAD", "a")
+        with pytest.raises(UnknownRevisionError):
+            repository.commit("origin/none")
+    assert not ran.exists(), ran.read_text()
+
+
+@posix
+def test_a_git_that_hangs_is_ended(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = Repository(folder)
+    oid = git(folder, "rev-parse", "HEAD:a/run.json")
+    script = tmp_path / "bin" / "git"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\nexec sleep 60\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(git_program, "TIME_LIMIT", 0.2)
+    with pytest.raises(GitTimeoutError, match=r"git rev-parse did not end within 0.2 s"):
+        Repository(folder)
+    monkeypatch.setattr(repository._git, "_git", str(script))
+    with pytest.raises(GitTimeoutError, match=r"git cat-file did not end within 0.2 s"):
+        repository.read(oid)
