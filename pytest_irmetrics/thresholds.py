@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BASELINE_WORDS",
+    "COMPARING_WORDS",
     "QUERY_WORDS",
     "WORDS",
     "Gate",
@@ -33,12 +34,15 @@ __all__ = [
     "resolve",
 ]
 
-WORDS = ("min", "max", "max_drop", "min_each", "max_lost", "significance")
+WORDS = ("min", "max", "max_drop", "min_each", "max_lost", "significance", "min_gain")
 QUERY_WORDS = ("min", "max_drop")
 """The words that a query's own threshold may have: the others are about many queries."""
 
 BASELINE_WORDS = ("max_drop", "max_lost")
-"""The words that hold a run against the baseline."""
+"""The words that hold a run against the baseline: it must not have become worse."""
+
+COMPARING_WORDS = (*BASELINE_WORDS, "min_gain")
+"""The words that hold a run against another, which need not be the baseline."""
 
 BY_DEFAULT = "the setting ir_max_drop"
 """The origin of a `max_drop` that no threshold sets."""
@@ -155,7 +159,7 @@ def read_limit(metric: Metric, word: str, value: object) -> Limit | None:
     """Read the limit that `word` sets on `metric`: a number, its text, ``"5%"`` for `max_drop`, or ``"off"`` (None).
 
     Ranges: `min`, `max` and `min_each` within the metric's own; `max_drop` from 0 to the width of that range, or
-    from 0% to 100%; `max_lost` a whole number from 0; `significance` between 0 and 1, both excluded. A latency has
+    from 0% to 100%; `min_gain` from 0 to that width; `max_lost` a whole number from 0; `significance` between 0 and 1, both excluded. A latency has
     `max` alone. Raises ThresholdError.
     """
     check_word(word)
@@ -171,7 +175,12 @@ def read_limit(metric: Metric, word: str, value: object) -> Limit | None:
     number = _number(value if text is None else text)
     if number is None:
         shown = quote(value) if isinstance(value, str) else _short_repr(value)
-        example = {"max_drop": "0.01 or 5%", "max_lost": "3", "significance": "0.05"}.get(word, "0.7")
+        example = {
+            "max_drop": "0.01 or 5%",
+            "max_lost": "3",
+            "significance": "0.05",
+            "min_gain": "0.01",
+        }.get(word, "0.7")
         raise ThresholdError(
             f"`{word}` of {metric} is {shown}, which is not a number. Write for example {example}, or off."
         )
@@ -329,6 +338,19 @@ def _check_drop(metric: Metric, word: str, limit: Limit) -> Limit:
     return limit
 
 
+def _check_gain(metric: Metric, word: str, limit: Limit) -> Limit:
+    """Require a rise from 0 to the width of the metric's range."""
+    if limit.value < 0:
+        raise ThresholdError(
+            f"`{word}` of {metric} is {limit}. Write how far it must rise, 0 or more; `max_drop` says how far it may fall."
+        )
+    if limit.value > metric.upper - metric.lower:
+        raise ThresholdError(
+            f"`{word}` of {metric} is {limit}, further than it can rise. Write for example 0.01."
+        )
+    return limit
+
+
 def _check_count(metric: Metric, word: str, limit: Limit) -> Limit:
     """Require a whole number of queries."""
     if limit.value < 0 or limit.value != int(limit.value):
@@ -349,6 +371,7 @@ _CHECKS: Mapping[str, Callable[[Metric, str, Limit], Limit]] = {
     "max_drop": _check_drop,
     "max_lost": _check_count,
     "significance": _check_level,
+    "min_gain": _check_gain,
 }
 """Word → what its limit must be; the other words hold a score."""
 

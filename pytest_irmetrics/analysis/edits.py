@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.analysis.evaluation_notes import xfail_reason
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
-from pytest_irmetrics.thresholds import BASELINE_WORDS
+from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -171,8 +171,8 @@ def _on_tags(comparison: Comparison, against: str, gates: Gates) -> Iterator[str
         ]
         if moved:
             words = {gate.word for gate in gates if gate.tag == tag}
-            today = [f"`{word}`" for word in sorted(words - {*BASELINE_WORDS, "significance"})]
-            compared = " It is gated as it is, and as it was." if words & {*BASELINE_WORDS} else ""
+            today = [f"`{word}`" for word in sorted(words - {*COMPARING_WORDS, "significance"})]
+            compared = " It is gated as it is, and as it was." if words & {*COMPARING_WORDS} else ""
             alone = f" {joined(today)} of it gates today's queries alone." if today else ""
             yield (
                 f"The slice {tag} has other queries than when {against} was stored: {', and '.join(moved)}.{compared}{alone}"

@@ -22,15 +22,15 @@ from pytest_irmetrics.reports.item_report import (
 from pytest_irmetrics.thresholds import BASELINE_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.analysis.selftest import Selftest
-    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.comparison import Comparison, MetricChange
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Gates
+    from pytest_irmetrics.thresholds import Gate, Gates
 
 _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
@@ -42,6 +42,7 @@ _GATE_TEXTS = {
     "min_each": "each≥{}",
     "max_lost": "lost≤{}",
     "significance": "p<{}",
+    "min_gain": "gain≥{}",
 }
 
 
@@ -122,9 +123,7 @@ class ItemResult:
             verdict=self._verdict(metric, tag),
             interval=None if change is None or change.changed < MIN_CHANGED else change.interval,
             bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
-            allowed=words["max_drop"].limit.absolute(change.baseline)
-            if change is not None and "max_drop" in words
-            else None,
+            allowed=_allowed(words, change),
             unpaired=0 if change is None else asked - change.n,
             cut=self._cut(metric),
             changed=None if change is None else change.changed,
@@ -317,6 +316,12 @@ class ItemResult:
                     f"{name} {score_text(row.baseline, row.now)} → {score_text(row.now, row.baseline)} "
                     f"({signed_text(row.delta)})"
                 )
+
+
+def _allowed(words: Mapping[str, Gate], change: MetricChange | None) -> float | None:
+    """Return the limit on how far a mean moves: how far it may fall, or else must rise; None where there is none."""
+    gate = words.get("max_drop") or words.get("min_gain")
+    return None if change is None or gate is None else gate.limit.absolute(change.baseline)
 
 
 def _most_telling(verdict: Verdict) -> Sequence[str]:

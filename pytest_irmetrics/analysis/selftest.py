@@ -30,7 +30,7 @@ class Selftest(NamedTuple):
     intact: Evaluation
     """The stored run, over the queries whose id, text and params are as they were stored."""
     gates: Gates
-    """The gates but those on latency, which a stored run does not have."""
+    """The gates but those on latency, which a stored run does not have, and ``min_gain``, which no run has over itself."""
     verdicts: tuple[Verdict, ...]
     """The verdicts on the intact run; a gate that fails here catches nothing."""
     comparison: Comparison
@@ -55,7 +55,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, *, against: str, update: st
     ``update`` (the command that stores a new one) are for the verdicts on the intact run. A degradation that lowers
     no score is left out. Raises EvaluationError where a user's own metric raises on a degraded ranking.
     """
-    gates = Gates(gate for gate in gates if gate.metric.kind != "latency")
+    gates = Gates(gate for gate in gates if gate.metric.kind != "latency" and gate.word != "min_gain")
     itself = Comparison(baseline, baseline)
     intact = itself.now
     verdicts = decide(intact, gates, comparison=itself, against=against, update_command=update)

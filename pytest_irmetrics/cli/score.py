@@ -26,7 +26,7 @@ from pytest_irmetrics.evaluation import evaluate_run, judged_metrics
 from pytest_irmetrics.gates import decide
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.texts import now_text, row_name
-from pytest_irmetrics.thresholds import BASELINE_WORDS, Gates, resolve
+from pytest_irmetrics.thresholds import COMPARING_WORDS, Gates, resolve
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
 
-_COMPARING_WORDS = (*BASELINE_WORDS, "significance")
+_NOT_ALONE = (*COMPARING_WORDS, "significance")
 """The words of thresholds that one run alone cannot be held to."""
 
 
@@ -105,7 +105,7 @@ def _result(
     gates = Gates(
         gate
         for gate in resolve([golden.thresholds])
-        if gate.metric in evaluation.metrics and gate.word not in _COMPARING_WORDS
+        if gate.metric in evaluation.metrics and gate.word not in _NOT_ALONE
     )
     verdicts = tuple(verdict for verdict in decide(evaluation, gates) if verdict.state != "not checked")
     return ItemResult(evaluation, gates, verdicts), beyond

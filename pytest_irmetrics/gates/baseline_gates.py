@@ -1,4 +1,4 @@
-"""Gates against the baseline: how far a mean may fall (``max_drop``), and how many queries may be lost (``max_lost``).
+"""Gates against the baseline: how far a mean may fall or must rise (``max_drop``, ``min_gain``), and how many queries may be lost.
 
 Each regression is measured twice where the golden set was edited since the baseline was stored: under today's labels and
 under the stored ones. The gate fails if either falls too far, so that no edit of labels alone makes a failure pass.
@@ -82,7 +82,7 @@ class BaselineJudge:
             yield Verdict("failed", text, "baseline", details=details)
 
     def judge(self, gate: Gate) -> Verdict:
-        """Judge a ``max_drop`` or ``max_lost``."""
+        """Judge a ``max_drop``, ``max_lost`` or ``min_gain``."""
         depth = self._depth_below_cutoff(gate)
         if depth is not None:
             text, details = wording.too_shallow(gate, depth, self._against, self._update_command)
@@ -92,6 +92,8 @@ class BaselineJudge:
             text = wording.too_few_paired_in_slice(gate, share, self._against)
             details = (wording.pair_again(self._update_command),) if not self._storing else ()
             return verdict_on(gate, self._failure, text, details=details)
+        if gate.word == "min_gain":
+            return self._judge_gain(gate)
         regression = self._regressions.get(gate)
         return self._over_nothing(gate) if regression is None else self._verdict(regression)
 
@@ -168,6 +170,29 @@ class BaselineJudge:
             limit=regression.allowed,
             shares=[cost / total for cost in lost],
             as_stored=as_stored,
+        )
+
+    def _judge_gain(self, gate: Gate) -> Verdict:
+        """Hold the rise of a mean against ``min_gain``, under today's labels and under the stored ones."""
+        comparison = self._comparison
+        labels: Sequence[LabelPart] = ()
+        change = comparison.change(gate.metric, gate.tag)
+        if not change.n:
+            return self._over_nothing(gate)
+        under_stored = comparison.under_stored_labels
+        then = None if under_stored is None else under_stored.change(gate.metric, gate.tag)
+        if under_stored is not None and then is not None and then.n and then.delta < change.delta:
+            labels = comparison.changed_labels(gate.tag)
+            comparison, change = under_stored, then
+        holds = at_least(change.delta, gate.limit.value)
+        return verdict_on(
+            gate,
+            "passed" if holds else self._failure,
+            wording.gain(gate, change, self._against, labels),
+            queries=() if holds else change.worse,
+            details=[*wording.gain_details(change, comparison.run_noise(gate.metric, gate.tag))],
+            limit=gate.limit.value,
+            as_stored=bool(labels),
         )
 
     def _over_nothing(self, gate: Gate) -> Verdict:

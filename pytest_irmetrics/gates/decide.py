@@ -11,7 +11,7 @@ from pytest_irmetrics.gates.baseline_gates import BaselineJudge
 from pytest_irmetrics.gates.query_gates import judge_queries
 from pytest_irmetrics.gates.verdict import Verdict, at_least, verdict_on
 from pytest_irmetrics.metrics import Metric
-from pytest_irmetrics.thresholds import BASELINE_WORDS
+from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,7 +76,7 @@ def decide(
                 verdicts.append(_significance_alone(gate, judge))
         elif single_queries_only:
             continue
-        elif gate.word in BASELINE_WORDS:
+        elif gate.word in COMPARING_WORDS:
             verdicts.append(_without_baseline(gate) if judge is None else judge.judge(gate))
         else:
             verdicts.append(_bound(evaluation, gate))

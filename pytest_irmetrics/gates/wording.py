@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
+from pytest_irmetrics.comparison import MIN_CHANGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -102,7 +103,8 @@ def min_each(gate: Gate, judged: int, below: Sequence[float]) -> str:
 
 def without_baseline(gate: Gate, query_id: str | None = None) -> str:
     """Say that a gate needs a baseline, and this run has none."""
-    return f"{subject(gate, query_id)}: {gate.word} {gate.limit} is not checked without --ir-baseline."
+    other = "check(against=…) or " if gate.word == "min_gain" else ""
+    return f"{subject(gate, query_id)}: {gate.word} {gate.limit} is not checked without {other}--ir-baseline."
 
 
 def significance_alone(gate: Gate) -> str:
@@ -214,6 +216,43 @@ def _drop(regression: Regression, against: str) -> str:
     return f"{name} {moved} from {against}; {rule}{more}."
 
 
+def gain(gate: Gate, change: MetricChange, against: str, labels: Sequence[LabelPart] = ()) -> str:
+    """Say how far a mean rose over the other run, and how far it must; ``labels`` as in `regression`."""
+    limit = gate.limit.value
+    size = score_text(abs(change.delta), limit)
+    if abs(change.delta) <= TOLERANCE:
+        moved = f"did not move from {against}"
+    elif change.delta > 0:
+        moved = f"rose by {size} over {against}"
+    else:
+        moved = f"fell by {size} from {against}"
+    lead = _under_stored(labels, against) if labels else ""
+    return (
+        f"{lead}{subject(gate)} {moved}, to {score_text(change.now, change.baseline)}; a rise of at least "
+        f"{score_text(limit, abs(change.delta))} is required."
+    )
+
+
+def gain_details(change: MetricChange, noise: RunNoise | None) -> Iterator[str]:
+    """Say what a rise that ``min_gain`` asks for is made of."""
+    yield _counts(change)
+    if noise is not None and noise.deviation > 0:
+        yield _noise(noise, noise.margin)
+    elif change.interval is not None and change.changed >= MIN_CHANGED:
+        low, high = change.interval
+        yield (
+            f"Over other queries drawn like these: 95 % interval {signed_text(low, digits=3)} to "
+            f"{signed_text(high, digits=3)}."
+        )
+
+
+def _counts(change: MetricChange) -> str:
+    """Count the queries of a change that are worse, better and the same."""
+    worse, better = len(change.worse), len(change.better)
+    same = change.n - worse - better
+    return f"{plural(change.n, *_QUERY)}: {worse:,} worse, {better:,} better, {same:,} same."
+
+
 def _loss(regression: Regression, against: str) -> str:
     lost, scored = len(regression.change.lost), len(regression.change.before)
     return (
@@ -256,9 +295,7 @@ def _drop_details(regression: Regression) -> Iterator[str]:
     if labels is not None and abs(labels) > TOLERANCE:
         then = (change.baseline or 0.0) - labels
         yield _shares_of_drop(then, change.now, change.delta, regression.comparison.changed_labels())
-    worse, better = len(change.worse), len(change.better)
-    same = change.n - worse - better
-    yield f"{plural(change.n, *_QUERY)}: {worse:,} worse, {better:,} better, {same:,} same."
+    yield _counts(change)
     if noise is not None:
         yield _noise(noise, regression.allowed)
     if regression.failed:

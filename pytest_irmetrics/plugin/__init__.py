@@ -134,7 +134,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "ir_threshold(metric, min=None, *, max=None, max_drop=None, min_each=None, max_lost=None, "
-        "significance=None, tag=None): what fails the test; repeatable.",
+        "significance=None, tag=None, min_gain=None): what fails the test; repeatable.",
     )
     if config.getoption("ir_baseline") and config.getoption("ir_baseline_update"):
         raise pytest.UsageError(

@@ -49,7 +49,7 @@ class ScoreRow:
     bounds: list[float] = field(default_factory=list)
     """The values of ``min`` and ``max``; ``now`` is printed with enough digits to differ from them where it does."""
     allowed: float | None = None
-    """How far the mean may fall (``max_drop``), as an absolute number on the metric's scale."""
+    """How far the mean may fall (``max_drop``), or must rise (``min_gain``), as an absolute number on the metric's scale."""
     unpaired: int = 0
     """How many queries are in ``full`` and not in ``now``."""
     cut: int | None = None

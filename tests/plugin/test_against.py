@@ -123,3 +123,23 @@ def test_another_run_is_not_called_a_baseline_to_be_stored(project, marks, run, 
     text = printed(result)
     assert told_with in text
     assert "--ir-baseline-update" not in text
+
+
+@pytest.mark.parametrize(("gain", "outcome"), [("0.3", "passed"), ("0.4", "failed")])
+def test_an_experiment_must_rise_over_what_it_is_compared_with(project, gain, outcome):
+    project.test(
+        ['ir_golden("golden/*.yaml")', f'ir_threshold("mrr", min_gain={gain})'],
+        'irmetrics.check(against=lambda query, k: ["doc-12", "doc-1"][:k])',
+    )
+    result = project.run("-v")
+    result.assert_outcomes(**{outcome: 1})
+    said = printed(result)
+    assert f"gain≥{gain}" in said
+    assert ("mrr rose by 0.3333 over the other retriever" in said) == (outcome == "failed")
+
+
+def test_a_rise_that_nothing_was_compared_for_is_told(project):
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", min_gain=0.1)'])
+    result = project.run()
+    result.assert_outcomes(passed=1)
+    assert "mrr: min_gain 0.1 is not checked without check(against=…) or --ir-baseline." in printed(result)

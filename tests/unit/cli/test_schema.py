@@ -30,7 +30,7 @@ VALID = {
         thresholds:
           ndcg@10: 0.70
           mrr: {min: 0.80, max_drop: 0.01, min_each: 0, max_lost: 3, significance: 0.05, x-why: because}
-          P@5: {max_drop: 5%, min: off}
+          P@5: {max_drop: 5%, min: off, min_gain: 0.02}
           recall: off
           hit@3: ".5"
           latency_p95: {max: 250}
@@ -108,6 +108,8 @@ INVALID = {
     "an unknown word": "thresholds: {ndcg@10: {mn: 0.5}}\nqueries: [{query: a, relevant: b}]",
     "a drop below 0": "thresholds: {ndcg@10: {max_drop: -0.1}}\nqueries: [{query: a, relevant: b}]",
     "a drop over 1": "thresholds: {ndcg@10: {max_drop: 5}}\nqueries: [{query: a, relevant: b}]",
+    "a gain below 0": "thresholds: {ndcg@10: {min_gain: -0.1}}\nqueries: [{query: a, relevant: b}]",
+    "a query's min_gain": "queries: [{query: a, relevant: b, thresholds: {ndcg: {min_gain: 0.1}}}]",
     "half a lost query": "thresholds: {ndcg@10: {max_lost: 0.5}}\nqueries: [{query: a, relevant: b}]",
     "significance of 1": "thresholds: {ndcg@10: {significance: 1}}\nqueries: [{query: a, relevant: b}]",
     "a latency's min": "thresholds: {latency_p95: 100}\nqueries: [{query: a, relevant: b}]",

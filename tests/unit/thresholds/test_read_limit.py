@@ -70,6 +70,8 @@ class TestReadLimit:
             ("max_lost", "3", Limit(3)),
             ("significance", "0.05", Limit(0.05)),
             ("min_each", Fraction(1, 2), Limit(0.5)),
+            ("min_gain", "0.01", Limit(0.01)),
+            ("min_gain", 0, Limit(0)),
         ],
     )
     def test_reads_numbers_and_their_text(self, word, value, limit):
@@ -127,6 +129,9 @@ class TestReadLimit:
             ("max_drop", "-1%", "from 0% to 100%"),
             ("max_drop", "%", "from 0% to 100%"),
             ("max_lost", -1, "whole number"),
+            ("min_gain", -0.01, "how far it must rise, 0 or more; `max_drop` says how far it may fall"),
+            ("min_gain", 1.5, "further than it can rise"),
+            ("min_gain", "5%", "only `max_drop` takes per cent"),
             ("max_lost", 1.5, "whole number"),
             ("max_lost", "5%", "only `max_drop` takes per cent"),
             ("min", "70%", "only `max_drop` takes per cent"),
