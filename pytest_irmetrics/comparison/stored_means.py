@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from pytest_irmetrics.comparison.comparison import Comparison
+    from pytest_irmetrics.run.answer import Answers
 
 
 class WrongMean(NamedTuple):
@@ -92,6 +93,12 @@ def means_as_stored(run: Run) -> dict[str, float]:
         return {}
     found = _means_of(run, metrics, [i for i, answer in run.answers.items() if answer.xfail])
     return {metric.name: mean for metric, mean in found.items() if mean is not None}
+
+
+def with_answers(run: Run, answers: Answers) -> Run:
+    """Return a stored run with some answers exchanged or added, and its means computed anew."""
+    changed = Run.of({**run.answers, **answers}, run.depth, run.golden_set, run.relevance_level, run.means)
+    return Run.of(changed.answers, run.depth, run.golden_set, run.relevance_level, means_as_stored(changed))
 
 
 def _wrong_over(run: Run, told: dict[Metric, float], excluded: Collection[str]) -> list[WrongMean]:

@@ -65,8 +65,12 @@ def decide(
             file=file,
         )
     verdicts = [*_forbidden(evaluation), *_wrongly_answered(evaluation, gates)]
-    if judge is not None and not single_queries_only:
-        verdicts += [*judge.judge_means(), *judge.judge_pairing()]
+    if judge is not None:
+        # Where single answers of a baseline are replaced, the others stay, and must not have been edited.
+        if storing == single_queries_only:
+            verdicts += judge.judge_means()
+        if not single_queries_only:
+            verdicts += judge.judge_pairing()
     for gate in gates:
         if gate.word == "min_each":
             if not single_queries_only or _without_own_min(evaluation, gate):

@@ -75,7 +75,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ir-baseline-update",
         action="store_true",
         default=False,
-        help="Store this run as the baseline of each test that passes; drops are printed, not gated.",
+        help="Store this run as the baseline of each test that passes; drops are printed, not gated. With --ir-query: "
+        "replace the answers of these queries alone.",
     )
     group.addoption(
         "--ir-report",

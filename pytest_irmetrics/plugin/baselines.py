@@ -66,8 +66,9 @@ def read_stored_run(
     if against is not None or not (settings.baseline or settings.update):
         return None
     path = item.baseline_file
+    replacing_all = settings.update and not settings.only_queries
     if not path.exists():
-        if settings.update:
+        if replacing_all:
             return None
         raise RunError(_missing_baseline(item, path))
     from pytest_irmetrics.reports.item_report import OWN_BASELINE  # noqa: PLC0415 - only a run that gates pays for it
@@ -75,9 +76,14 @@ def read_stored_run(
     try:
         shown = item.session.shown(path)
         run = require_queries(read_baseline(path, like=like, shown=shown), f"{shown}:1: this run", CURE)
+        if settings.update and settings.only_queries:
+            from pytest_irmetrics.analysis.accepted_queries import require_asked_alike  # noqa: PLC0415 - few runs accept single queries
+
+            command = item.command("--ir-baseline-update")
+            require_asked_alike(run, item.depth, settings.repeat, shown, command)
         return StoredRun(run, OWN_BASELINE, shown)
     except RunError as error:
-        if not settings.update:
+        if not replacing_all:
             raise
         note(f"Nothing was compared with the baseline that is there, and only a pass replaces it. {error}")
         return None

@@ -12,6 +12,7 @@ from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
+    from pytest_irmetrics.analysis.accepted_queries import AcceptedQueries
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.plugin.item import GatedItem
 
@@ -23,15 +24,11 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     config, settings = item.node.config, item.settings
     golden = result.evaluation.golden
     wanted = bool(settings.only_queries) or item.verbosity >= 2 or bool(config.getoption("ir_report"))
-    updating = (
-        settings.update
-        and result.checked
-        and not result.failed
-        and not settings.only_queries
-        and (own or against is None)
-    )
+    updating = settings.update and result.checked and not result.failed and (own or against is None)
     reporting = bool(config.getoption("ir_report")) and not result.evaluation.errors
-    run = _run_to_store(item, result.evaluation).dumps() if updating or reporting else None
+    run = _run_to_store(item, result.evaluation) if updating or reporting else None
+    text = None if run is None else run.dumps()
+    accepted = _accepted_queries(result, run) if updating and settings.only_queries else None
     return ItemReport(
         nodeid=item.node.nodeid,
         golden_set=item.golden_name(golden),
@@ -49,11 +46,12 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
         no_answer_count=sum(query.no_answer for query in result.evaluation.counted),
         xfail_count=len(result.evaluation.known_bad),
         queries=result.query_reports(everything=wanted),
-        lowered=list(result.lowered()) if settings.update else [],
+        lowered=_lowered(item, result, accepted),
+        accepted="" if accepted is None else accepted.text,
         unbound=item.session.unbound(golden) if result.checked else [],
         baseline_file=path_in_root(config, item.baseline_file) if updating else None,
-        baseline_text=run if updating else None,
-        run=run if reporting else None,
+        baseline_text=(text if accepted is None else accepted.run.dumps()) if updating else None,
+        run=text if reporting else None,
         against=against,
         look=item.command(*(["--ir-baseline"] if own else [])),
         accept=item.command("--ir-baseline-update") if own and result.acceptable else None,
@@ -62,6 +60,23 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
         selftest=list(result.selftest.degradations) if result.selftest is not None else None,
         advice=list(result.selftest.advice) if result.selftest is not None else [],
     )
+
+
+def _accepted_queries(result: ItemResult, asked: Run | None) -> AcceptedQueries | None:
+    """Return the baseline in which the queries that were asked have today's answers, in place of one of these alone."""
+    if asked is None or result.comparison is None:
+        return None
+    from pytest_irmetrics.analysis.accepted_queries import accept_queries  # noqa: PLC0415 - few runs accept single queries
+
+    return accept_queries(result.comparison, asked, result.leading_metric)
+
+
+def _lowered(item: GatedItem, result: ItemResult, accepted: AcceptedQueries | None) -> list[str]:
+    """Say which means a new baseline lowers; with ``--ir-query`` those of the baseline, not of the queries asked."""
+    settings = item.settings
+    if accepted is not None:
+        return list(accepted.lowered)
+    return list(result.lowered()) if settings.update and not settings.only_queries else []
 
 
 def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:

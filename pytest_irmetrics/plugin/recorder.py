@@ -115,7 +115,10 @@ class Recorder:
             self._problems.append(str(error))
             attempt.item_report = replace(item_report, lowered=[])
         else:
-            self._stored.append(f"{shown}: {'stored' if changed else 'unchanged'}")
+            stored = "stored" if changed else "unchanged"
+            self._stored.append(
+                f"{shown}: {stored}{f'; {item_report.accepted}' if item_report.accepted else ''}"
+            )
 
     def _shown(self, in_root: str) -> str:
         return shown_path(self._config, self._config.rootpath / in_root)
@@ -207,7 +210,7 @@ class Recorder:
 
     def _unstored_notes(self) -> Iterator[str]:
         """Yield a note on the tests whose baseline an updating run did not store, as they failed or their worker crashed."""
-        if not self._config.getoption("ir_baseline_update") or self._config.getoption("ir_query"):
+        if not self._config.getoption("ir_baseline_update"):
             return
         failed = [nodeid for nodeid, attempt in sorted(self._attempts.items()) if _failed_to_store(attempt)]
         if failed:

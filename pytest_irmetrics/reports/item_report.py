@@ -183,6 +183,8 @@ class ItemReport:
     """Which means rose further from the baseline than they may fall, and by how much, where that is not stored."""
     lowered: list[str] = field(default_factory=list)
     """In an updating run: which means the new baseline lowers, and by how much."""
+    accepted: str = ""
+    """In a run that replaces the answers of single queries in the baseline: which, and how many others it leaves."""
     unbound: list[str] = field(default_factory=list)
     """``metric [tag]`` of each limit in the settings whose tag no query of this golden set has."""
     against: str | None = None

@@ -58,7 +58,13 @@ def _lines(session: SessionReport) -> Iterator[str]:
 def _test(item: ItemReport, outcome: str | None) -> Iterator[str]:
     data = as_json(item)
     run = data.pop("run")
-    for key in ("baseline_file", "baseline_text", "quiet_notes", "gains"):  # for the controller alone
+    for key in (
+        "baseline_file",
+        "baseline_text",
+        "quiet_notes",
+        "gains",
+        "accepted",
+    ):  # for the controller alone
         del data[key]
     yield "{\n"
     for key, value in data.items():

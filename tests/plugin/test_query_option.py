@@ -18,7 +18,7 @@ def test_a_golden_set_without_the_query_asked_for_needs_no_baseline(stored):
 def test_only_the_query_asked_for_is_shown_and_nothing_is_stored(stored):
     before = stored.baseline.read_bytes()
     make_ranking_worse(stored)
-    result = stored.run("--ir-baseline-update", "--ir-query", "refund")
+    result = stored.run("--ir-baseline", "--ir-query", "refund")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
         ["*Only single queries were judged*", "*rank*was*grade*document", "*3*1*3*doc-9", "*-*2*1*doc-4"]

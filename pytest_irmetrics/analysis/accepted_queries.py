@@ -1,0 +1,91 @@
+"""Accept single queries: put their answers in the place of those in a stored baseline, and say what was accepted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.comparison.stored_means import with_answers
+from pytest_irmetrics.run import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.run import Run
+
+_MAX_NAMED = 5
+"""Queries that the sentence on what was accepted names."""
+
+
+class AcceptedQueries(NamedTuple):
+    """A baseline in which some queries have today's answers, and what to say of that."""
+
+    run: Run
+    text: str
+    """Which queries were accepted, with their scores before and now, and how many were not."""
+    lowered: tuple[str, ...]
+    """Which means of the baseline that lowers, and by how much."""
+
+
+def require_asked_alike(stored: Run, depth: int, repeat: int, file: str, update_command: str) -> None:
+    """Raise RunError where a run that replaces some answers of a baseline asks for more, less or more often than that."""
+    again = f"or store all queries anew: {update_command}"
+    if stored.depth is not None and stored.depth != depth:
+        raise RunError(
+            f"{file}: holds {plural(stored.depth, 'result')} a query, and this run asks for {depth}, so that single answers "
+            f"cannot be replaced. Set ir_depth = {stored.depth}, {again}"
+        )
+    repeats = max((len(answer.rankings) for answer in stored.answers.values()), default=repeat)
+    if repeats != repeat:
+        raise RunError(
+            f"{file}: holds {plural(repeats, 'answer')} to a query, and this run asks {plural(repeat, 'time')}, so that single "
+            f"answers cannot be replaced. Ask as often: --ir-repeat={repeats}, {again}"
+        )
+
+
+def accept_queries(comparison: Comparison, asked: Run, metric: Metric | None) -> AcceptedQueries:
+    """Replace the answers of a comparison's baseline by those of `asked`, with what it says of texts and judgments.
+
+    All other queries stay as they were stored, and so do depth and relevance level; the means are computed anew.
+    `metric` is the one whose scores the text tells.
+    """
+    stored = comparison.baseline.run
+    run = with_answers(stored, asked.answers)
+    named = [_accepted_text(comparison, stored, asked, query_id, metric) for query_id in asked.answers]
+    others = len(stored) - sum(query_id in stored for query_id in asked.answers)
+    text = f"accepted {listed(named, _MAX_NAMED)}"
+    if others:
+        verb = "is" if others == 1 else "are"
+        text += f"; {plural(others, 'other query', 'other queries')} {verb} as stored before"
+    return AcceptedQueries(run, text, tuple(_lowered(stored, run)))
+
+
+def _accepted_text(
+    comparison: Comparison, stored: Run, asked: Run, query_id: str, metric: Metric | None
+) -> str:
+    """Name one accepted query with its score before and now, or why it has none to compare with."""
+    if query_id not in stored:
+        return f"{query_id} (new)"
+    if query_id in comparison.reworded:
+        return f"{query_id} (reworded)"
+    before, now = stored.answers[query_id], asked.answers[query_id]
+    if before.rankings == now.rankings:
+        return f"{query_id} ({'unchanged' if before == now else 'judgments, weight or tags alone'})"
+    if metric is None:
+        return query_id
+    scores = [side.score(metric, query_id) for side in (comparison.baseline, comparison.now)]
+    if None in scores:
+        return query_id
+    then, today = scores
+    return f"{query_id} ({metric.name} {score_text(then, today)} → {score_text(today, then)})"
+
+
+def _lowered(before: Run, after: Run) -> Iterator[str]:
+    """Say which of a baseline's means are lower in another, and by how much."""
+    for name, mean in after.means.items():
+        old = before.means.get(name)
+        if old is not None and mean < old - TOLERANCE:
+            yield f"{name} {score_text(old, mean)} → {score_text(mean, old)} ({signed_text(mean - old)})"
