@@ -8,7 +8,7 @@ VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(subst /,_,$(PYTHON)))
 PY = $(VENV)/bin/python
 PIP = $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: test expected fuzz integration example lint types bench clean
+.PHONY: test expected fuzz mutants integration example lint types bench clean
 
 # Reruns of a set-up are quick: a stamp says for which pyproject.toml it was done.
 test: $(VENV)/.ready-test
@@ -17,6 +17,14 @@ test: $(VENV)/.ready-test
 # The tests by properties, which make test gives the same examples each time, with examples of chance.
 fuzz: $(VENV)/.ready-test
 	$(PY) -m pytest -n auto --maxprocesses 8 -m hypothesis --hypothesis-profile=fuzz $(ARGS)
+
+# Deliberate faults in a copy of the code, of which the tests must notice 95 % in each room. All rooms take hours:
+#
+#   make mutants ROOMS='gates run' SAMPLE=40 SEED=2
+mutants: SAMPLE = 30
+mutants: SEED = 1
+mutants: $(VENV)/.ready-mutants
+	nice $(PY) -m tests.mutants --folder $(VENV)/mutants --sample $(SAMPLE) --seed $(SEED) $(ARGS) $(ROOMS)
 
 # The outputs that tests hold whole: writes them anew from what the code prints now. Read `git diff` before you commit it.
 expected: $(VENV)/.ready-test
