@@ -228,12 +228,11 @@ class CollectedTests:
         return "uncollected"
 
     def _is_known_whole(self, file: Path) -> bool:
-        """Whether all tests of a collected file are known."""
-        asked_by_node_id = file in self._asked_by_node_id and not self._is_asked_whole(file)
+        """Whether all tests of a file are known; pytest makes a module of each file beside one that it was asked for, too."""
         return (
             self._is_complete
             and not self._collects_last_failed
-            and not asked_by_node_id
+            and self._is_asked_whole(file)
             and file not in self._not_read
         )
 
@@ -249,20 +248,10 @@ class CollectedTests:
 
     @cached_property
     def _asked_whole(self) -> set[Path]:
-        """The files and folders that pytest was asked to collect as a whole."""
-        return self._asked(by_node_id=False)
-
-    @cached_property
-    def _asked_by_node_id(self) -> set[Path]:
-        """The files of which pytest was asked to collect some tests, by their node ids."""
-        return self._asked(by_node_id=True)
-
-    def _asked(self, *, by_node_id: bool) -> set[Path]:
+        """The files and folders that pytest was asked to collect as a whole, not some tests of them by their node ids."""
         base = self._config.invocation_params.dir
         return {
-            Path(os.path.normpath(base / argument.partition("::")[0]))
-            for argument in self._config.args
-            if by_node_id == ("::" in argument)
+            Path(os.path.normpath(base / argument)) for argument in self._config.args if "::" not in argument
         }
 
     def _is_asked_whole(self, file: Path) -> bool:

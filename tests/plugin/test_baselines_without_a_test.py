@@ -248,3 +248,42 @@ class TestBaselinesWithoutATest:
         assert (
             "build/ir_baselines" not in two.run("--ir-baseline", "-o", "norecursedirs=build x").stdout.str()
         )
+
+
+class TestAskedByNodeId:
+    """A run of some tests of a file says nothing of the others' baselines."""
+
+    @pytest.fixture
+    def two(self, project):
+        for name in ("a", "b"):
+            text = (project.path / "test_search.py").read_text()
+            project.write(
+                f"test_{name}.py",
+                text.replace("search_quality", "one") + text.replace("search_quality", "two"),
+            )
+        (project.path / "test_search.py").unlink()
+        project.run("--ir-baseline-update").assert_outcomes(passed=4)
+        return project
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            ["test_a.py", "test_b.py::test_one"],
+            ["test_b.py::test_one", "test_a.py"],
+            ["test_b.py::test_one"],
+            ["test_b.py::test_one[faq]", "test_a.py::test_two"],
+        ],
+    )
+    def test_a_valid_baseline_is_not_called_unused(self, two, asked):
+        result = two.run("--ir-baseline", *asked)
+        assert result.ret == 0
+        assert "was not used" not in printed(result)
+        assert "delete" not in printed(result)
+
+    @pytest.mark.parametrize(
+        "asked", [["test_b.py"], ["test_b.py::test_one", "."], ["test_a.py", "test_b.py"]]
+    )
+    def test_that_of_a_test_that_is_gone_is(self, two, asked):
+        path = two.path / "test_b.py"
+        path.write_text(path.read_text().replace("def test_two", "def check_two"))
+        assert "test_b/test_two[faq].json" in printed(two.run("--ir-baseline", *asked))

@@ -8,6 +8,7 @@ import pytest
 
 from tests.plugin.conftest import (
     ANSWERS,
+    edit_golden_set,
     make_ranking_worse,
     printed,
 )
@@ -241,3 +242,20 @@ def test_unjudged_results_are_no_news_where_nothing_fell(stored):
     result = stored.run("--ir-baseline")
     result.assert_outcomes(passed=1)
     assert "were never judged" not in printed(result)
+
+
+def test_what_a_new_baseline_would_mend_comes_with_its_command(stored):
+    edit_golden_set(stored, "query: refund policy", "query: refunds")
+    edit_golden_set(stored, "query: opening hours", "query: when open")
+    stored.answers({"refunds": ["doc-9"], "when open": ["doc-1"], **ANSWERS})
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["To accept it: * --ir-baseline-update"])
+
+
+def test_what_a_new_baseline_would_not_mend_comes_without_its_command(stored):
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.9)'])
+    make_ranking_worse(stored)
+    result = stored.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    result.stdout.no_fnmatch_line("To accept it*")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.plugin.conftest import printed
+
 
 def test_a_score_above_its_threshold_passes_in_one_line(project):
     result = project.run()
@@ -382,3 +384,43 @@ def test_a_metric_of_ones_own_that_breaks_is_told_by_query(project, value):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["the metric mine *the query 'reset'*"])
     result.stdout.no_fnmatch_line("*Traceback*")
+
+
+class TestTags:
+    """Limits on the queries that carry a tag."""
+
+    def test_a_gated_slice_has_a_row_of_its_own(self, project):
+        project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5, tag="billing")'])
+        result = project.run("-v")
+        result.assert_outcomes(passed=1)
+        result.stdout.re_match_lines([r"  mrr \[billing\] +1 +1\.0000 +≥0\.5 +passes"])
+        project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("map", 0.9, tag="billing")'])
+        project.answers({"refund policy": ["doc-5", "doc-9"]})
+        result = project.run()
+        result.assert_outcomes(failed=1)
+        result.stdout.re_match_lines([r"  map \[billing\] +1 +0\.2500 +≥0\.9 +FAILS"])
+
+    NOTE = (
+        "the setting ir_thresholds has a limit on mrr [biling], and no golden set of this run has that tag."
+    )
+
+    def test_a_limit_of_the_settings_on_a_tag_that_nothing_has_is_named(self, project):
+        project.write(
+            "golden/other.yaml", "queries: [{query: opening hours, relevant: doc-2, tags: [open]}]\n"
+        )
+        project.write(
+            "pytest.ini", "[pytest]\nir_thresholds =\n    mrr 0.5 tag=biling\n    mrr 0.4 tag=open\n"
+        )
+        result = project.run("-q")
+        result.assert_outcomes(passed=2)
+        assert self.NOTE in printed(result)
+        assert "[open]" not in printed(result)
+
+    def test_nothing_is_said_of_a_tag_that_one_golden_set_has(self, project):
+        project.write(
+            "golden/other.yaml", "queries: [{query: opening hours, relevant: doc-2, tags: [biling]}]\n"
+        )
+        project.write("pytest.ini", "[pytest]\nir_thresholds = mrr 0.5 tag=biling\n")
+        result = project.run("-v")
+        result.assert_outcomes(passed=2)
+        assert "has that tag" not in printed(result)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_irmetrics import GoldenSet, GoldenSetError, Run, compare, evaluate
-from pytest_irmetrics.evaluation import EvaluationError
+from pytest_irmetrics.evaluation import Evaluation, EvaluationError, read_metrics
 from pytest_irmetrics.metrics import MetricError
+from pytest_irmetrics.retrieval import Retrieved
 from tests.unit.evaluation.example import GOLDEN, search
 
 
@@ -118,3 +119,26 @@ def test_percentiles_are_by_nearest_rank_and_need_a_retriever():
     assert 0 <= evaluation["latency_p50"] <= evaluation["latency_p95"]
     with pytest.raises(EvaluationError, match="a stored run has no latencies"):
         evaluate(GOLDEN, Run({"a": ["d1"]}), ["latency_p50"])["latency_p50"]
+
+
+@pytest.mark.parametrize(
+    ("times", "half", "most"),
+    [
+        ([[5.0]], 5.0, 5.0),
+        ([[4.0, 1.0], [3.0, 2.0]], 2.0, 4.0),
+        ([[3.0, 1.0], [2.0]], 2.0, 3.0),
+        ([[float(n)] for n in range(20, 0, -1)], 10.0, 19.0),
+        ([[float(n)] for n in range(1, 22)], 11.0, 20.0),
+    ],
+)
+def test_percentiles_are_over_every_time_that_a_query_was_asked(times, half, most):
+    golden = GoldenSet.from_judgments({f"q{n}": {"d": 1} for n in range(len(times))})
+    retrieved = Retrieved(
+        Run({query_id: ["d"] for query_id in golden.queries}),
+        {},
+        "",
+        {f"q{n}": each for n, each in enumerate(times)},
+    )
+    evaluation = Evaluation(golden, retrieved, read_metrics(["latency_p50", "latency_p95"]), 10)
+    assert evaluation["latency_p50"] == half
+    assert evaluation["latency_p95"] == most

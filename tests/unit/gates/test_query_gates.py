@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_irmetrics import GoldenSet
+from pytest_irmetrics import GoldenSet, Run
+from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import would_pass
 from pytest_irmetrics.golden import Query
+from pytest_irmetrics.run import Answer
 from pytest_irmetrics.thresholds import Gates, build
 from tests.unit.gates.runs import HIT, MISS, SECOND, evaluated, gates, judged
 
@@ -79,3 +81,34 @@ def test_an_xfail_query_that_returns_a_forbidden_document_still_fails():
     (query,) = set_.queries.values()
     assert not would_pass(evaluated(set_, lambda _: SECOND), query, Gates())
     assert would_pass(evaluated(set_, lambda _: HIT), query, Gates())
+
+
+@pytest.mark.parametrize(("ranking", "passes"), [([], True), (MISS, False)])
+def test_an_xfail_query_without_an_answer_would_pass_where_nothing_comes_back(ranking, passes):
+    set_ = GoldenSet([Query("q0", "text", {}, no_answer=True, xfail="known")])
+    (query,) = set_.queries.values()
+    assert would_pass(evaluated(set_, lambda _: ranking), query, Gates()) is passes
+    # A gate on the others says nothing of it.
+    assert would_pass(evaluated(set_, lambda _: ranking), query, gates(min_each=0.9)) is passes
+
+
+def test_an_xfail_query_would_pass_only_where_every_repeat_does():
+    set_ = GoldenSet([Query("q0", "text", {"d": 1}, forbidden=("x",), xfail="known")])
+    (query,) = set_.queries.values()
+
+    def asked(*rankings):
+        run = Run.of({"q0": Answer(tuple(map(tuple, rankings)))})
+        return would_pass(evaluate_run(set_, run, ["mrr"]), query, Gates())
+
+    assert asked(["d"], ["y", "d"])
+    assert not asked(["d"], ["y"])
+    assert not asked(["y"], ["d"])
+    assert not asked(["d"], ["d", "x"])
+    assert not asked(["d", "x"], ["d"])
+
+
+def test_a_gate_on_another_tag_is_none_of_an_xfail_query():
+    set_ = golden(xfail="known", tags=("billing",))
+    (query,) = set_.queries.values()
+    assert would_pass(evaluated(set_, lambda _: SECOND), query, gates(tag="other", min_each=0.9))
+    assert not would_pass(evaluated(set_, lambda _: SECOND), query, gates(tag="billing", min_each=0.9))

@@ -101,3 +101,18 @@ def test_metrics_of_ones_own_and_no_answer_have_run_noise_too():
     assert compared.run_noise("first").deviation == pytest.approx(math.sqrt(1 / 3 / 4 + 1 / 4 / 4))
     assert compared.run_noise("no_answer").deviation == pytest.approx(math.sqrt(1 / 4 / 4))
     assert compared.run_noise("first").unstable == ("q",)
+
+
+def test_today_alone_may_have_repeats():
+    noise = comparison(lambda _: [HIT], lambda _: [HIT, MISS]).run_noise("mrr")
+    assert noise.deviation == pytest.approx(math.sqrt(10 * 0.1**2 * (0.125 / 2 + 0.125 / 1)))
+    assert set(noise.unstable) == set(GOLDEN.queries)
+    once = comparison(lambda _: [HIT], lambda n: [HIT, MISS] if n == 3 else [HIT]).run_noise("mrr")
+    assert once.deviation == pytest.approx(math.sqrt(0.1**2 * (0.125 / 2 + 0.125 / 1)))
+    assert once.unstable == ("q3",)
+
+
+def test_a_fall_within_the_noise_of_today_alone_passes():
+    decided = verdict(comparison(lambda _: [HIT], lambda n: [HIT, HIT, HIT, MISS] if n < 2 else [HIT] * 4))
+    assert decided.state == "passed"
+    assert "within what differs from run to run" in decided.text

@@ -326,3 +326,20 @@ def test_text_has_enough_contrast(scheme):
     for name, ground in pairs:
         dark, light = sorted((luminance(colours[name]), luminance(colours[ground])))
         assert (light + 0.05) / (dark + 0.05) >= 4.5, (name, ground)
+
+
+def test_a_gate_is_listed_under_its_own_state_alone():
+    gates = [
+        gate("failed", text="mrr fell."),
+        gate("passed", "map", (), text="map held."),
+        gate("not checked", "recall", (), text="recall was not looked at."),
+    ]
+    report = render(SessionReport([failing(gates=gates)], 1))
+    passes = report[report.index("<summary>What passes: 1 gate</summary>") :]
+    passes = passes[: passes.index("</details>")]
+    assert "map held." in passes
+    assert "mrr fell." not in passes
+    assert "recall was not looked at." not in passes
+    before = report[: report.index("What passes")]
+    assert "mrr fell." in before
+    assert "map held." not in before

@@ -272,3 +272,10 @@ def test_the_self_test_is_shown():
 def test_a_row_of_a_slice_has_its_tag():
     text = render(SessionReport([failing(rows=[row(tag="billing")])], 1))
     assert tables(text)[0][2][0] == "`mrr [billing]`"
+
+
+def test_a_set_without_texts_is_reported_by_its_ids():
+    text = render(SessionReport([failing(queries=[query("q1", text=None), query("q2", text="q2")])], 1))
+    assert re.search(r"(?m)^\*\*`q1`\*\*$", text)
+    assert re.search(r"(?m)^\*\*`q2`\*\*$", text)
+    assert "None" not in text

@@ -355,3 +355,13 @@ class TestRandomIds:
 
     def test_a_chunk_without_an_id_or_a_source_is_an_error(self):
         assert "result 1 is" in problem([LangChainDocument("x", {})])
+
+
+def test_only_the_queries_of_a_batch_that_judge_passages_are_read_by_them():
+    plain, of_passages = Query("plain", "plain", {"c1": 1}), query(THIRTY)
+    chunk = {"id": "c1", "doc_id": "handbook", "text": HELD}
+    for queries in ([plain, of_passages], [of_passages, plain]):
+        retrieved = retrieve(queries, batched(lambda texts: [[chunk]] * len(texts)), RetrievalOptions())
+        assert not retrieved.errors
+        assert retrieved.run["plain"] == ("c1",)
+        assert retrieved.run["returns"] == (THIRTY.key,)
