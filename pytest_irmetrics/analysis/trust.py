@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.comparison import MIN_CHANGED, NOISE_Z, significance
+from pytest_irmetrics.comparison import MIN_CHANGED, significance
 from pytest_irmetrics.evaluation import evaluate_run, read_metrics
+from pytest_irmetrics.gates.wording import answers_asked
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer
 from pytest_irmetrics.run import Run
@@ -29,6 +30,9 @@ _MIN_WORSE = 3
 
 _MAX_UNSTABLE = 3
 """Queries that a note on run noise names."""
+
+_ENOUGH_ANSWERS = 10
+"""Answers a query with which noise is known well enough; who has them is told what four times as many would show."""
 
 _MAX_SLICES = 5
 """Slices that have a sentence of their own; the others share one."""
@@ -287,24 +291,26 @@ def on_passed_drops(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iter
         margin = noise.margin if noise is not None else 0.0
         if noise is not None and verdict.limit < margin:
             what = verdict.metric.name if verdict.tag is None else f"{verdict.metric.name} [{verdict.tag}]"
+            more = max(_ENOUGH_ANSWERS, 4 * max(noise.asked) if max(noise.asked) >= _ENOUGH_ANSWERS else 0)
             yield (
-                f"max_drop {score_text(verdict.limit)} of {what} is less than what differs from run to run: a fall "
-                f"fails from {score_text(verdict.limit + margin)} on. Ask more often (--ir-repeat), or allow "
-                f"{score_text(margin)} or more. Least stable: {', '.join(noise.unstable[:_MAX_UNSTABLE])}."
+                f"max_drop {score_text(verdict.limit)} of {what} is less than what differs from run to run: with "
+                f"{answers_asked(noise)} a fall fails beyond {score_text(verdict.limit + margin)}, with {more} "
+                f"(--ir-repeat={more}) beyond about {score_text(verdict.limit + noise.margin_if_asked(more), digits=2)}. "
+                f"Least stable: {', '.join(noise.unstable[:_MAX_UNSTABLE])}."
             )
 
 
 def on_run_noise(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Say by how much the compared means vary from run to run."""
-    deviations = [
-        f"{verdict.metric} {score_text(noise.deviation)}"
+    """Say by how much a fall must exceed its limit, to be told from what varies from run to run."""
+    margins = [
+        f"{verdict.metric} {score_text(noise.margin)} ({noise.quantile:.2f} × the standard deviation {score_text(noise.deviation)})"
         for verdict in verdicts
         if verdict.tag is None and (noise := _noise_of(comparison, verdict)) is not None
     ]
-    if deviations:
+    if margins:
         yield (
-            "From run to run the differences vary by (standard deviation): "
-            f"{', '.join(deviations)}. A drop fails where it exceeds max_drop by {NOISE_Z} times that."
+            "A fall fails where it exceeds max_drop by more than differs from run to run: "
+            f"{', '.join(margins)}."
         )
 
 

@@ -3,11 +3,10 @@
 from pytest_irmetrics.comparison.comparison import Comparison, LabelChange, LabelPart, compare
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED, MetricChange
 from pytest_irmetrics.comparison.moves import Move, moves
-from pytest_irmetrics.comparison.run_noise import NOISE_Z, RunNoise
+from pytest_irmetrics.comparison.run_noise import RunNoise
 
 __all__ = [
     "MIN_CHANGED",
-    "NOISE_Z",
     "Comparison",
     "LabelChange",
     "LabelPart",

@@ -5,13 +5,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_irmetrics.comparison.significance import t_quantile
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_irmetrics.comparison.metric_change import MetricChange
 
-NOISE_Z = 1.645
-"""Standard deviations of run noise by which a fall must exceed its limit to fail: one-sided, 5 % false alarms."""
+_LEVEL = 0.95
+"""One-sided: of the runs in which nothing but noise differs, one in twenty fails a `max_drop` of 0."""
+
+_NORMAL_QUANTILE = 1.645
+"""The standard normal quantile of that level."""
+
+_ROUNDING = 1e-9
+"""By what share two equal variances may differ: of a single unstable query, that by query and that by pass are the same."""
 
 
 class RunNoise(NamedTuple):
@@ -19,46 +27,109 @@ class RunNoise(NamedTuple):
 
     deviation: float
     """The standard deviation of the change, on the metric's scale."""
+    quantile: float
+    """How many of these deviations beyond its limit a fall must be to fail."""
     unstable: tuple[str, ...]
     """Ids of the queries whose scores differ between repeats, those that move the mean most first."""
+    asked: tuple[int, int]
+    """How often today's run and the baseline's asked each query."""
+    deviation_once: float
+    """The standard deviation that the change would have, had each side asked once."""
 
     @property
     def margin(self) -> float:
         """How far a mean may fall beyond its limit and still count as run noise."""
-        return NOISE_Z * self.deviation
+        return self.quantile * self.deviation
+
+    def margin_if_asked(self, times: int) -> float:
+        """Return about what the margin would be, had both sides asked so often (at least twice)."""
+        return t_quantile(_LEVEL, 2 * (times - 1)) * self.deviation_once / math.sqrt(times)
+
+
+class _Side(NamedTuple):
+    """One side's scores: how often it asked, and how they vary between its repeats."""
+
+    scores: Mapping[str, Sequence[float]]
+    """Query id → the scores of its repeats, without those that the metric left out."""
+    passes: int
+    of_passes: float
+    """The sample variance of the passes' means."""
 
 
 def measure_run_noise(
-    change: MetricChange, before: Mapping[str, Sequence[float]], now: Mapping[str, Sequence[float]]
+    change: MetricChange,
+    before: Mapping[str, Sequence[float | None]],
+    now: Mapping[str, Sequence[float | None]],
 ) -> RunNoise | None:
     """Return how much a change varies from run to run; None where no paired query was asked more than once.
 
-    ``before`` and ``now`` map query ids to the scores of their repeats on each side. The result is the standard deviation
-    of a weighted mean of independent differences, √V with V = Σ (w / Σw)² · (s²_before / R_before + s²_now / R_now), where
-    s² is the sample variance of a query's scores over its R repeats. Where one side asked once, the other side's s² stands
-    for it.
+    ``before`` and ``now`` map query ids to the scores of their repeats on each side, None where the metric left the query
+    out. The variance is the larger of two: that of a sum of independent queries, Σ (w / Σw)² · s² / R on each side, where s²
+    is the sample variance of a query's scores over its R repeats; and that of the passes' means, S² / R on each side, as
+    the queries of one pass share its index build or replica. Few passes make few degrees of freedom: where the second is the
+    larger, the quantile is Student's, with those of Welch and Satterthwaite. Where one side asked once, the other side's
+    variances stand for it.
     """
     total = math.fsum(change.weights[query_id] for query_id in change.differences)
-    parts: dict[str, float] = {}
-    repeated = False
-    for query_id in change.differences:
-        repeats = before.get(query_id, []), now.get(query_id, [])
-        variances = [_variance(scores) if len(scores) > 1 else None for scores in repeats]
-        known = next((variance for variance in variances if variance is not None), None)
-        repeated = repeated or known is not None
-        parts[query_id] = (change.weights[query_id] / total) ** 2 * math.fsum(
-            (known or 0.0 if variance is None else variance) / max(len(scores), 1)
-            for variance, scores in zip(variances, repeats, strict=True)
-        )
+    weights = {query_id: change.weights[query_id] / total for query_id in change.differences}
+    sides = _measure_side(weights, now), _measure_side(weights, before)
+    repeated = [side for side in sides if side.passes > 1]
     if not repeated:
         return None
+    parts, parts_once = {}, []
+    for query_id, weight in weights.items():
+        scores = [side.scores[query_id] for side in sides]
+        known = next((_variance(each) for each in scores if len(each) > 1), 0.0)
+        spread = [_variance(each) if len(each) > 1 else known for each in scores]
+        parts[query_id] = weight**2 * math.fsum(
+            variance / max(len(each), 1) for variance, each in zip(spread, scores, strict=True)
+        )
+        parts_once.append(weight**2 * math.fsum(spread))
+    by_query = math.fsum(parts.values())
+    of_passes = [side.of_passes if side.passes > 1 else repeated[0].of_passes for side in sides]
+    by_pass = math.fsum(variance / side.passes for variance, side in zip(of_passes, sides, strict=True))
+    together = by_pass > 0 and by_pass >= by_query * (1 - _ROUNDING)
     unstable = sorted((i for i, part in parts.items() if part > 0), key=lambda i: (-parts[i], i))
-    return RunNoise(math.sqrt(math.fsum(parts.values())), tuple(unstable))
+    return RunNoise(
+        deviation=math.sqrt(by_pass if together else by_query),
+        quantile=t_quantile(_LEVEL, _degrees_of_freedom(repeated)) if together else _NORMAL_QUANTILE,
+        unstable=tuple(unstable),
+        asked=(sides[0].passes, sides[1].passes),
+        deviation_once=math.sqrt(math.fsum(of_passes if together else parts_once)),
+    )
+
+
+def _measure_side(weights: Mapping[str, float], repeats: Mapping[str, Sequence[float | None]]) -> _Side:
+    """Measure how one side's scores vary between its passes; ``weights`` add up to 1."""
+    scores = {i: [score for score in repeats.get(i, ()) if score is not None] for i in weights}
+    passes = max((len(repeats.get(query_id, ())) for query_id in weights), default=1)
+    if passes < 2:
+        return _Side(scores, 1, 0.0)
+    parts: list[list[float]] = [[] for _ in range(passes)]
+    totals: list[list[float]] = [[] for _ in range(passes)]
+    for query_id, weight in weights.items():
+        each = list(repeats.get(query_id, ()))
+        if len(each) < passes:  # asked in fewer passes: its average stands for the others
+            known = scores[query_id]
+            each += [math.fsum(known) / len(known) if known else None] * (passes - len(each))
+        for turn, score in enumerate(each):
+            if score is not None:
+                parts[turn].append(weight * score)
+                totals[turn].append(weight)
+    means = [math.fsum(part) / math.fsum(total) for part, total in zip(parts, totals, strict=True) if total]
+    return _Side(scores, passes, _variance(means))
+
+
+def _degrees_of_freedom(repeated: Sequence[_Side]) -> float:
+    """Return those of the variance by pass, by Welch and Satterthwaite, over the sides that asked more than once."""
+    parts = [side.of_passes / side.passes for side in repeated]
+    squares = math.fsum(part**2 / (side.passes - 1) for part, side in zip(parts, repeated, strict=True))
+    return math.fsum(parts) ** 2 / squares
 
 
 def _variance(scores: Sequence[float]) -> float:
     """Return the sample variance, with n − 1 below; exactly 0 where all agree. `statistics` takes a hundred times as long."""
-    if min(scores) == max(scores):
+    if len(scores) < 2 or min(scores) == max(scores):
         return 0.0
     middle = math.fsum(scores) / len(scores)
     return math.fsum((score - middle) ** 2 for score in scores) / (len(scores) - 1)

@@ -228,29 +228,26 @@ class Evaluation:
             return False
         return any(len(answers[query.id].rankings) > 1 for query in self.counted if query.id in answers)
 
-    def repeats(self, metric: str | Metric) -> dict[str, list[float]]:
-        """Return query id → its scores, one for each time that it was asked; none of latencies."""
+    def repeats(self, metric: str | Metric) -> Mapping[str, Sequence[float | None]]:
+        """Return query id → its scores, one for each time that it was asked; none of latencies.
+
+        None where the metric leaves that answer out (``miss=skip``).
+        """
         metric = self.metric(metric)
         if metric.kind == "latency":
             return {}
         queries = self.queries(metric)
         if metric.kind != "ranking":
-            scores = {query.id: self._scores_of(metric, query) for query in queries}
-        elif not self.repeated:
-            scores = {query.id: [score] for query, score in zip(queries, self.column(metric), strict=True)}
-        else:
-            asked = [(query, ranking) for query in queries for ranking in self.rankings(query.id)]
-            scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
-            (column,) = scorer.columns(
-                [query.judgments for query, _ in asked], [ranking for _, ranking in asked]
-            )
-            scores = {}
-            for (query, _), score in zip(asked, column, strict=True):
-                scores.setdefault(query.id, []).append(score)
-        known = {
-            query_id: [score for score in each if score is not None] for query_id, each in scores.items()
-        }
-        return {query_id: each for query_id, each in known.items() if each}
+            return {query.id: self._scores_of(metric, query) for query in queries}
+        if not self.repeated:
+            return {query.id: [score] for query, score in zip(queries, self.column(metric), strict=True)}
+        asked = [(query, ranking) for query in queries for ranking in self.rankings(query.id)]
+        scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
+        (column,) = scorer.columns([query.judgments for query, _ in asked], [ranking for _, ranking in asked])
+        scores: dict[str, list[float | None]] = {}
+        for (query, _), score in zip(asked, column, strict=True):
+            scores.setdefault(query.id, []).append(score)
+        return scores
 
     def _scores_of(self, metric: Metric, query: Query) -> list[float | None]:
         """Score one query, once for each time that it was asked, with any metric that is not a latency."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.comparison import NOISE_Z
 from pytest_irmetrics.gates.verdict import at_least
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class Regression(NamedTuple):
         """Whether it exceeds its limit, but by no more than run noise explains."""
         if self.noise is None or at_least(self.allowed, self.size):
             return False
-        return (self.size - self.allowed) / self.noise.deviation <= NOISE_Z
+        return self.size - self.allowed <= self.noise.margin
 
     @property
     def failed(self) -> bool:
@@ -67,7 +66,7 @@ class Regression(NamedTuple):
         gain = self.change.delta
         if self.gate.word != "max_drop" or at_least(self.allowed, gain):
             return False
-        return self.noise is None or (gain - self.allowed) / self.noise.deviation > NOISE_Z
+        return self.noise is None or gain - self.allowed > self.noise.margin
 
     @property
     def p_value(self) -> float | None:

@@ -303,12 +303,20 @@ def _drop_details(regression: Regression) -> Iterator[str]:
 
 
 def _noise(noise: RunNoise, allowed: float) -> str:
-    text = f"From run to run the difference varies by {score_text(noise.deviation)} (standard deviation)"
-    if noise.unstable:
-        text += f"; least stable: {', '.join(noise.unstable[:3])}"
-    if allowed < noise.margin:
-        text += f". A tolerance under {score_text(noise.margin)} cannot be told from that: ask more often (--ir-repeat)"
-    return f"{text}."
+    limit = score_text(allowed + noise.margin, allowed)
+    text = (
+        f"From run to run the difference varies by {score_text(noise.deviation)} (standard deviation): with "
+        f"{answers_asked(noise)} a fall fails beyond {limit}."
+    )
+    return f"{text} Least stable: {', '.join(noise.unstable[:3])}." if noise.unstable else text
+
+
+def answers_asked(noise: RunNoise) -> str:
+    """Say how many answers a query each side has."""
+    now, before = noise.asked
+    if now == before:
+        return f"{now} answers a query on each side"
+    return f"{plural(now, 'answer')} a query today and {before} in the baseline"
 
 
 def _generality(change: MetricChange, *, exact: bool) -> Iterator[str]:

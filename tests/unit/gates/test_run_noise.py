@@ -7,6 +7,7 @@ import random
 import statistics
 
 import pytest
+import scipy.stats
 
 from pytest_irmetrics import GoldenSet, Run, compare
 from pytest_irmetrics.comparison.run_noise import _variance
@@ -48,7 +49,8 @@ def test_a_drop_within_run_noise_passes_and_says_so():
     assert noisy["mrr"].delta == pytest.approx(-0.0625)
     assert decided.state == "passed"
     assert "within what differs from run to run" in decided.text
-    assert "least stable: q0, q1, q2" in decided.details[1]
+    assert "with 4 answers a query on each side a fall fails beyond 0." in decided.details[1]
+    assert "Least stable: q0, q1, q2" in decided.details[1]
 
 
 def test_a_drop_beyond_run_noise_fails():
@@ -80,9 +82,65 @@ def test_the_variance_is_that_of_the_standard_library():
 
 
 def test_the_side_with_repeats_stands_for_the_one_without():
-    noise = comparison(lambda _: [HIT, MISS], lambda _: [HIT]).run_noise("mrr")
+    noise = comparison(lambda n: [HIT, MISS] if n % 2 else [MISS, HIT], lambda _: [HIT]).run_noise("mrr")
     variance = 0.125  # of the scores 1 and 1/2
     assert noise.deviation == pytest.approx(math.sqrt(10 * 0.1**2 * (variance / 2 + variance / 1)))
+    assert (noise.quantile, noise.asked) == (1.645, (1, 2))
+
+
+def test_queries_that_move_together_have_the_variance_of_the_passes():
+    noise = comparison(lambda _: [HIT, MISS], lambda _: [HIT]).run_noise("mrr")
+    variance = 0.125  # of the means of the passes, which are those of each query
+    assert noise.deviation == pytest.approx(math.sqrt(variance / 2 + variance / 1))
+    assert noise.quantile == pytest.approx(6.3138, abs=1e-4)  # Student's with one degree of freedom
+
+
+def test_with_repeats_on_both_sides_the_degrees_of_freedom_are_those_of_welch_and_satterthwaite():
+    noise = comparison(
+        lambda _: [HIT, HIT, HIT, MISS], lambda _: [HIT, MISS, HIT, MISS, HIT, MISS]
+    ).run_noise("mrr")
+    parts = statistics.variance([1, 1, 1, 0.5]) / 4, statistics.variance([1, 0.5] * 3) / 6
+    freedom = sum(parts) ** 2 / (parts[0] ** 2 / 3 + parts[1] ** 2 / 5)
+    assert noise.deviation == pytest.approx(math.sqrt(sum(parts)))
+    assert noise.quantile == pytest.approx(scipy.stats.t.isf(0.05, freedom))
+
+
+def test_the_noise_of_a_single_query_has_few_degrees_of_freedom():
+    """Its variance by query is that by pass, whatever rounding makes of them."""
+    for places in range(10):
+        noise = comparison(
+            lambda n, at=places: [HIT, MISS, HIT] if n == at else [HIT] * 3,
+            lambda n, at=places: [MISS, MISS, HIT] if n == at else [HIT] * 3,
+        ).run_noise("mrr")
+        assert noise.quantile == pytest.approx(scipy.stats.t.isf(0.05, 4))
+
+
+def test_two_passes_still_fail_a_search_that_broke():
+    noisy = comparison(
+        lambda n: [HIT, MISS if n == 0 else HIT], lambda n: [("x",), ("x",) if n else ("x", "d")]
+    )
+    assert verdict(noisy).state == "failed"
+    assert noisy.run_noise("mrr").quantile > 2.9
+
+
+def test_what_more_answers_would_show_is_what_they_show():
+    few = comparison(lambda _: [HIT, MISS] * 2, lambda _: [MISS, HIT] * 2).run_noise("mrr")
+    many = comparison(lambda _: [HIT, MISS] * 50, lambda _: [MISS, HIT] * 50).run_noise("mrr")
+    assert few.margin_if_asked(100) == pytest.approx(many.margin, rel=0.2)
+
+
+def test_answers_that_a_metric_leaves_out_are_in_no_pass():
+    golden = GoldenSet.from_judgments({"q": {"d": 1}, "r": {"d": 1}})
+
+    def evaluated(rankings):
+        answers = {query_id: Answer(rankings=tuple(each)) for query_id, each in rankings.items()}
+        return evaluate_run(golden, Run.of(answers, depth=10), ["mrr(miss=skip)@10"], depth=10)
+
+    before = evaluated({"q": [HIT, ("x",), MISS], "r": [HIT, HIT, HIT]})
+    noise = compare(evaluated({"q": [HIT], "r": [HIT]}), before).run_noise("mrr(miss=skip)@10")
+    passes = statistics.variance([1, 1, 0.75])
+    by_query = 0.25 * statistics.variance([1, 0.5]) * (1 / 2 + 1)
+    assert noise.deviation == pytest.approx(math.sqrt(max(passes * (1 / 3 + 1), by_query)))
 
 
 def test_metrics_of_ones_own_and_no_answer_have_run_noise_too():
