@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.comparison import MIN_CHANGED, significance
-from pytest_irmetrics.evaluation import evaluate_run, read_metrics
+from pytest_irmetrics.comparison import MIN_CHANGED
+from pytest_irmetrics.evaluation import read_metrics
 from pytest_irmetrics.gates.wording import answers_asked
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.metrics import Scorer
-from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from pytest_irmetrics.comparison import Comparison, MetricChange, RunNoise
-    from pytest_irmetrics.evaluation import CustomMetrics, Evaluation
+    from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Gates
 
 _MIN_WORSE = 3
 """Queries of a slice that must be worse for it to be named."""
@@ -45,31 +41,6 @@ _LARGE_SLICE_DROP = 0.05
 
 _MIN_RATIO = 2
 """How many times the whole set's drop a slice's must be, for the mean to hide it."""
-
-_SMALL_TOLERANCE = 0.5
-"""In queries: below this, a `max_drop` allows less than one answer costs that slips by a rank."""
-
-_LARGE_TOLERANCE = 10
-"""In queries: from this on, a `max_drop` lets many queries be lost altogether."""
-
-_RANK_FAMILIES = ("mrr", "map", "ndcg", "err", "rbp")
-"""Metrics by which a query loses when its only relevant document slips by a rank."""
-
-_RECALL_FAMILIES = ("recall", "hit")
-"""Metrics by which a query loses only when a relevant document drops out."""
-
-_FRACTIONS = {
-    2: "half",
-    3: "a third",
-    4: "a quarter",
-    5: "a fifth",
-    6: "a sixth",
-    7: "a seventh",
-    8: "an eighth",
-    9: "a ninth",
-    10: "a tenth",
-    20: "a twentieth",
-}
 
 _MAIN_CAUSE = 1 / 2
 """From which share of a drop on new unjudged documents are offered as its cause."""
@@ -199,82 +170,6 @@ def _hidden_changes(
             continue
         if significant or (not change.better and drop >= _LARGE_SLICE_DROP):
             yield tag, change
-
-
-def on_tolerance(comparison: Comparison, gates: Gates) -> Iterator[str]:
-    """Say what each ``max_drop`` allows in queries, where that is less than half of one, or ten and more."""
-    for gate in gates.with_word("max_drop", without="significance"):
-        name, tag, limit = gate.metric.name, gate.tag, gate.limit
-        change = comparison.change(gate.metric, tag)
-        allowed = limit.absolute(change.baseline)
-        in_queries = allowed * change.n
-        if not change.n or not allowed:
-            continue
-        if in_queries < _SMALL_TOLERANCE:
-            text = _tolerance_text(f"max_drop {limit} of {name}", allowed, change.n, change.metric, tag)
-            needed = significance.queries_needed(list(change.weighted_differences.values()), allowed)
-            if change.detectable and needed and needed > change.n:
-                text += (
-                    f" With changes this noisy, {change.n} queries show drops of {score_text(change.detectable, digits=2)} "
-                    f"and more reliably; for {limit} about {needed:,} would be needed."
-                )
-            yield text
-        elif (
-            in_queries >= _LARGE_TOLERANCE
-            and "max_lost" not in gates.of(gate.metric, tag)
-            and math.isfinite(change.metric.upper)
-        ):
-            yield (
-                f"max_drop {limit} of {name} on {change.n:,} queries lets {math.floor(in_queries + TOLERANCE)} be lost altogether; "
-                "consider max_lost."
-            )
-
-
-def on_tolerance_before_run(golden: GoldenSet, gates: Gates, custom_metrics: CustomMetrics) -> str | None:
-    """Return a note on the ``max_drop`` that allows least, if it allows less than half a query; None if none does.
-
-    Nothing was retrieved yet, so a percentage is taken of the metric's greatest value.
-    """
-    unasked = evaluate_run(golden, Run({}), gates.metrics, custom_metrics=custom_metrics)
-    least: tuple[float, str] | None = None
-    for gate in gates.with_word("max_drop", without="significance"):
-        limit, metric, tag = gate.limit, gate.metric, gate.tag
-        allowed = limit.absolute(metric.upper)
-        n = len(unasked.queries(metric, tag))
-        in_queries = allowed * n
-        if 0 < in_queries < _SMALL_TOLERANCE and (least is None or in_queries < least[0] - TOLERANCE):
-            text = _tolerance_text(f"max_drop {limit}", allowed, n, metric, tag, at_most=limit.percent)
-            least = in_queries, text
-    return least[1] if least is not None else None
-
-
-def _tolerance_text(
-    what: str, allowed: float, n: int, metric: Metric, tag: str | None, *, at_most: bool = False
-) -> str:
-    """Say what part of one query an allowed drop of a mean is, and what it takes to exceed it."""
-    tagged = f" tagged {tag}" if tag is not None else ""
-    if metric.family in _RANK_FAMILIES and _cost_of_slip(metric) > allowed * n + TOLERANCE:
-        fails = ": one answer that slips from rank 1 to rank 2 fails"
-    elif metric.family in _RECALL_FAMILIES:
-        fails = ": one query that loses its answer fails"
-    else:
-        fails = ""
-    return f"{what} on {plural(n, 'query', 'queries')}{tagged} is {'at most ' * at_most}{_fraction_text(allowed * n)} of one query{fails}."
-
-
-def _cost_of_slip(metric: Metric) -> float:
-    """Return what a query with one relevant document loses when that slips from rank 1 to rank 2."""
-    scorer = Scorer([metric])
-    first, second = (scorer.row({"d": 1}, ranking)[0] for ranking in (["d"], ["x", "d"]))
-    return (first or 0.0) - (second or 0.0)
-
-
-def _fraction_text(part: float) -> str:
-    """Print a part of one, in words where they fit: ``a fifth``, ``0.37``."""
-    for whole, word in _FRACTIONS.items():
-        if abs(part * whole - 1) < 0.03:
-            return word
-    return "less than a hundredth" if part < 0.01 - TOLERANCE else score_text(part, digits=2)
 
 
 def on_passed_drops(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.numbers import TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 # Sums of differences this close, relative to the largest difference, are equal.
 _TIE_TOLERANCE = 1e-9
+# A sum must exceed another by more than this to count as more, relative to the largest difference.
+_EXCESS = 2e-6
 # Up to this many changed queries p is exact: their 2^28 signs are counted from two sorted halves of 2^14 sums.
 _MAX_ALWAYS_EXACT = 28
 # Up to this many it is where differences repeat; with more, the saddlepoint approximation is right to 4 digits.
@@ -40,6 +42,7 @@ _TABLE_DEVIATIONS = 8
 _TABLE_POINTS = 25
 
 _Z_POWER = 0.842  # normal quantile of 80 % power
+_Z_INTERVAL = 1.96  # normal quantile of a 95 % interval
 _Z_LEVEL = 1.645  # normal quantile of the one-sided 5 % level
 
 
@@ -54,25 +57,69 @@ def sign_flip_p(differences: Iterable[float]) -> float:
 
     Raises ValueError for a difference that is not finite.
     """
-    values = sorted(differences)
-    if not all(map(math.isfinite, values)):
-        raise ValueError("differences must be finite numbers")
-    changed = [value for value in values if abs(value) > TOLERANCE]
+    changed = _changed(differences)
     if not changed:
         return 1.0
-    largest = max(-changed[0], changed[-1])
     # The signs decide which differences count as losses; as bad as what was seen is every choice of losses whose
     # sum is no less.
-    sizes = _group_sizes([abs(value) / largest for value in changed])
-    k = len(changed)
+    largest = max(-changed[0], changed[-1])
     losses = math.fsum(-value / largest for value in changed if value < 0)
     if losses <= _TIE_TOLERANCE:
         return 1.0
     if changed[-1] < 0:
-        return math.ldexp(1.0, -k)
-    step = _lattice_step([size for size, _ in sizes])
-    p = _exact_p(sizes, losses, step, k)
-    return _saddlepoint_p(sizes, losses, k) if p is None else p
+        return math.ldexp(1.0, -len(changed))
+    return _share_with_losses([abs(value) / largest for value in changed], losses)
+
+
+def share_falling_beyond(differences: Sequence[float], drop: float) -> float:
+    """Return how likely the mean falls by more than `drop` (>= 0), were each difference as likely to be up as down.
+
+    #{signs e : sum(e_i |d_i|) < -N drop} / 2^k, over the k of N differences of more than 1e-9: how often a change that moves
+    the queries as far as this one, and is no better or worse, fails a `max_drop`.  As exact as `sign_flip_p`.
+    """
+    changed = _changed(differences)
+    if not changed:
+        return 0.0
+    largest = max(-changed[0], changed[-1])
+    sizes = [abs(value) / largest for value in changed]
+    total = math.fsum(sizes)
+    # Gains less losses are total - 2 losses; a fall of just `drop` is none beyond it, within 1e-9 of the mean.
+    beyond = (drop + TOLERANCE) * len(differences) / largest
+    losses = (total + beyond) / 2 + _EXCESS
+    return 0.0 if losses > total else _share_with_losses(sizes, losses)
+
+
+def drop_exceeded_by(differences: Sequence[float], share: float) -> float:
+    """Return the least drop beyond which the mean falls with a probability of at most `share` (< 1/2), to a millionth of it.
+
+    The probability is that of `share_falling_beyond`; of more than a thousand changed queries, to a thousandth.
+    """
+    low, high = 0.0, math.fsum(abs(value) for value in differences) / max(len(differences), 1)
+    if share_falling_beyond(differences, low) <= share:
+        return low
+    precise = 1e-6 if sum(abs(value) > TOLERANCE for value in differences) <= _MAX_EXACT else 1e-3
+    while high - low > high * precise:
+        middle = (low + high) / 2
+        if share_falling_beyond(differences, middle) > share:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _changed(differences: Iterable[float]) -> list[float]:
+    """Return the differences of more than 1e-9, ascending. Raises ValueError for one that is not finite."""
+    values = sorted(differences)
+    if not all(map(math.isfinite, values)):
+        raise ValueError("differences must be finite numbers")
+    return [value for value in values if abs(value) > TOLERANCE]
+
+
+def _share_with_losses(values: list[float], losses: float) -> float:
+    """Return the share of all choices among these sizes, relative to the largest, whose sum is at least `losses`."""
+    sizes = _group_sizes(values)
+    p = _exact_p(sizes, losses, _lattice_step([size for size, _ in sizes]), len(values))
+    return _saddlepoint_p(sizes, losses, len(values)) if p is None else p
 
 
 def smallest_p(changed: int) -> float:
@@ -119,7 +166,7 @@ def _exact_p(sizes: Sequence[tuple[float, int]], losses: float, step: float | No
         return None
     # On a lattice, whole numbers: equal sums are found equal, and there are far fewer of them.
     weighed: list[tuple[float, int]] = [(round(size / step), n) for size, n in sizes] if step else [*sizes]
-    bound = round(losses / step) if step else losses - _TIE_TOLERANCE
+    bound = math.ceil(losses / step - 1e-6) if step else losses - _TIE_TOLERANCE
     halves: tuple[list[tuple[float, int]], list[tuple[float, int]]] = ([], [])
     sums = [1, 1]
     for size, n in sorted(weighed, key=lambda group: (-group[1], group[0])):
@@ -327,15 +374,29 @@ def detectable_drop(differences: Sequence[float]) -> float | None:
     return None if error is None else (t_quantile(0.95, len(differences) - 1) + _Z_POWER) * error
 
 
-def queries_needed(differences: Sequence[float], drop: float) -> int | None:
-    """Return how many queries, with this spread, it takes to detect a true `drop` (> 0) in four of five cases.
+def queries_for_drop(differences: Sequence[float], drop: float) -> tuple[int, int] | None:
+    """Return from and to how many queries it takes for one change in twenty to fall by more than `drop` (> 0).
 
-    ((z(.95) + z(.80)) s / drop)^2, at least 2; None for fewer than two queries.
+    Of changes whose differences are as large and as likely up as down.  (z(.95) r / drop)^2, r the root mean square of the
+    differences.  That is known from few queries alone, so the range is that of exp(+-z(.975) e), e the relative standard error
+    of r^2, rounded outwards to one digit.  None where nothing changed.
     """
-    error = standard_error(differences)
-    if error is None:
+    size = len(differences)
+    squares = [difference * difference for difference in differences if abs(difference) > TOLERANCE]
+    if not squares:
         return None
-    return max(math.ceil((_Z_LEVEL + _Z_POWER) ** 2 * (error / drop) ** 2 * len(differences)), 2)
+    square = math.fsum(squares) / size
+    fourth = math.fsum((value / square) ** 2 for value in squares) / size
+    error = math.sqrt(max(fourth - 1, 0.0) / size)
+    middle = (_Z_LEVEL / drop) ** 2 * square
+    low, high = middle * math.exp(-_Z_INTERVAL * error), middle * math.exp(_Z_INTERVAL * error)
+    return _one_digit(low, math.floor), _one_digit(high, math.ceil)
+
+
+def _one_digit(value: float, rounded: Callable[[float], int]) -> int:
+    """Round a number to one significant digit, and to a whole one from 1."""
+    unit = int(10.0 ** max(math.floor(math.log10(value)), 0))
+    return max(rounded(value / unit) * unit, 1)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 from pytest_irmetrics.analysis.edits import on_additions, on_edits
 from pytest_irmetrics.analysis.evaluation_notes import on_evaluation, on_xfail_queries
 from pytest_irmetrics.analysis.run_lint import lint_run, lint_run_verbose
+from pytest_irmetrics.analysis.tolerance import on_tolerance, on_tolerance_before_run, on_undecided_falls
 from pytest_irmetrics.analysis.trust import (
     hidden_slices,
     on_averages,
     on_passed_drops,
     on_run_noise,
-    on_tolerance,
-    on_tolerance_before_run,
     on_unjudged,
 )
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
@@ -89,7 +88,7 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
         if wants_hints:
             result.hints += on_run_noise(comparison, result.verdicts)
             if not item.settings.only_queries:  # no mean is judged
-                result.hints += on_tolerance(comparison, gates)
+                result.hints += [note for note in on_tolerance(comparison, gates) if note not in result.notes]
     if not gates and not result.verdicts and not item.settings.update:
         result.notes.append(
             "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
@@ -131,6 +130,8 @@ def _add_notes_on_comparison(result: ItemResult, comparison: Comparison, against
         gated = [gate.tag for gate in gates.with_word("max_drop") if gate.tag and gate.metric == leading]
         result.notes += hidden_slices(comparison, leading, gated)
     result.notes += on_passed_drops(comparison, result.verdicts)
+    if result.mean_fell:
+        result.notes += on_undecided_falls(comparison, gates, result.verdicts)
     if result.failed:
         result.notes += on_averages(comparison)
 

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 NOTE = (
-    "note: golden/faq.yaml: max_drop 0.01 on 3 queries is 0.03 of one query: one answer that slips from rank 1 to rank 2 "
-    "fails."
+    "note: golden/faq.yaml: max_drop 0.01 on 3 queries is 0.03 of one query: one wrong document above the perfect "
+    "answer fails it, whichever the query."
 )
 
 
@@ -83,12 +83,12 @@ def test_the_least_tolerance_of_a_set_is_told(stored):
     )
     (note,) = told(stored.run("--ir-baseline"))
     assert note.startswith(
-        "note: golden/faq.yaml: max_drop 2% on 1 query tagged billing is at most 0.02 of one query."
+        "note: golden/faq.yaml: max_drop 2% on 1 query tagged billing is at most 0.02 of one query: one query that loses"
     )
     stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("recall@10", max_drop=0.1)'])
     (note,) = told(stored.run("--ir-baseline"))
     assert note.endswith(
-        "max_drop 0.1 on 3 queries is 0.30 of one query: one query that loses its answer fails."
+        "max_drop 0.1 on 3 queries is 0.30 of one query: one query that loses all its relevant documents fails it, whichever the query."
     )
 
 
