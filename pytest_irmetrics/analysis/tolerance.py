@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.comparison import significance
+from pytest_irmetrics.comparison import MIN_CHANGED, significance
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.metrics import Scorer
 from pytest_irmetrics.run import Run
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ONCE_IN = 20
 """A tolerance is right for a set where a harmless change fails it once in so many times, or less often."""
 
-MIN_CHANGED = 10
+ENOUGH_CHANGED = 10
 """Changed queries from which on it is said how many queries a tolerance needs: fewer say too little of how far queries move."""
 
 _SLACK = 1e-3
@@ -79,7 +79,7 @@ class Forecast:
     @cached_property
     def needed(self) -> tuple[int, int] | None:
         """How many queries, from and to, it takes for one in twenty of them to fail; None where too few changed."""
-        if self._changed < MIN_CHANGED or not self._beyond:
+        if self._changed < ENOUGH_CHANGED or not self._beyond:
             return None
         return significance.queries_for_drop(self._differences, self._beyond)
 
@@ -104,7 +104,7 @@ def share_text(share: float) -> str:
 def on_tolerance(comparison: Comparison, gates: Gates) -> Iterator[str]:
     """Say of each ``max_drop`` how often harmless changes would fail it, where that is more than once in twenty.
 
-    Where no query changed, what one query can do; and what a large one lets pass.
+    Where hardly any query changed, what one query can do; and what a large one lets pass.
     """
     for gate in gates.with_word("max_drop", without="significance"):
         change = comparison.change(gate.metric, gate.tag)
@@ -115,7 +115,7 @@ def on_tolerance(comparison: Comparison, gates: Gates) -> Iterator[str]:
         in_queries = allowed * change.n
         if note is not None:
             yield note
-        elif not change.changed and in_queries < _SMALL_TOLERANCE:
+        elif change.changed < MIN_CHANGED and in_queries < _SMALL_TOLERANCE:
             what = f"max_drop {gate.limit} of {gate.metric.name}"
             yield _in_queries(what, allowed, comparison.now, gate.metric, gate.tag)
         elif (
@@ -144,10 +144,10 @@ def on_undecided_falls(comparison: Comparison, gates: Gates, verdicts: Sequence[
 
 
 def _on_forecast(gate: Gate, comparison: Comparison) -> str | None:
-    """Say how often harmless changes would fail; None where that is once in twenty or less."""
+    """Say how often harmless changes would fail; None where that is once in twenty or less, or too few queries changed."""
     change, noise = comparison.change(gate.metric, gate.tag), comparison.run_noise(gate.metric, gate.tag)
     forecast = Forecast(change, gate.limit.absolute(change.baseline), noise)
-    if forecast.share <= 1 / ONCE_IN:
+    if change.changed < MIN_CHANGED or forecast.share <= 1 / ONCE_IN:
         return None
     tagged = f" tagged {gate.tag}" if gate.tag is not None else ""
     text = (
