@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.analysis.accepted_queries import AcceptedQueries
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.plugin.item import GatedItem
+    from pytest_irmetrics.reports.item_report import Curve
 
 
 def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
@@ -37,6 +38,7 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
         gates=result.verdict_reports(),
         explained_by=result.explained_by(),
         slices=result.slices(),
+        curves=_curves(result) if reporting and result.selftest is None else [],
         kind=result.kind(),
         notes=list(result.notes),
         hints=list(result.hints),
@@ -77,6 +79,12 @@ def _lowered(item: GatedItem, result: ItemResult, accepted: AcceptedQueries | No
     if accepted is not None:
         return list(accepted.lowered)
     return list(result.lowered()) if settings.update and not settings.only_queries else []
+
+
+def _curves(result: ItemResult) -> list[Curve]:
+    from pytest_irmetrics.analysis.curves import curves  # noqa: PLC0415 - only a run that writes reports pays for it
+
+    return curves(result.evaluation, result.comparison)
 
 
 def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:

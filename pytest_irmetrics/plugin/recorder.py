@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,6 +68,7 @@ class Recorder:
         self._stored: list[str] = []
         self._written: list[str] = []
         self._problems: list[str] = []
+        self._started = time.time()
 
     def add(self, report: pytest.TestReport) -> None:
         """Add the test report of one phase; a new attempt at an item replaces the last one."""
@@ -145,9 +147,14 @@ class Recorder:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _write_reports(self, session: pytest.Session) -> None:
-        from pytest_irmetrics.reports import output  # noqa: PLC0415 - only a run that writes reports pays for it
+        from pytest_irmetrics.plugin.run_info import run_info  # noqa: PLC0415 - only a run that writes reports pays for it
+        from pytest_irmetrics.reports import output  # noqa: PLC0415 - the same
 
-        report = replace(self._session_report(), exit_status=int(session.exitstatus))
+        report = replace(
+            self._session_report(),
+            exit_status=int(session.exitstatus),
+            info=run_info(self._config.rootpath, self._started),
+        )
         written, problems = output.write(self._targets, report)
         self._written += written
         self._problems += problems

@@ -3,82 +3,24 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.escape import escape_html
-from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.reports import texts
-from pytest_irmetrics.reports.query_details import (
-    explaining_queries,
-    leading_metric,
-    missing_by_grade,
-    score_delta,
-    side_by_side,
-    stored_judgments_note,
-    took_text,
-    worst_first,
-)
+from pytest_irmetrics.reports import plots, texts
+from pytest_irmetrics.reports.html_queries import anchor_of, anchors, query_list
 from pytest_irmetrics.reports.session_report import titles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, ScoreRow
-    from pytest_irmetrics.reports.query_details import RankedDocument
-    from pytest_irmetrics.reports.session_report import SessionReport
+    from pytest_irmetrics.reports.html_queries import ListedQuery, QueryList
+    from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow
+    from pytest_irmetrics.reports.session_report import RunInfo, SessionReport
 
 INSTALL = 'The HTML report needs Jinja2: pip install "pytest-irmetrics[html]"'
-
-_IN_FULL = 1000
-"""For how many queries of a golden set, the worst, the ranking is shown; with more a browser grows slow."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Score:
-    """One metric of one query, as it is printed."""
-
-    metric: str
-    now: str
-    before: str
-    delta: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Query:
-    """One query, as the template shows it."""
-
-    anchor: str
-    place: int
-    """Where it stands in the golden set, from 0."""
-    report: QueryReport
-    label: str
-    """`worse`, `better`, `same`, `new`, `error`, or empty without a baseline."""
-    explains: bool
-    """Whether it explains a failed gate."""
-    now: str
-    """Its score by the leading metric."""
-    delta: str
-    values: str
-    """Its score by each metric, for the script: `0.5 1.0 -`."""
-    values_before: str
-    took: str
-    """How many milliseconds it took; empty where no latency is reported."""
-    in_full: bool
-    """Whether its ranking is shown; the fields below are empty if not."""
-    scores: Sequence[_Score] = ()
-    ranks: Sequence[tuple[int, RankedDocument | None, RankedDocument | None]] = ()
-    missing: Sequence[RankedDocument] = ()
-    as_stored: str = ""
-    """How its scores fell under the stored judgments, where today's differ."""
-
-    @property
-    def asks(self) -> str | None:
-        """The query's text, where it is not the id."""
-        return self.report.text if self.report.text != self.report.query_id else None
 
 
 def render(session: SessionReport) -> str:
@@ -87,12 +29,28 @@ def render(session: SessionReport) -> str:
     names = titles(items)
     template = _template()
     style, script = _resource("report.css"), _resource("report.js")
+    set_anchors = anchors("set", (names[item.nodeid] for item in items))
+    queries = query_list(items, set_anchors)
+    sets = [
+        _golden_set(item, names[item.nodeid], session, anchor, queries)
+        for item, anchor in zip(items, set_anchors, strict=True)
+    ]
+    failing = (
+        bool(session.unmeasured) or session.exit_status not in (0, 5) or any(one["failing"] for one in sets)
+    )
     text: str = template.render(
         headline=session.headline(),
+        failing=failing,
+        meta=_meta(session.info),
         ending=session.ending(),
         unmeasured=session.unmeasured,
         unused_baselines=session.unused_baseline_notes,
-        sets=[_golden_set(item, names[item.nodeid], session, number) for number, item in enumerate(items, 1)],
+        sets=sets,
+        list=queries,
+        names={one["anchor"]: one["title"] for one in sets},
+        row_height=plots.ROW_HEIGHT,
+        lines_width=plots.LINES_WIDTH,
+        plot_width=plots.WIDTH,
         style=_Trusted(style),
         script=_Trusted(script),
         policy=_Trusted(
@@ -122,6 +80,7 @@ def _template() -> Any:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        loader=jinja2.FunctionLoader(_resource),
         # Beyond what autoescape does, what cannot be seen (controls, bidi, lone surrogates) is written out.
         finalize=lambda value: (
             _Trusted(escape_html(value))
@@ -129,7 +88,7 @@ def _template() -> Any:
             else value
         ),
     )
-    return environment.from_string(_resource("report.html.jinja"))
+    return environment.get_template("report.html.jinja")
 
 
 def _resource(name: str) -> str:
@@ -140,37 +99,63 @@ def _hash(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-def _golden_set(item: ItemReport, title: str, session: SessionReport, number: int) -> dict[str, Any]:
+def _meta(info: RunInfo | None) -> list[str]:
+    """Return when the session ran, for how long, and on what; empty where that is not known."""
+    if info is None:
+        return []
+    versions = [f"{name} {version}" for name, version in info.versions.items()]
+    commit = [f"commit {info.commit[:12]}"] if info.commit else []
+    return [info.started.replace("T", " "), f"took {_duration(info.seconds)}", *commit, *versions]
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+def _golden_set(
+    item: ItemReport, title: str, session: SessionReport, anchor: str, queries: QueryList
+) -> dict[str, Any]:
     """Return what the template shows of one golden set."""
     gates = {
         state: [gate for gate in item.gates if gate.state == state]
         for state in ("failed", "not checked", "passed")
     }
-    queries = _queries(item, number)
+    own = [query for query in queries.in_order if query.set_anchor == anchor]
+    axis = plots.change_axis(item.rows)
+    telling, tiny = plots.telling_and_tiny(item.slices)
+    slice_axis = plots.interval_axis(telling)
     return {
-        "anchor": f"set-{number}",
+        "anchor": anchor,
         "title": title,
         "report": item,
         "failing": session.fails(item),
+        "state": _state(item, session),
         "verdict": texts.verdict(item, session),
+        "sentence": next((gate.text for gate in gates["failed"]), ""),
         "subject": texts.subject(item),
-        "scores": ", ".join(map(texts.gated_score, texts.gated_rows(item))),
+        "scores": [texts.gated_score(row) for row in texts.gated_rows(item)[:3]],
+        "delta": _leading_delta(item),
         "compared": texts.is_compared(item),
         "other": texts.compared_with(item),
         "rows": [
-            {"name": texts.row_name(row), "gate": row.gate, "verdict": row.verdict, **_cells(row)}
-            for row in item.rows
-        ],
-        "table_notes": texts.table_notes(item),
-        "slices": [
             {
-                "tag": row.tag or "",
-                "interval": texts.interval_text(row),
-                "trend": texts.slice_trend(row),
+                "name": texts.row_name(row),
+                "gate": row.gate,
+                "verdict": row.verdict,
+                "plot": plots.change_plot(row, axis),
+                "level": plots.level_plot(row) if row.baseline is None else None,
                 **_cells(row),
             }
-            for row in item.slices
+            for row in item.rows
         ],
+        "ends": plots.axis_ends(axis),
+        "table_notes": texts.table_notes(item),
+        "slices": [_slice(row, slice_axis) for row in telling],
+        "tiny_slices": [_slice(row, None) for row in tiny],
+        "slice_ends": plots.axis_ends(slice_axis),
         "conclusion": texts.selftest_conclusion(item.selftest) if item.selftest else "",
         "tried": [
             (tried, texts.deltas_text(tried), texts.caught_text(tried)) for tried in item.selftest or ()
@@ -178,14 +163,35 @@ def _golden_set(item: ItemReport, title: str, session: SessionReport, number: in
         "failed": gates["failed"],
         "unchecked": gates["not checked"],
         "passed": gates["passed"],
-        "anchors": {query.report.query_id: query.anchor for query in queries},
-        "queries": queries,
-        "metrics": _metrics(item),
-        "leading": leading_metric(item),
-        "paired": _is_paired(item),
-        "in_full": sum(query.in_full for query in queries),
-        "labels": _counts(query.label for query in queries),
-        "count": plural(len(queries), "query", "queries"),
+        "anchors": {query.report.query_id: query.anchor for query in own if query.listed},
+        "leading": queries.leading.get(anchor),
+        "bars": _bars(own),
+        "curves": [plots.curve_plot(curve) for curve in item.curves],
+        "labels": queries.counts(own),
+        "count": plural(len(own), "query", "queries"),
+    }
+
+
+def _state(item: ItemReport, session: SessionReport) -> str:
+    """Return ``FAILS``, ``passes``, or ``fails as expected``."""
+    if session.fails(item):
+        return "FAILS"
+    return "passes" if item.outcome == "passed" else "fails as expected"
+
+
+def _leading_delta(item: ItemReport) -> float:
+    """Return the change of the first gated mean that is compared, for sorting."""
+    return next((row.delta for row in texts.gated_rows(item) if row.delta is not None), 0.0)
+
+
+def _slice(row: ScoreRow, axis: plots.Axis | None) -> dict[str, Any]:
+    return {
+        "tag": row.tag or "",
+        "interval": texts.interval_text(row),
+        "trend": texts.slice_trend(row),
+        "changed": row.changed,
+        "plot": plots.interval_plot(row, axis),
+        **_cells(row),
     }
 
 
@@ -198,85 +204,17 @@ def _cells(row: ScoreRow) -> dict[str, str]:
     }
 
 
-def _metrics(item: ItemReport) -> list[str]:
-    return list(dict.fromkeys(metric for query in item.queries for metric in query.scores))
-
-
-def _is_paired(item: ItemReport) -> bool:
-    """Whether any query has a ranking in the baseline."""
-    return any(query.before is not None for query in item.queries)
-
-
-def _counts(labels: Iterable[str]) -> dict[str, int]:
-    found = list(labels)
-    return {
-        label: found.count(label) for label in ("error", "worse", "better", "same", "new") if label in found
-    }
-
-
-def _queries(item: ItemReport, number: int) -> list[_Query]:
-    """Return the queries of one golden set, the worst first."""
-    leading, metrics, paired = leading_metric(item), _metrics(item), _is_paired(item)
-    places = {query.query_id: place for place, query in enumerate(item.queries)}
-    explaining = explaining_queries(item.gates, places)
-    queries = []
-    for shown, query in enumerate(worst_first(item)):
-        delta = score_delta(query, leading)
-        place = places[query.query_id]
-        in_full = shown < _IN_FULL
-        details: dict[str, Any] = {}
-        if in_full:
-            details = {
-                "scores": [_score(query, name) for name in metrics if query.scores.get(name) is not None],
-                "ranks": side_by_side(query),
-                "missing": missing_by_grade(query),
-                "as_stored": stored_judgments_note(query),
-            }
-        queries.append(
-            _Query(
-                anchor=f"q-{number}-{place + 1}",
-                place=place,
-                report=query,
-                label=_label(query, delta, paired=paired),
-                explains=query.query_id in explaining,
-                now=score_text(query.scores.get(leading or "")),
-                delta="" if delta is None else signed_text(delta),
-                values=_values(query.scores, metrics),
-                values_before=_values_before(query, metrics),
-                took=took_text(query),
-                in_full=in_full,
-                **details,
-            )
-        )
-    return queries
-
-
-def _label(query: QueryReport, delta: float | None, *, paired: bool) -> str:
-    if query.error is not None:
-        return "error"
-    if not paired:
-        return ""
-    if query.before is None:
-        return "new"
-    return "same" if not delta else "worse" if delta < 0 else "better"
-
-
-def _values(scores: Mapping[str, float | None], metrics: Sequence[str]) -> str:
-    found = (scores.get(metric) for metric in metrics)
-    return " ".join("-" if value is None else f"{value:.9g}" for value in found)
-
-
-def _values_before(query: QueryReport, metrics: Sequence[str]) -> str:
-    """Return the scores before; those that moved by no more than rounding as they are now, for the script to compare."""
-    same = {metric: query.scores[metric] for metric in metrics if score_delta(query, metric) == 0}
-    return _values({**query.scores_before, **same}, metrics)
-
-
-def _score(query: QueryReport, metric: str) -> _Score:
-    now, before, delta = query.scores[metric], query.scores_before.get(metric), score_delta(query, metric)
-    return _Score(
-        metric,
-        score_text(now, before),
-        score_text(before, now),
-        "" if delta is None else signed_text(delta),
-    )
+def _bars(queries: Sequence[ListedQuery]) -> plots.Bars | None:
+    """Return a bar for each changed query of a golden set; for each query's score where nothing is compared."""
+    counted = [query for query in queries if not query.report.status.startswith("xfail")]
+    moved = [
+        (anchor_of(query), query.report.query_id, query.change)
+        for query in counted
+        if query.change is not None
+    ]
+    if moved:
+        return plots.change_bars(moved)
+    scored = [
+        (anchor_of(query), query.report.query_id, query.score) for query in counted if query.score is not None
+    ]
+    return plots.score_bars(scored)

@@ -59,6 +59,17 @@ class ScoreRow:
 
 
 @dataclass(slots=True)
+class Curve:
+    """The mean of one metric at each cut-off from 1 to the depth, over the queries that are compared."""
+
+    metric: str
+    """The metric's name without a cut-off."""
+    now: list[float]
+    baseline: list[float]
+    """Empty where nothing is compared."""
+
+
+@dataclass(slots=True)
 class QueryAsStored:
     """A query's rankings and scores under the judgments stored with the baseline, where today's differ."""
 
@@ -172,6 +183,8 @@ class ItemReport:
     """How many queries explain the failed gates; ``gates`` name those that matter most."""
     slices: list[ScoreRow] = field(default_factory=list)
     """One metric for each tag, compared with the baseline."""
+    curves: list[Curve] = field(default_factory=list)
+    """Recall and precision over the cut-offs, for report files."""
     kind: list[str] = field(default_factory=list)
     """Sentences on what kind of change it is."""
     notes: list[str] = field(default_factory=list)

@@ -1,6 +1,6 @@
 """The JSON report, for programs: everything that was measured and judged, and each test's run.
 
-The file is a JSON object with `format`, `version`, `exit_status`, `headline`, `unused_baselines`, `unmeasured` and `tests`, and has one query
+The file is a JSON object with `format`, `version`, `exit_status`, `run_info` (when, how long, on what), `headline`, `unused_baselines`, `unmeasured` and `tests`, and has one query
 a line. A test's `run` is what `Run.dumps` writes, so that the report can be used as a stored run.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from pytest_irmetrics.base import strict_json
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.reports.item_report import ItemReport, as_json, read_dataclass
-from pytest_irmetrics.reports.session_report import SessionReport, WhyUnused
+from pytest_irmetrics.reports.session_report import RunInfo, SessionReport, WhyUnused
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.json import REPORT_FORMAT as FORMAT
 
@@ -39,6 +39,7 @@ def _lines(session: SessionReport) -> Iterator[str]:
         "format": FORMAT,
         "version": VERSION,
         "exit_status": session.exit_status,
+        **({} if session.info is None else {"run_info": as_json(session.info)}),
         "headline": session.headline(),
         "unused_baselines": dict(sorted(session.unused_baselines.items())),
         "unmeasured": [{"nodeid": nodeid, "text": text} for nodeid, text in session.unmeasured.items()],
@@ -126,7 +127,15 @@ def _session(document: dict[str, Any]) -> SessionReport:
     unused = document["unused_baselines"]
     if not isinstance(unused, dict) or not all(why in get_args(WhyUnused) for why in unused.values()):
         raise ValueError("unused_baselines is of another type")
-    return SessionReport([_item(test) for test in tests], exit_status, outcomes, unmeasured, unused)
+    info = document.get("run_info")
+    return SessionReport(
+        [_item(test) for test in tests],
+        exit_status,
+        outcomes,
+        unmeasured,
+        unused,
+        None if info is None else read_dataclass(RunInfo, info),
+    )
 
 
 def _item(test: dict[str, Any]) -> ItemReport:

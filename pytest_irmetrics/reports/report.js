@@ -1,26 +1,31 @@
 "use strict";
-for (const section of document.querySelectorAll("section[id^=set-]")) {
-  const controls = section.querySelector(".controls");
-  if (!controls) continue;
-  const [words, kind, order, metric] = ["words", "kind", "order", "metric"].map(name => controls.querySelector(`[name=${name}]`));
-  const list = section.querySelector(".queries"), told = controls.querySelector("output");
+// The page reads without this script, which adds: finding, filtering and sorting, sorting of the index, copying of commands.
+
+const list = document.querySelector(".queries"), controls = document.querySelector(".controls");
+const addQueryControls = () => {
+  const names = ["words", "kind", "set", "order", "metric"];
+  const [words, kind, set, order, metric] = names.map(name => controls.querySelector(`[name=${name}]`));
+  const inputs = [words, kind, set, order, metric].filter(Boolean);
+  const output = controls.querySelector("output"), rest = document.querySelector(".rest pre"), found = document.querySelector(".found");
+  const restLines = rest ? rest.textContent.split("\n").filter(Boolean) : [];
+  const lowerLines = restLines.map(line => line.toLowerCase());
   const read = text => (text ? text.split(" ") : []).map(value => (value === "-" ? null : Number(value)));
   const items = [...list.children].map((node, place) => ({
-    node, place, now: read(node.dataset.now), before: read(node.dataset.before), label: node.dataset.label,
+    node, place, now: read(node.dataset.now), before: read(node.dataset.before), label: node.dataset.label, set: node.dataset.set,
     written: Number(node.dataset.place), explains: "explains" in node.dataset, id: node.querySelector(".id").textContent,
     shown: [".change", ".now", ".delta"].map(name => node.querySelector(name)), text: null,
   }));
-  const chosen = () => (metric ? metric.selectedIndex : 0);
   const delta = item => {
-    const [now, before] = [item.now[chosen()], item.before[chosen()]];
+    const [now, before] = [item.now[metric.selectedIndex], item.before[metric.selectedIndex]];
     return now == null || before == null ? null : now - before;
   };
-  const last = (value, missing) => (value == null ? missing : value);
+  const score = item => (metric ? item.now[metric.selectedIndex] : null);
+  const or = (value, missing) => (value == null ? missing : value);
   const orders = {
     worst: (a, b) => a.place - b.place,
-    fall: (a, b) => last(delta(a), 0) - last(delta(b), 0) || a.place - b.place,
-    rise: (a, b) => last(delta(b), 0) - last(delta(a), 0) || a.place - b.place,
-    score: (a, b) => last(a.now[chosen()], Infinity) - last(b.now[chosen()], Infinity) || a.place - b.place,
+    fall: (a, b) => or(delta(a), 0) - or(delta(b), 0) || a.place - b.place,
+    rise: (a, b) => or(delta(b), 0) - or(delta(a), 0) || a.place - b.place,
+    score: (a, b) => or(score(a), Infinity) - or(score(b), Infinity) || a.place - b.place,
     id: (a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
     written: (a, b) => a.written - b.written,
   };
@@ -28,8 +33,8 @@ for (const section of document.querySelectorAll("section[id^=set-]")) {
   const print = value => Math.abs(value).toFixed(4);
   const relabel = () => {
     for (const item of items) {
-      const moved = delta(item), [change, now, difference] = item.shown, value = item.now[chosen()];
-      if (item.label === "worse" || item.label === "better" || item.label === "same") {
+      const moved = delta(item), [change, now, difference] = item.shown, value = score(item);
+      if (["worse", "better", "same"].includes(item.label)) {
         item.label = !moved ? "same" : moved < 0 ? "worse" : "better";
         change.textContent = item.label;
         change.className = `change word ${signs[item.label] || "plain"}`;
@@ -37,7 +42,7 @@ for (const section of document.querySelectorAll("section[id^=set-]")) {
       now.textContent = value == null ? "-" : (value < 0 ? "−" : "") + print(value);
       difference.textContent = moved == null ? "" : (moved < 0 ? "−" : moved > 0 ? "+" : "") + print(moved);
     }
-    for (const name of section.querySelectorAll(".chosen")) name.textContent = metric.value;
+    for (const name of document.querySelectorAll(".chosen")) name.textContent = metric.value;
   };
   const show = () => {
     const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -45,25 +50,87 @@ for (const section of document.querySelectorAll("section[id^=set-]")) {
     for (const item of items) {
       if (wanted.length) item.text ??= item.node.textContent.toLowerCase();
       const fits = kind.value === "all" || (kind.value === "explains" ? item.explains : item.label === kind.value);
-      item.node.hidden = !(fits && wanted.every(word => item.text.includes(word)));
-      count += item.node.hidden ? 0 : 1;
+      const hidden = !(fits && (!set || !set.value || item.set === set.value) && wanted.every(word => item.text.includes(word)));
+      if (item.node.hidden !== hidden) item.node.hidden = hidden;
+      count += hidden ? 0 : 1;
     }
-    told.textContent = `${count.toLocaleString("en")} of ${items.length.toLocaleString("en")} shown`;
+    let lines = [];
+    if (found) {
+      lines = wanted.length ? restLines.filter((_, place) => wanted.every(word => lowerLines[place].includes(word))) : [];
+      found.hidden = !lines.length;
+      found.textContent = lines.slice(0, 200).join("\n");
+    }
+    const more = lines.length ? `, and ${lines.length.toLocaleString("en")} of those one a line` : "";
+    output.textContent = `${count.toLocaleString("en")} of ${items.length.toLocaleString("en")} shown${more}`;
   };
   const sort = () => list.append(...[...items].sort(orders[order.value]).map(item => item.node));
-  words.addEventListener("input", show);
-  kind.addEventListener("change", show);
-  order.addEventListener("change", sort);
-  if (metric) metric.addEventListener("change", () => { relabel(); sort(); show(); });
+  const defaults = Object.fromEntries(inputs.map(input => [input.name, input.value]));
+  const remember = () => {
+    const chosen = inputs.filter(input => input.value !== defaults[input.name]).map(input => [input.name, input.value]);
+    history.replaceState(null, "", chosen.length ? `#?${new URLSearchParams(chosen)}` : location.pathname + location.search);
+  };
+  const recall = () => {
+    const chosen = new URLSearchParams(location.hash.slice(2));
+    for (const input of inputs) if (chosen.has(input.name)) input.value = chosen.get(input.name);
+  };
+  words.addEventListener("input", () => { show(); remember(); });
+  for (const input of [kind, set]) if (input) input.addEventListener("change", () => { show(); remember(); });
+  order.addEventListener("change", () => { sort(); remember(); });
+  if (metric) metric.addEventListener("change", () => { relabel(); sort(); show(); remember(); });
   controls.hidden = false;
+  if (location.hash.startsWith("#?")) {
+    recall();
+    if (metric && metric.value !== defaults.metric) relabel();
+    if (order.value !== defaults.order) sort();
+  }
   show();
+};
+if (list && controls) addQueryControls();
+
+const index = document.querySelector(".index");
+if (index) {
+  const body = index.tBodies[0], heads = [...index.tHead.rows[0].cells];
+  const value = (row, column) => row.cells[column].dataset.value ?? row.cells[column].textContent;
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = head.textContent;
+    head.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      for (const other of heads) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const compare = head.dataset.sort === "number" ? (a, b) => Number(a) - Number(b) : (a, b) => a.localeCompare(b);
+      const rows = [...body.rows].sort((a, b) => compare(value(a, column), value(b, column)) * (down ? -1 : 1));
+      body.append(...rows);
+    });
+  });
 }
-const open = () => {
-  const target = document.getElementById(location.hash.slice(1)), details = target && target.querySelector("details");
-  if (!details || !target.matches(".queries > li")) return;
+
+for (const command of document.querySelectorAll(".command")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(command.textContent);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(command);
+      button.textContent = "Selected";
+    }
+  });
+  command.after(button);
+}
+
+const openTarget = () => {
+  if (location.hash.startsWith("#?")) return;
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  const details = target.querySelector("details");
+  if (details) details.open = true;
   target.hidden = false;
-  details.open = true;
   target.scrollIntoView();
 };
-addEventListener("hashchange", open);
-open();
+addEventListener("hashchange", openTarget);
+openTarget();

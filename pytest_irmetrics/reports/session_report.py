@@ -37,6 +37,20 @@ _ENDINGS = {
 
 
 @dataclass(frozen=True, slots=True)
+class RunInfo:
+    """When a session ran, how long it took, and on what."""
+
+    started: str
+    """Local time with its offset, ISO 8601 to the second: `2026-03-01T09:30:00+01:00`."""
+    seconds: float
+    """From the session's start until its reports were written."""
+    commit: str = ""
+    """The commit that was checked out; empty where none is known."""
+    versions: dict[str, str] = field(default_factory=dict)
+    """`python`, `pytest` and `pytest-irmetrics`."""
+
+
+@dataclass(frozen=True, slots=True)
 class SessionReport:
     """What one pytest session measured and stored: all that the terminal summary and the report files are made of."""
 
@@ -49,6 +63,9 @@ class SessionReport:
     """Node id → failure message, of tests that failed before anything was measured, as for a broken golden set."""
     unused_baselines: Mapping[str, WhyUnused] = field(default_factory=dict)
     """Path → why no test of the session used that stored baseline."""
+
+    info: RunInfo | None = None
+    """None in a report that an older version wrote."""
 
     # For the terminal summary alone:
     failures_printed: bool = True

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.reports import SessionReport, html
+from pytest_irmetrics.reports import SessionReport, html, html_queries
 from pytest_irmetrics.reports.html import render
+from pytest_irmetrics.reports.session_report import RunInfo
 from tests.unit.reports.samples import (
     HOSTILE,
     NODE,
@@ -39,26 +40,47 @@ ATTRIBUTES = {
     "charset",
     "class",
     "content",
+    "cx",
+    "cy",
+    "d",
     "data-before",
     "data-explains",
     "data-label",
     "data-now",
     "data-place",
+    "data-set",
+    "data-sort",
+    "data-value",
     "dir",
+    "height",
     "hidden",
     "href",
     "http-equiv",
     "id",
     "lang",
     "name",
+    "open",
+    "points",
+    "preserveaspectratio",
+    "r",
     "rel",
     "role",
+    "rowspan",
     "scope",
     "selected",
     "spellcheck",
     "tabindex",
+    "title",
     "type",
     "value",
+    "viewbox",
+    "width",
+    "x",
+    "x1",
+    "x2",
+    "y",
+    "y1",
+    "y2",
 }
 
 
@@ -112,14 +134,14 @@ def test_a_page_shows_what_fails_and_by_how_much():
         "mrr fell by 0.5000 from the baseline to 0.5000; at most 0.0100 is allowed.",
         "1 query: 1 worse, 0 better, 0 same.",
         "Set in the setting ir_max_drop.",
-        "mrr ✗ FAILS 0.5000 −0.5000 1.0000 drop ≤ 0.01 1",
-        "ndcg@10 ✓ passes 0.9000 0.0000 0.9000 drop ≤ 0.01 1",
+        "mrr ✗ FAILS −0.5000 0.5000 1.0000 drop ≤ 0.01 1",
+        "ndcg@10 ✓ passes 0.0000 0.9000 0.9000 drop ≤ 0.01 1",
         "No query got the 10 results",
         "To look closer at a query: pytest",
-        "worse refund what of refund now 0.5000 , moved by −0.5000",
-        "1 d1 grade 3 now 2 d2 unjudged was 2",
-        "2 d2 unjudged now 1 d1 grade 3 was 1",
-        "Relevant and not among the results: d3 grade 1",
+        "worse refund what of refund golden/faq.yaml now 0.5000 , moved by −0.5000",
+        "1 ● d1 grade 3 now 2 ◌ d2 unjudged was 2",
+        "2 ◌ d2 unjudged now 1 ● d1 grade 3 was 1",
+        "Relevant and not among the results: ● d3 grade 1",
         "the key `relevent` is unknown. golden/new.yaml:9:1: and this too.",
     ):
         assert told in text
@@ -161,8 +183,8 @@ def test_slices_and_the_kind_of_change_are_shown():
     for told in (
         "Documents are ranked lower, not lost. Most of it is in billing.",
         "ndcg@10 by tag",
-        "billing fell 0.4000 −0.2000 0.6000 −0.300 to −0.100 12",
-        "other too few 0.5000 0.0000 0.5000 2",
+        "billing fell −0.2000 0.4000 0.6000 −0.300 to −0.100 12",
+        "1 tag has too few changed queries to say anything other : 0.0000 (2 queries)",
         "20 queries show drops of 0.14",
     ):
         assert told in text
@@ -215,7 +237,18 @@ def test_every_link_leads_somewhere():
     page = Page(render(SessionReport([failing(), passing()], 1)))
     anchors = {attributes["id"] for _, attributes, _ in page.elements if "id" in attributes}
     assert {link["href"][1:] for link in page.all("a")} <= anchors
-    assert "q-1-1" in anchors
+    assert "q-set-golden-faq.yaml-refund" in anchors
+
+
+def test_the_anchor_of_a_query_does_not_depend_on_what_else_is_in_the_report():
+    both = Page(render(SessionReport([passing(), passing("z", golden_set="z.yaml")])))
+    turned = Page(
+        render(SessionReport([failing("z", golden_set="z.yaml", queries=[query("opening")]), passing()], 1))
+    )
+    for page in (both, turned):
+        assert {"q-set-z.yaml-opening", "q-set-golden-help.yaml-opening"} <= {
+            attributes.get("id") for attributes in page.all("li")
+        }
 
 
 def test_ids_are_unique():
@@ -262,7 +295,7 @@ def test_any_text_is_escaped(anything):
     )
     page = Page(render(SessionReport([item], 1)))
     assert {name for _, attributes, _ in page.elements for name in attributes} <= ATTRIBUTES
-    assert len(page.all("section")) == 1
+    assert len(page.all("section")) == 2
 
 
 def test_the_same_items_in_any_order_give_the_same_bytes():
@@ -270,19 +303,43 @@ def test_the_same_items_in_any_order_give_the_same_bytes():
     assert render(broken(items)) == render(broken(items[::-1]))
 
 
-def test_of_very_many_queries_the_worst_are_shown_in_full(monkeypatch):
-    monkeypatch.setattr(html, "_IN_FULL", 2)
-    queries = [query(f"q{number}", now=("d2", "d1"), before=("d2", "d1")) for number in range(5)]
+def test_of_very_many_queries_those_that_changed_are_shown_in_full(monkeypatch):
+    monkeypatch.setattr(html_queries, "_IN_FULL", 2)
+    monkeypatch.setattr(html_queries, "_ROWS", 3)
+    same = {"scores": {"mrr": 1.0}, "scores_before": {"mrr": 1.0}}
+    queries = [query(f"q{number}", now=("d2", "d1"), before=("d2", "d1"), **same) for number in range(5)]
     page = Page(
         render(
             SessionReport([failing(queries=[*queries, query("worst")], gates=[gate(queries=["worst"])])], 1)
         )
     )
-    assert "The rankings of the worst 2 are shown, for brevity" in page.text
-    assert sum(table.get("class") == "ranking" for table in page.all("table")) == 2
-    assert sum(table.get("class") == "scores" for table in page.all("table")) == 1 + 2
-    assert len(page.all("details")) >= 6
-    assert page.text.index("worst what of worst") < page.text.index("q0 what of q0")
+    assert "1 of 6 are shown with their rankings: those that changed or fail" in page.text
+    assert sum("ranking" in table.get("class", "") for table in page.all("table")) == 1
+    assert [item["id"] for item in page.all("li") if "data-now" in item] == [
+        "q-worst",
+        "q-q0",
+        "q-q1",
+        "q-q2",
+    ]
+    assert "2 more queries, one a line 1.0000 q3 1.0000 q4" in page.text
+    assert "q-q4" not in {link["href"][1:] for link in page.all("a")}
+
+
+def test_the_page_says_when_and_on_what_it_was_made():
+    info = RunInfo(
+        "2026-03-01T09:30:00+01:00", 75.2, "0123456789abcdef", {"python": "3.13.1", "pytest": "9.0.1"}
+    )
+    text = Page(render(SessionReport([failing()], 1, info=info))).text
+    assert (
+        "2026-03-01 09:30:00+01:00 · took 1 min 15 s · commit 0123456789ab · python 3.13.1 · pytest 9.0.1"
+        in text
+    )
+
+
+def test_known_failures_have_no_bar():
+    page = Page(render(SessionReport([failing(queries=[query("a"), query("b", status="xfail: T-1")])], 1)))
+    assert "Queries, by mrr: 1 worse, 0 better, 0 same" in page.text
+    assert [link["aria-label"] for link in page.all("a") if "aria-label" in link] == ["a: −0.5000"]
 
 
 def test_a_score_that_moved_by_rounding_alone_is_the_same():
@@ -303,6 +360,7 @@ def test_without_a_baseline_there_is_no_column_for_it():
     page = Page(render(SessionReport([passing()])))
     assert "baseline" not in page.text
     assert "delta" not in page.text
+    assert "Queries, by mrr: 0 of 1 score 0" in page.text
 
 
 def test_without_jinja2_an_error_says_what_to_install(monkeypatch):

@@ -11,12 +11,13 @@ import re
 import shutil
 import subprocess
 import urllib.request
+from pathlib import Path
 
 import pytest
 
 from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.html import render
-from tests.unit.reports.samples import HOSTILE, broken, failing, gate, hostile, passing, query
+from tests.unit.reports.samples import HOSTILE, broken, failing, gate, hostile, passing, query, sliced, tried
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVER = shutil.which("chromedriver")
@@ -127,7 +128,7 @@ def page(browser, tmp_path):
 
 def ids(browser):
     """The queries that are shown, in order."""
-    script = "return [...document.querySelectorAll('.queries > li:not([hidden]) .which .id')].map(e => e.innerText)"
+    script = "return [...document.querySelectorAll('.queries > li:not([hidden]) .which .id')].map(e => e.textContent)"
     return browser.do(script)
 
 
@@ -174,12 +175,13 @@ def test_hostile_text_runs_no_script(page):
 def test_the_worst_is_first_and_each_can_be_opened(page):
     browser = page([some()])
     assert ids(browser) == ["explains", "fell", "rose", "same"]
-    assert browser.do("return document.querySelector('.ranking').checkVisibility()") is False
-    browser.do("document.querySelector('summary.line').click()")
-    assert browser.do("return document.querySelector('.ranking').checkVisibility()") is True
+    shown = "return [...document.querySelectorAll('.ranking')].map(e => e.checkVisibility())"
+    assert browser.do(shown) == [True, False, False, False]  # what explains the failure is open
+    browser.do("document.querySelectorAll('summary.line')[1].click()")
+    assert browser.do(shown) == [True, True, False, False]
     assert browser.do("return document.querySelector('.ranking tbody tr').innerText").split() == [
-        *("1", "d1", "grade", "3", "now", "2"),
-        *("rare", "unjudged", "new"),
+        *("1", "●d1", "grade", "3", "now", "2"),
+        *("◌rare", "unjudged", "new"),
     ]
 
 
@@ -188,7 +190,7 @@ def test_a_page_reads_the_same_without_scripts(page):
     # The driver's own scripts run all the same.
     assert ids(browser) == ["explains", "fell", "rose", "same"]
     assert browser.do("return document.querySelector('.controls').checkVisibility()") is False
-    assert browser.do("return document.querySelector('.change').innerText") == "worse"
+    assert browser.do("return document.querySelector('.change').textContent") == "worse"
 
 
 def test_queries_are_found_filtered_and_sorted(page):
@@ -220,7 +222,7 @@ def test_another_metric_changes_what_is_shown_and_sorted(page):
     choose(browser, "order", "fall")
     choose(browser, "metric", "map")
     assert ids(browser) == ["same", "explains", "fell", "rose"]
-    parts = "['.change', '.now', '.delta'].map(name => line.querySelector(name).innerText)"
+    parts = "['.change', '.now', '.delta'].map(name => line.querySelector(name).textContent)"
     assert browser.do(f"return [...document.querySelectorAll('summary.line')].map(line => {parts})") == [
         ["worse", "0.2000", "−0.5000"],
         ["same", "0.8000", "0.0000"],
@@ -231,12 +233,12 @@ def test_another_metric_changes_what_is_shown_and_sorted(page):
 
 
 def test_a_link_to_a_query_opens_it(page):
-    browser = page([some()], fragment="#q-1-2")
-    assert browser.do("return document.querySelector('#q-1-2 details').open") is True
+    browser = page([some()], fragment="#q-fell")
+    assert browser.do("return document.querySelector('#q-fell details').open") is True
     choose(browser, "words", "nothing that is there")
     browser.do("document.querySelector('.told a').click()")
     browser.ask("POST", "/execute/async", {"script": "setTimeout(arguments[0], 50)", "args": []})
-    assert browser.do("return document.querySelector('#q-1-4 details').open") is True
+    assert browser.do("return document.querySelector('#q-explains details').open") is True
     assert ids(browser) == ["explains"]
 
 
@@ -266,3 +268,78 @@ def test_hundreds_of_queries_stay_usable(page):
     assert set(ids(browser)) == {f"query {number}" for number in range(700) if "69" in str(number)}
     choose(browser, "words", "")
     assert len(ids(browser)) == 700
+
+
+def test_what_is_chosen_stands_in_the_address(page):
+    browser = page([some()], fragment="#?order=fall&metric=map&kind=worse")
+    assert ids(browser) == ["same"]
+    choose(browser, "kind", "all")
+    choose(browser, "words", "r")
+    assert ids(browser) == ["same", "explains", "fell", "rose"]
+    assert browser.do("return location.hash") == "#?words=r&order=fall&metric=map"
+    for name, value in (("words", ""), ("order", "worst"), ("metric", "mrr")):
+        choose(browser, name, value)
+    assert browser.do("return location.hash") == ""
+
+
+def test_a_bar_leads_to_its_query(page):
+    browser = page([some()])
+    browser.do(
+        "document.querySelector('.bars a').dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}))"
+    )
+    browser.ask("POST", "/execute/async", {"script": "setTimeout(arguments[0], 50)", "args": []})
+    assert browser.do("return [location.hash, document.querySelector('#q-fell details').open]") == [
+        "#q-fell",
+        True,
+    ]
+
+
+def test_the_index_of_several_golden_sets_is_sorted_by_a_click(page):
+    many = [passing(f"t.py::test[{name}]", golden_set=f"{name}.yaml") for name in "bca"]
+    browser = page(SessionReport([*many, failing()], 1))
+    names = "return [...document.querySelectorAll('.index tbody a')].map(e => e.textContent)"
+    assert browser.do(names) == ["golden/faq.yaml", "a.yaml", "b.yaml", "c.yaml"]
+    heads = "document.querySelectorAll('.index thead button')"
+    browser.do(f"{heads}[1].click()")
+    assert browser.do(names) == ["a.yaml", "b.yaml", "c.yaml", "golden/faq.yaml"]
+    browser.do(f"{heads}[1].click()")
+    assert browser.do(names) == ["golden/faq.yaml", "c.yaml", "b.yaml", "a.yaml"]
+    assert browser.do("return document.querySelector('[aria-sort]').innerText").startswith("golden set")
+
+
+def test_queries_of_several_golden_sets_are_one_list(page):
+    help_set = failing(
+        "t.py::test[help]",
+        golden_set="help.yaml",
+        queries=[query("worst", scores={"mrr": 0.0}, scores_before={"mrr": 1.0})],
+        gates=[gate(queries=["worst"])],
+    )
+    browser = page(SessionReport([some(), help_set], 1))
+    assert ids(browser)[:2] == ["worst", "explains"]
+    choose(browser, "set", "set-help.yaml")
+    assert ids(browser) == ["worst"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_to_complain_about(page, scheme):
+    axe = pytest.importorskip("axe_core_python", reason="axe-core-python is not installed")
+    script = Path(axe.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+    browser = page(broken([some(), sliced(nodeid="s"), tried(nodeid="t"), passing()]), scheme=scheme)
+    browser.do("for (const part of document.querySelectorAll('details')) part.open = true")
+    browser.devtools("Runtime.evaluate", expression=script)
+    run = (
+        "const done = arguments[arguments.length - 1];"
+        "axe.run({resultTypes: ['violations']}).then(all => done(all.violations.map(v => v.id + ' ' + v.nodes[0].html)))"
+    )
+    assert browser.ask("POST", "/execute/async", {"script": run, "args": []}) == []
+
+
+def test_thousands_of_queries_are_searched_at_once(page):
+    queries = [
+        query(f"query {number}", now=["d1"], before=["d1"], scores={"mrr": 1.0}, scores_before={"mrr": 1.0})
+        for number in range(3000)
+    ]
+    browser = page([failing(queries=[*queries, query("worst")], gates=[gate(queries=["worst"])])])
+    choose(browser, "words", "query 2999")
+    assert ids(browser) == []
+    assert browser.do("return document.querySelector('.found').innerText") == "1.0000 query 2999"

@@ -1,0 +1,84 @@
+"""When a session ran, how long it took, and on what: what report files say of it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from datetime import datetime
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_irmetrics.reports.session_report import RunInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_CI_COMMITS = (
+    "GITHUB_SHA",
+    "CI_COMMIT_SHA",
+    "BUILD_SOURCEVERSION",
+    "BITBUCKET_COMMIT",
+    "CIRCLE_SHA1",
+    "GIT_COMMIT",
+)
+"""Environment variables in which CI systems have the commit that is checked out."""
+_MAX_FILE = 10_000_000
+"""Bytes of a file of Git's that are read: its list of packed references is the largest."""
+
+
+def run_info(root: Path, started: float) -> RunInfo:
+    """Return what is known of a session that began at ``started`` (`time.time`), in a repository around ``root``."""
+    return RunInfo(
+        started=datetime.fromtimestamp(started).astimezone().isoformat(timespec="seconds"),
+        seconds=round(max(0.0, time.time() - started), 3),
+        commit=_commit(root),
+        versions={
+            "python": platform.python_version(),
+            "pytest": pytest.__version__,
+            "pytest-irmetrics": version("pytest-irmetrics"),
+        },
+    )
+
+
+def _commit(root: Path) -> str:
+    """Return the commit that is checked out, from Git's files: a report is no reason to start a process. Empty if unknown."""
+    try:
+        found = next(_heads(root), "")
+    except (OSError, ValueError):
+        found = ""
+    if not found:
+        found = next((value for name in _CI_COMMITS if (value := os.environ.get(name, ""))), "")
+    return found if len(found) in (40, 64) and set(found) <= set("0123456789abcdef") else ""
+
+
+def _heads(root: Path) -> Iterator[str]:
+    """Yield the commit of the nearest repository's HEAD."""
+    for folder in (root, *root.parents):
+        entry = folder / ".git"
+        if entry.is_file():  # a worktree or a submodule
+            entry = folder / _read(entry).removeprefix("gitdir:").strip()
+        elif not entry.is_dir():
+            continue
+        head = _read(entry / "HEAD").strip()
+        if not head.startswith("ref:"):
+            yield head
+            return
+        name = head.removeprefix("ref:").strip()
+        common = entry / _read(entry / "commondir").strip() if (entry / "commondir").is_file() else entry
+        if (common / name).is_file():
+            yield _read(common / name).strip()
+            return
+        packed = common / "packed-refs"
+        for line in _read(packed).splitlines() if packed.is_file() else ():
+            if line.endswith(f" {name}"):
+                yield line.partition(" ")[0]
+        return
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(_MAX_FILE).decode("utf-8", "replace")

@@ -1,0 +1,295 @@
+"""The queries of all golden sets as one list for the HTML report: the worst first, the worst of them in full."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_irmetrics.base.numbers import score_text, signed_text
+from pytest_irmetrics.reports import plots
+from pytest_irmetrics.reports.query_details import (
+    explaining_queries,
+    leading_metric,
+    missing_by_grade,
+    score_delta,
+    side_by_side,
+    stored_judgments_note,
+    took_text,
+    worst_first,
+)
+from pytest_irmetrics.reports.texts import compared_with
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
+    from pytest_irmetrics.reports.query_details import RankedDocument
+
+_IN_FULL = 300
+"""How many queries, the worst, are shown with their rankings, about 4 kB each."""
+_ROWS = 1000
+"""How many others have a row of their own; the rest are lines of one text, which a browser lays out only when it is opened."""
+_OPEN = 5
+"""How many of the worst are open when the page is."""
+_MOST_RANKS = 25
+"""How many ranks of a ranking are shown; of what is below, relevant and forbidden documents are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryScore:
+    """One metric of one query, as it is printed."""
+
+    metric: str
+    now: str
+    before: str
+    delta: str
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What is shown of a query in full: scores, both rankings, and the lines between them."""
+
+    scores: Sequence[QueryScore]
+    ranks: Sequence[tuple[int, RankedDocument | None, RankedDocument | None]]
+    lines: Sequence[plots.Line]
+    below: int
+    """How many ranks are left out below those shown."""
+    deeper: Sequence[tuple[int, RankedDocument]]
+    """Relevant and forbidden documents among them, with their ranks."""
+    missing: Sequence[RankedDocument]
+    """Relevant documents that are not among today's results."""
+    as_stored: str
+    """How its scores fell under the stored judgments, where today's differ."""
+
+
+@dataclass(slots=True)
+class ListedQuery:
+    """One query in the list."""
+
+    set_anchor: str
+    other: str
+    """What the run is called that it is compared with: `baseline` or `other`."""
+    place: int
+    """Where it stands in its golden set, from 0."""
+    report: QueryReport
+    label: str
+    """`worse`, `better`, `same`, `new`, `error`, or empty without a baseline."""
+    explains: bool
+    """Whether it explains a failed gate."""
+    score: float | None
+    """By its golden set's leading metric."""
+    change: float | None
+    anchor: str = ""
+    listed: bool = False
+    """Whether it has a row, so that its anchor is there to be linked to."""
+    opened: bool = False
+    values: str = ""
+    """Its score by each metric of the report, for the script: `0.5 1.0 -`."""
+    values_before: str = ""
+    details: Details | None = None
+
+    @property
+    def now(self) -> str:
+        """Its score by the leading metric, as it is printed."""
+        return score_text(self.score)
+
+    @property
+    def delta(self) -> str:
+        """Its change by the leading metric, as it is printed; empty where nothing is compared."""
+        return "" if self.change is None else signed_text(self.change)
+
+    @property
+    def asks(self) -> str | None:
+        """The query's text, where it is not the id."""
+        return self.report.text if self.report.text != self.report.query_id else None
+
+    @property
+    def took(self) -> str:
+        """How many milliseconds it took; empty where no latency is reported."""
+        return took_text(self.report)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryList:
+    """The queries of all golden sets, the worst first."""
+
+    in_order: Sequence[ListedQuery]
+    leading: Mapping[str, str | None]
+    """The anchor of a golden set → the metric that its queries are ordered by."""
+    metrics: Sequence[str]
+    """All metrics of which any query has a score."""
+
+    @property
+    def rows(self) -> list[ListedQuery]:
+        """Those with a row of their own."""
+        return [query for query in self.in_order if query.listed]
+
+    @property
+    def in_full(self) -> int:
+        """How many are shown with their rankings."""
+        return sum(query.details is not None for query in self.in_order)
+
+    @property
+    def rest(self) -> list[str]:
+        """A line for each of the others: its score, its change where there is one, its id, and its golden set where there are several."""
+        several = len(self.leading) > 1
+        lines = []
+        for query in self.in_order:
+            if not query.listed:
+                change = f" {query.delta}" if query.change else ""
+                of_set = f" ({query.set_anchor})" if several else ""
+                lines.append(f"{query.now}{change} {query.report.query_id}{of_set}")
+        return lines
+
+    @property
+    def compared(self) -> bool:
+        """Whether any query has a ranking in the baseline."""
+        return any(query.report.before is not None for query in self.in_order)
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """How many queries have each label."""
+        return self.counts(self.in_order)
+
+    @staticmethod
+    def counts(queries: Iterable[ListedQuery]) -> dict[str, int]:
+        """Return how many of some queries have each label, without those that none has."""
+        found = [query.label for query in queries]
+        return {
+            label: count
+            for label in ("error", "worse", "better", "same", "new")
+            if (count := found.count(label))
+        }
+
+
+def query_list(items: Sequence[ItemReport], set_anchors: Sequence[str]) -> QueryList:
+    """Return the queries of all golden sets: errors, what explains a failure, then by how far each fell."""
+    leading = {anchor: leading_metric(item) for anchor, item in zip(set_anchors, items, strict=True)}
+    found = [
+        query for anchor, item in zip(set_anchors, items, strict=True) for query in _queries(item, anchor)
+    ]
+    if len(items) > 1:  # of a single golden set `worst_first` has the order already
+        found.sort(key=_badness)
+    metrics = list(dict.fromkeys(name for item in items for query in item.queries for name in query.scores))
+    names = [
+        query.report.query_id if len(items) == 1 else f"{query.set_anchor}/{query.report.query_id}"
+        for query in found
+    ]
+    for query, anchor in zip(found, anchors("q", names), strict=True):
+        query.anchor = anchor
+    telling = {id(query) for query in found if query.explains or query.label not in ("same", "")}
+    # Of a small report every query is shown in full; of a large one those that changed or fail.
+    small = len(found) <= _IN_FULL
+    in_full = rows = 0
+    for query in found:
+        full = in_full < _IN_FULL and (small or id(query) in telling)
+        query.listed = full or rows < _ROWS
+        if full:
+            query.opened = in_full < _OPEN and (query.explains or query.label == "error")
+            query.details = _details(query.report)
+            in_full += 1
+        elif query.listed:
+            rows += 1
+        if query.listed:
+            query.values = _values(query.report.scores, metrics)
+            query.values_before = _values_before(query.report, metrics)
+    return QueryList(found, leading, metrics)
+
+
+def anchor_of(query: ListedQuery) -> str:
+    """Return a query's anchor; empty where it has no row to link to."""
+    return query.anchor if query.listed else ""
+
+
+def _queries(item: ItemReport, set_anchor: str) -> Iterator[ListedQuery]:
+    """Yield the queries of one golden set, the worst first."""
+    leading = leading_metric(item)
+    paired = any(query.before is not None for query in item.queries)
+    places = {query.query_id: place for place, query in enumerate(item.queries)}
+    explaining = explaining_queries(item.gates, places)
+    for query in worst_first(item):
+        delta = score_delta(query, leading)
+        yield ListedQuery(
+            set_anchor=set_anchor,
+            other=compared_with(item),
+            place=places[query.query_id],
+            report=query,
+            label=_label(query, delta, paired=paired),
+            explains=query.query_id in explaining,
+            score=query.scores.get(leading or ""),
+            change=delta,
+        )
+
+
+def _badness(query: ListedQuery) -> tuple[bool, bool, float, bool, float]:
+    return (
+        query.label != "error",
+        not query.explains,
+        min(query.change or 0.0, 0.0),
+        query.score is None,
+        query.score or 0.0,
+    )
+
+
+def anchors(prefix: str, names: Iterable[str]) -> list[str]:
+    """Return an anchor for each name, made of it, so that the next report has the same ones."""
+    found: dict[str, None] = {}
+    for name in names:
+        words = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name)
+        anchor = base = f"{prefix}-{words[:80]}"
+        count = 1
+        while anchor in found:
+            count += 1
+            anchor = f"{base}-{count}"
+        found[anchor] = None
+    return list(found)
+
+
+def _details(query: QueryReport) -> Details:
+    both = side_by_side(query)
+    shown = both[:_MOST_RANKS]
+    return Details(
+        scores=[_score(query, name) for name in query.scores if query.scores[name] is not None],
+        ranks=shown,
+        lines=plots.rank_lines(shown) if query.before is not None else [],
+        below=len(both) - len(shown),
+        deeper=[
+            (rank, now)
+            for rank, _, now in both[_MOST_RANKS:]
+            if now is not None and (now.relevant or now.forbidden)
+        ],
+        missing=missing_by_grade(query),
+        as_stored=stored_judgments_note(query),
+    )
+
+
+def _label(query: QueryReport, delta: float | None, *, paired: bool) -> str:
+    if query.error is not None:
+        return "error"
+    if not paired:
+        return ""
+    if query.before is None:
+        return "new"
+    return "same" if not delta else "worse" if delta < 0 else "better"
+
+
+def _values(scores: Mapping[str, float | None], metrics: Sequence[str]) -> str:
+    found = (scores.get(metric) for metric in metrics)
+    return " ".join("-" if value is None else f"{value:.9g}" for value in found)
+
+
+def _values_before(query: QueryReport, metrics: Sequence[str]) -> str:
+    """Return the scores before; those that moved by no more than rounding as they are now, for the script to compare."""
+    same = {metric: query.scores[metric] for metric in metrics if score_delta(query, metric) == 0}
+    scores: dict[str, Any] = {**query.scores_before, **same}
+    return _values(scores, metrics)
+
+
+def _score(query: QueryReport, metric: str) -> QueryScore:
+    now, before, delta = query.scores[metric], query.scores_before.get(metric), score_delta(query, metric)
+    return QueryScore(
+        metric,
+        score_text(now, before),
+        score_text(before, now),
+        "" if delta is None else signed_text(delta),
+    )

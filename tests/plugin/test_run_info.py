@@ -1,0 +1,85 @@
+"""What a report says of its session: when it ran, how long it took, which commit was checked out, which versions ran."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from pytest_irmetrics.plugin import run_info
+from pytest_irmetrics.plugin.run_info import _CI_COMMITS
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture(autouse=True)
+def _no_ci(monkeypatch):
+    for name in _CI_COMMITS:
+        monkeypatch.delenv(name, raising=False)
+
+
+def git(folder, *arguments):
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b.invalid", *arguments]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path):
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "first")
+    return folder
+
+
+def test_the_commit_is_that_of_the_branch_that_is_checked_out(repository):
+    below = repository / "a" / "b"
+    below.mkdir(parents=True)
+    assert run_info._commit(below) == git(repository, "rev-parse", "HEAD")
+
+
+def test_the_commit_of_a_detached_head_is_known(repository):
+    git(repository, "checkout", "-q", "--detach")
+    assert run_info._commit(repository) == git(repository, "rev-parse", "HEAD")
+
+
+def test_the_commit_is_known_where_references_are_packed(repository):
+    git(repository, "pack-refs", "--all")
+    assert run_info._commit(repository) == git(repository, "rev-parse", "HEAD")
+
+
+def test_the_commit_of_a_worktree_is_its_own(repository, tmp_path):
+    git(repository, "worktree", "add", "-q", "-b", "other", str(tmp_path / "other"))
+    git(tmp_path / "other", "commit", "-q", "--allow-empty", "-m", "second")
+    assert run_info._commit(tmp_path / "other") == git(tmp_path / "other", "rev-parse", "HEAD")
+    assert run_info._commit(tmp_path / "other") != run_info._commit(repository)
+
+
+def test_without_a_repository_ci_says_the_commit(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_info, "_heads", lambda _root: iter(()))
+    assert run_info._commit(tmp_path) == ""
+    monkeypatch.setenv("CI_COMMIT_SHA", COMMIT)
+    assert run_info._commit(tmp_path) == COMMIT
+    monkeypatch.setenv("CI_COMMIT_SHA", "<script>")
+    assert run_info._commit(tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ref: refs/heads/none", "ref: ../../etc/passwd", "\x00\xff", "gitdir: nowhere"]
+)
+def test_a_damaged_repository_has_no_commit(tmp_path, text):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text(text, encoding="utf-8")
+    assert run_info._commit(tmp_path) == ""
+
+
+def test_the_json_report_has_time_commit_and_versions(project):
+    project.test("", "irmetrics.evaluate()")
+    project.run("--ir-report=report.json")
+    info = json.loads((project.path / "report.json").read_text(encoding="utf-8"))["run_info"]
+    started = datetime.fromisoformat(info["started"])
+    assert timedelta(0) <= datetime.now(timezone.utc) - started < timedelta(minutes=5)
+    assert info["seconds"] >= 0
+    assert set(info["versions"]) == {"python", "pytest", "pytest-irmetrics"}
