@@ -148,3 +148,13 @@ class TestRunLint:
         assert text.startswith(
             "1 of 4 documents judged relevant were returned for no query at all: b (faq.yaml:3)."
         )
+
+
+def test_a_gate_on_all_queries_beside_one_on_a_tag_covers_every_query(golden_set):
+    golden = golden_set(
+        "- {id: q1, query: one, relevant: d1, tags: [a]}\n- {id: q2, query: two, relevant: d2}\n"
+    )
+    run = {"q1": ["d1"], "q2": ["d2"]}
+    on_tag, on_all = ("ndcg@10", {"min": 0.5}, "a"), ("ndcg@10", {"min": 0.5}, None)
+    assert any("can fail nothing" in note for note in notes(golden, run, on_tag))
+    assert not any("can fail nothing" in note for note in notes(golden, run, on_tag, on_all))

@@ -192,3 +192,11 @@ class TestHostileText:
         (line,) = capsys.readouterr().out.splitlines()
         assert line.isprintable()
         assert line.endswith(":1:1: There is no such file. Check the path.")
+
+
+def test_a_threshold_of_which_one_word_is_off_is_named(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "thresholds:\n  mrr: {min: off, max_drop: 0.1}\n  map: {min: off, max_drop: off}\n"
+    (tmp_path / "faq.yaml").write_text(text + "queries: [{query: a, relevant: d}]\n")
+    assert cli.main(["check", "faq.yaml"]) == 0
+    assert "thresholds on mrr\n" in capsys.readouterr().out

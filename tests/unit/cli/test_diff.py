@@ -260,3 +260,25 @@ def test_control_characters_are_escaped_in_any_encoding(folder, encoding):
     done = run_script("diff", "a.json", "b.json", encoding=encoding)
     assert (done.returncode, done.stderr) == (0, b"")
     assert_escaped(done.stdout.decode(encoding))
+
+
+class TestOrder:
+    def test_queries_of_a_note_are_sorted(self, capsys, folder):
+        ids = ["u3", "u1", "u4", "u2"]
+        extra = [(query_id, Answer((("d1",),), "text", {})) for query_id in ids]
+        (folder / "a.json").unlink()
+        save(folder / "a.json", BEFORE, *extra)
+        save(folder / "b.json", {key: BEFORE[key] for key in ("hours", "refund")}, *reversed(extra))
+        out, _ = diff(capsys, "a.json", "b.json", "--golden", "faq.yaml")
+        assert "note: 4 queries of both without judgments: u1, u2, u3, u4." in out
+        assert "note: 2 queries only in a.json: empty, hard." in out
+
+    def test_queries_in_other_words_are_sorted(self, capsys, folder):
+        changed = {"refund": "r", "hours": "h", "hard": "x"}
+        save(
+            folder / "b.json",
+            {key: replace(BEFORE[key], text=text) for key, text in changed.items()},
+            now("empty"),
+        )
+        out, _ = diff(capsys, "a.json", "b.json", "--golden", "faq.yaml")
+        assert "compared: hard, hours, refund." in " ".join(out.split())

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_irmetrics import GoldenSet, Run, compare, evaluate
+from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import Query
+from pytest_irmetrics.run import Answer
 from tests.unit.evaluation.example import GOLDEN, search
 
 
@@ -43,3 +47,34 @@ def test_a_delta_is_the_weighted_mean_of_the_differences():
     assert change.delta == pytest.approx((3 * -0.5 + 1 * 0.5) / 4)
     assert (change.worse, change.better, change.same, change.lost) == (("a",), ("b",), (), ())
     assert change.now == pytest.approx(change.baseline + change.delta)
+
+
+def test_what_only_the_baseline_has_is_named_in_order():
+    stored = evaluate(GOLDEN, search, ["mrr"])
+    answers = dict.fromkeys(("z9", "a", "z1", "z5"), stored.run.answers["a"])
+    now = evaluate(GOLDEN, search, ["mrr"])
+    assert compare(
+        now, now.__class__(GOLDEN, replace(now.retrieved, run=Run.of(answers)), now.metrics, 10)
+    ).removed == (
+        "z1",
+        "z5",
+        "z9",
+    )
+
+
+def test_a_slice_is_changed_by_any_query_that_joined_or_left_it():
+    def tagged(one, other):
+        return GoldenSet([Query("q1", "one", {"d": 1}, tags=one), Query("q2", "two", {"d": 1}, tags=other)])
+
+    def stored(golden):
+        answers = {
+            q.id: Answer((("d",),), q.text, {}, q.judgments, 1.0, q.tags) for q in golden.queries.values()
+        }
+        return evaluate_run(golden, Run.of(answers, depth=10), ["mrr"], depth=10)
+
+    before, now = tagged(("billing",), ("other",)), tagged((), ())
+    comparison = compare(evaluate_run(now, stored(before).run, ["mrr"], depth=10), stored(before))
+    assert comparison.changed_labels("billing") == ("tags",)
+    assert comparison.changed_labels("other") == ("tags",)
+    assert comparison.changed_labels("third") == ()
+    assert comparison.changed_labels() == ()

@@ -14,6 +14,7 @@ from scipy import stats
 
 from pytest_irmetrics.comparison import significance
 from pytest_irmetrics.comparison.significance import (
+    _lattice_step,
     detectable_drop,
     drop_exceeded_by,
     holm,
@@ -364,3 +365,9 @@ def test_the_queries_that_a_drop_needs_are_a_range_about_the_normal_number():
     assert queries_for_drop([0.5, -0.5], 0.1) == (60, 70)
     assert queries_for_drop([0.001] * 3, 0.5) == (1, 1)
     assert queries_for_drop([0.0], 0.01) is None
+
+
+def test_sizes_that_are_nearly_multiples_of_a_step_have_none():
+    assert _lattice_step([0.25, 0.5, 1.0]) == 0.25
+    assert _lattice_step([0.25, 0.5 + 3e-7, 1.0]) is None
+    assert _lattice_step([0.25 + 3e-7, 0.5, 1.0]) is None

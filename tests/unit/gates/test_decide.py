@@ -8,6 +8,7 @@ from pytest_irmetrics import GoldenSet, Run
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import decide
 from pytest_irmetrics.golden import Query
+from pytest_irmetrics.run import Answer
 from pytest_irmetrics.thresholds import Gates, build
 from tests.unit.gates.runs import HIT, MISS, SECOND, evaluated, gates, golden_set
 
@@ -98,3 +99,26 @@ def test_with_single_queries_only_means_are_not_judged():
     assert decide(now, gates(min=0.5, max_drop=0), single_queries_only=True) == ()
     (decided,) = decide(now, gates(min_each=0.5), single_queries_only=True)
     assert decided.failed
+
+
+def test_the_queries_below_min_each_come_worst_first():
+    golden = golden_set(4)
+    rankings = [["x", "d"], ["x", "y", "z", "d"], ["d"], ["x", "y", "d"]]
+    (decided,) = decide(evaluated(golden, rankings.__getitem__), gates(min_each=0.9))
+    assert decided.queries == ("q0001", "q0003", "q0000")
+
+
+def test_one_repeat_that_answers_what_has_no_answer_fails():
+    golden = GoldenSet(
+        [Query("q0", "text", {}, no_answer=True), Query("q1", "text", {"d": 1}, forbidden=("x",))]
+    )
+
+    def verdicts(nothing, some):
+        run = Run.of({"q0": Answer(nothing), "q1": Answer(some)})
+        return {v.word: v.state for v in decide(evaluate_run(golden, run, ["mrr"]), Gates())}
+
+    fine = ((), ()), (("d",), ("d",))
+    assert verdicts(*fine) == {"forbidden": "passed", "no_answer": "passed"}
+    assert verdicts(((), ("d",)), fine[1]) == {"forbidden": "passed", "no_answer": "failed"}
+    assert verdicts((("d",), ()), fine[1]) == {"forbidden": "passed", "no_answer": "failed"}
+    assert verdicts(fine[0], (("d",), ("d", "x"))) == {"forbidden": "failed", "no_answer": "passed"}

@@ -174,3 +174,19 @@ def test_a_fall_within_the_noise_of_today_alone_passes():
     decided = verdict(comparison(lambda _: [HIT], lambda n: [HIT, HIT, HIT, MISS] if n < 2 else [HIT] * 4))
     assert decided.state == "passed"
     assert "within what differs from run to run" in decided.text
+
+
+def test_the_queries_that_move_the_mean_most_are_named_first():
+    golden = GoldenSet([Query(f"q{n}", "text", {"d": 1}, weight=1.0 + n) for n in range(5)])
+
+    def evaluated(*rankings):
+        run = Run.of({query_id: Answer(rankings) for query_id in golden.queries}, depth=10)
+        return evaluate_run(golden, run, ["mrr"], depth=10)
+
+    assert compare(evaluated(HIT, MISS), evaluated(HIT, MISS)).run_noise("mrr").unstable == (
+        "q4",
+        "q3",
+        "q2",
+        "q1",
+        "q0",
+    )

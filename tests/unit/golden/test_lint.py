@@ -146,3 +146,16 @@ class TestThresholds:
     def test_sensible_limits_are_not_reported(self, golden_set):
         head = "thresholds: {P@10: 0.15, mrr: {min: 1.0, max_drop: off, max_lost: 1}, ndcg@10: {min_each: 1.0, max_drop: 5%}}\n"
         assert warnings(golden_set(self.QUERIES, head)) == []
+
+
+class TestSharedAnswers:
+    def test_one_relevant_document_in_common_is_enough(self, golden_set):
+        golden = golden_set(pair("reset my password", "reset my pasword", "[d1, d2]", "[d2, d3]"))
+        assert len(warnings(golden)) == 1
+
+    @pytest.mark.parametrize("other", ["area 5", "area -", "area 51"])
+    def test_a_digit_or_a_sign_is_no_misspelt_letter(self, golden_set, other):
+        assert not warnings(golden_set(pair("release of area a", f"release of {other}")))
+
+    def test_two_letters_of_which_one_is_a_digit_are_no_misspelling(self, golden_set):
+        assert not warnings(golden_set(pair("release of area x", "release of area 7")))

@@ -13,7 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.golden.table_cells import guard_formula, read_param, unguard_formula, write_param
+from pytest_irmetrics.golden.table_cells import (
+    guard_formula,
+    read_param,
+    read_tags,
+    unguard_formula,
+    write_param,
+)
 from tests.unit.golden.golden_files import FUZZ, judgments, load, problems, survives, texts, write
 
 CSV = """\
@@ -188,3 +194,11 @@ def test_a_text_of_several_lines_is_the_same_after_a_checkout_with_other_line_en
         for name, data in (("a.csv", text), ("b.csv", text.replace("\n", "\r\n")))
     ]
     assert places[0] == places[1]
+
+
+@pytest.mark.parametrize(
+    ("cell", "tags"),
+    [('["a", "b"]', ("a", "b")), ('["a", 1]', ('["a"', "1]")), ('["a", "a"]', None), ("a, b", ("a", "b"))],
+)
+def test_only_a_list_of_texts_is_a_list_of_tags(cell, tags):
+    assert read_tags(cell) == tags

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json as plain_json
+
 import pytest
 
-from pytest_irmetrics.reports import SessionReport
+from pytest_irmetrics.base.screen import Screen
+from pytest_irmetrics.reports import SessionReport, json, markdown
+from pytest_irmetrics.reports.terminal import summary_lines
 from tests.unit.reports.samples import NODE, broken, failing, passing
 
 
@@ -60,3 +64,27 @@ def test_a_failed_session_always_says_why(session, said):
 def test_failures_come_first():
     items = [passing("a"), failing("c"), passing("b"), failing("d")]
     assert [item.nodeid for item in SessionReport(items, 1).measured_failures_first] == ["c", "d", "a", "b"]
+
+
+def test_unused_baselines_are_named_by_path():
+    unused = {"b.json": "gone", "c.json": "skipped", "a.json": "gone"}
+    session = SessionReport([passing()], unused_baselines=unused)
+    assert [path for path, _ in session.unused_baseline_notes] == ["a.json", "b.json", "c.json"]
+    text = json.render(session)
+    assert list(plain_json.loads(text)["unused_baselines"]) == ["a.json", "b.json", "c.json"]
+    assert text == json.render(SessionReport([passing()], unused_baselines=dict(sorted(unused.items()))))
+
+
+def test_stored_baselines_are_printed_by_path():
+    printed = [
+        line.text
+        for line in summary_lines(SessionReport([passing()], stored=["b: stored", "a: stored"]), Screen(), 0)
+    ]
+    assert [line for line in printed if "stored" in line] == ["baseline a: stored", "baseline b: stored"]
+
+
+def test_sets_that_pass_beside_one_that_is_expected_to_fail_are_others():
+    items = [failing("a", golden_set="a"), failing("b", golden_set="b"), passing("c")]
+    text = markdown.render(SessionReport(items, 1, {"b": "xfailed"}))
+    assert "<summary>2 other golden sets</summary>" in text
+    assert "golden sets pass</summary>" not in text

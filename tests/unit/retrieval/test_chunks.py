@@ -365,3 +365,11 @@ def test_only_the_queries_of_a_batch_that_judge_passages_are_read_by_them():
         assert not retrieved.errors
         assert retrieved.run["plain"] == ("c1",)
         assert retrieved.run["returns"] == (THIRTY.key,)
+
+
+def test_a_passage_that_one_repeat_found_is_stored_with_its_text():
+    answers = iter(
+        [[{"id": "c1", "doc_id": "handbook", "text": HELD}], [{"id": "c2", "doc_id": "other", "text": "x"}]]
+    )
+    run = retrieve([query(THIRTY)], lambda _query: next(answers), RetrievalOptions(repeat=2)).run
+    assert run.answers["returns"].passages == {THIRTY.key: ("handbook", THIRTY.normalized)}

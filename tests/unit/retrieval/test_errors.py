@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
 import sqlite3
 import sys
 import unittest
@@ -228,3 +229,15 @@ class TestErrors:
         retrieved = retrieve(queries, lambda _query: [])
         assert retrieved.stopped
         assert len(retrieved.errors) == 5
+
+
+@pytest.mark.parametrize("installed", ["site-packages", "dist-packages"])
+def test_the_place_of_an_error_is_in_the_users_code_and_not_in_an_installed_package(installed):
+    code = compile(
+        "def find(query):\n    raise KeyError(query)\n", f"lib{os.sep}{installed}{os.sep}client.py", "exec"
+    )
+    library = {}
+    exec(code, library)
+    text = problem(lambda query, _k: library["find"](query))
+    assert "test_errors.py:" in text
+    assert "client.py" not in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 from collections import UserList
 from uuid import UUID
@@ -165,3 +166,9 @@ class TestFiles:
             (tmp_path / name).write_bytes(b"q Q0 d 1 1 x\nq Q0 \xe9 1 1 x\n")
             with pytest.raises(RunError, match=rf"{name}:2: is not UTF-8"):
                 Run.load(tmp_path / name)
+
+
+@pytest.mark.parametrize("scores", [{"a": 1.0, "b": math.nan}, {"a": math.nan, "b": 1.0}, {"a": math.nan}])
+def test_one_score_that_is_no_number_is_refused(scores):
+    with pytest.raises(RunError, match="a score is NaN"):
+        Run({"q": scores})

@@ -254,3 +254,9 @@ class TestTrec:
         run = Run({"q": ids})
         run.save(path)
         assert Run.load(path) == run
+
+
+def test_queries_are_written_in_the_order_of_their_ids(tmp_path):
+    Run({"b": ["d2", "d1"], "c": ["d1"], "a": ["d3"]}).save(tmp_path / "out.run")
+    lines = (tmp_path / "out.run").read_text().splitlines()
+    assert [line.split()[0] for line in lines] == ["a", "b", "b", "c"]
