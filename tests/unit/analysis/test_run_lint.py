@@ -156,5 +156,5 @@ def test_a_gate_on_all_queries_beside_one_on_a_tag_covers_every_query(golden_set
     )
     run = {"q1": ["d1"], "q2": ["d2"]}
     on_tag, on_all = ("ndcg@10", {"min": 0.5}, "a"), ("ndcg@10", {"min": 0.5}, None)
-    assert any("can fail nothing" in note for note in notes(golden, run, on_tag))
-    assert not any("can fail nothing" in note for note in notes(golden, run, on_tag, on_all))
+    assert any("can fail nothing" in note for note in notes(golden, run, on_tag, detail=True))
+    assert not any("can fail nothing" in note for note in notes(golden, run, on_tag, on_all, detail=True))
