@@ -8,14 +8,26 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.cli import baselines, check, convert, diff, init, label, report, schema, score, show
+from pytest_irmetrics.cli import (
+    baselines,
+    check,
+    convert,
+    diff,
+    history,
+    init,
+    label,
+    report,
+    schema,
+    score,
+    show,
+)
 from pytest_irmetrics.cli.command_line import FAILED, OK, Parser, print_escaped
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-_COMMANDS = (init, check, show, score, diff, label, convert, report, baselines, schema)
+_COMMANDS = (init, check, show, score, diff, history, label, convert, report, baselines, schema)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from hashlib import sha256
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.base.escape import escape_html
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import plots, texts
+from pytest_irmetrics.reports.html_page import Trusted, content_policy, load_template, read_resource
 from pytest_irmetrics.reports.html_queries import anchor_of, anchors, query_list
 from pytest_irmetrics.reports.session_report import titles
 
@@ -20,15 +17,13 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow
     from pytest_irmetrics.reports.session_report import RunInfo, SessionReport
 
-INSTALL = 'The HTML report needs Jinja2: pip install "pytest-irmetrics[html]"'
-
 
 def render(session: SessionReport) -> str:
     """Return the report as HTML. Raises ImportError saying what to install where Jinja2 is missing."""
     items = session.measured_failures_first
     names = titles(items)
-    template = _template()
-    style, script = _resource("report.css"), _resource("report.js")
+    template = load_template("report.html.jinja")
+    style, script = read_resource("report.css"), read_resource("report.js")
     set_anchors = anchors("set", (names[item.nodeid] for item in items))
     queries = query_list(items, set_anchors)
     sets = [
@@ -51,52 +46,11 @@ def render(session: SessionReport) -> str:
         row_height=plots.ROW_HEIGHT,
         lines_width=plots.LINES_WIDTH,
         plot_width=plots.WIDTH,
-        style=_Trusted(style),
-        script=_Trusted(script),
-        policy=_Trusted(
-            f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
-            "base-uri 'none'; form-action 'none'"
-        ),
+        style=Trusted(style),
+        script=Trusted(script),
+        policy=content_policy(style, script),
     )
     return text
-
-
-class _Trusted(str):
-    """Text that is not escaped: it comes from the package, or has been escaped."""
-
-    __slots__ = ()
-
-    def __html__(self) -> str:
-        return str(self)
-
-
-def _template() -> Any:
-    try:
-        import jinja2  # noqa: PLC0415 - an extra, and only this report needs it
-    except ImportError:
-        raise ImportError(INSTALL) from None
-    environment = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        loader=jinja2.FunctionLoader(_resource),
-        # Beyond what autoescape does, what cannot be seen (controls, bidi, lone surrogates) is written out.
-        finalize=lambda value: (
-            _Trusted(escape_html(value))
-            if isinstance(value, str) and not hasattr(value, "__html__")
-            else value
-        ),
-    )
-    return environment.get_template("report.html.jinja")
-
-
-def _resource(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 def _meta(info: RunInfo | None) -> list[str]:

@@ -99,7 +99,7 @@ def _parse_one(text: str, folder: Path) -> Target:
         if chosen not in FORMATS:
             raise ReportPathError(f"the path does not say in which format. {_ACCEPTED}")
     if chosen == "html" and find_spec("jinja2") is None:
-        from pytest_irmetrics.reports.html import INSTALL  # noqa: PLC0415 - only this message needs it
+        from pytest_irmetrics.reports.html_page import INSTALL  # noqa: PLC0415 - only this message needs it
 
         raise ReportPathError(f"{INSTALL}.")
     return Target(path, chosen)

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.reports import SessionReport, html, html_queries
+from pytest_irmetrics.reports import SessionReport, html_queries
 from pytest_irmetrics.reports.html import render
+from pytest_irmetrics.reports.html_page import read_resource
 from pytest_irmetrics.reports.session_report import RunInfo
 from tests.unit.reports.samples import (
     HOSTILE,
@@ -377,7 +378,7 @@ def luminance(colour):
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_text_has_enough_contrast(scheme):
-    blocks = re.findall(r":root \{(.*?)\}", html._resource("report.css"), re.DOTALL)
+    blocks = re.findall(r":root \{(.*?)\}", read_resource("report.css"), re.DOTALL)
     colours = dict(re.findall(r"--([\w-]+): (#\w{6})", blocks[scheme]))
     pairs = [(name, ground) for name in ("text", "faint", "link") for ground in ("page", "soft", "bad-soft")]
     pairs += [(name, f"{name}-soft") for name in ("bad", "good", "warn")]

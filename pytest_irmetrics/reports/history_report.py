@@ -1,0 +1,125 @@
+"""The history of a test's baselines: what ``pytest-irmetrics history`` prints, and its JSON holds under the same names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class HistoryPoint:
+    """One version of a baseline, scored under today's golden set and compared with the version before it."""
+
+    commit: str
+    """Its id; empty for a version that is not committed."""
+    time: int
+    """When it was committed, in seconds since 1970."""
+    subject: str
+    path: str
+    """The file's path then, from the repository's top folder."""
+    problem: str = ""
+    """Why it could not be scored; all that follows is then empty."""
+    query_count: int = 0
+    """How many queries it holds."""
+    n: int = 0
+    """How many of today's queries it holds in today's words."""
+    means: dict[str, float | None] = field(default_factory=dict)
+    """Metric → mean over those of today's queries that it holds."""
+    changes: dict[str, float | None] = field(default_factory=dict)
+    """Metric → change from the version before, over the queries that both hold."""
+    until_today: dict[str, float | None] = field(default_factory=dict)
+    """Metric → change from this version to today's, over the queries that both hold."""
+    as_judged_before: dict[str, float] = field(default_factory=dict)
+    """The same under the judgments stored with the version before, where this one changed any."""
+    margins: dict[str, float] = field(default_factory=dict)
+    """Metric → how far a mean may differ from run to run, where queries were asked more than once."""
+    added: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    """Ids of the queries that the version before held, and this one does not."""
+    dropped_means: dict[str, float | None] = field(default_factory=dict)
+    """Metric → mean of the dropped queries before they were dropped."""
+    reworded: list[str] = field(default_factory=list)
+    relabelled: list[str] = field(default_factory=list)
+    """Ids of the queries whose stored judgments differ from those of the version before."""
+    renamed_from: str = ""
+    """The file's path in the version before, if it was another."""
+
+    @property
+    def lowered(self) -> dict[str, float]:
+        """Metric → change, of the means that fell by more than differs from run to run, by either judgments."""
+        found = {}
+        for metric, change in self.changes.items():
+            lowest = min(change or 0.0, self.as_judged_before.get(metric, 0.0))
+            if lowest < -self.margins.get(metric, 0.0) - 1e-9:
+                found[metric] = lowest
+        return found
+
+
+@dataclass(slots=True)
+class MetricHistory:
+    """One metric over all versions."""
+
+    metric: str
+    first: float | None
+    now: float | None
+    best: float | None
+    """The mean of the version that today's is furthest below, over the queries that both hold; today's if it is below none."""
+    best_commit: str
+    from_best: float
+    """Today's mean − that of the best version, over the queries that both hold; 0 where today's is the best."""
+    line: list[float | None]
+    """The mean of each version, oldest first; None where it could not be scored."""
+
+
+@dataclass(slots=True)
+class MetricSince:
+    """How a metric moved between a pinned commit and today, over the queries that both hold."""
+
+    metric: str
+    then: float | None
+    now: float | None
+    delta: float
+    interval: tuple[float, float] | None
+    n: int
+    worse: list[str]
+    """Ids of the queries that score less, those that cost most first."""
+    better: list[str]
+    as_judged_then: float | None = None
+    """The same difference under the judgments that were stored then, where these are others."""
+
+
+@dataclass(slots=True)
+class Since:
+    """What has changed between a pinned commit and today."""
+
+    revision: str
+    commit: str
+    time: int
+    problem: str = ""
+    """Why nothing could be compared."""
+    metrics: list[MetricSince] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    """Ids of the queries that it holds, and today's golden set does not."""
+    dropped_means: dict[str, float | None] = field(default_factory=dict)
+    added: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class TestHistory:
+    """All committed baselines of one test."""
+
+    __test__ = False  # no class of tests, whatever pytest makes of its name
+
+    test: str
+    """``tests/test_search.py::test_search_quality[faq]``."""
+    path: str
+    golden_set: str
+    """What the versions are judged by: a golden set's path, or that it is the judgments stored last."""
+    metrics: list[str]
+    leading: str
+    """The metric that the table of versions shows."""
+    depth: int | None
+    points: list[HistoryPoint]
+    """Oldest first."""
+    summary: list[MetricHistory]
+    since: Since | None = None
+    notes: list[str] = field(default_factory=list)
