@@ -36,8 +36,8 @@ expected: $(VENV)/.ready-test
 integration: $(VENV)/.ready-integration
 	$(PY) -m pytest -n auto --maxprocesses 8 tests/integration $(ARGS)
 
-# pytest-asyncio is here for the tests, and would only warn about a setting of its own.
-example: $(VENV)/.ready-test
+# pytest-asyncio may be here for the tests, and would only warn about a setting of its own.
+example: $(VENV)/.ready-example
 	cd example_project && ../$(PY) -m pytest -p no:asyncio --ir-baseline -v $(ARGS)
 
 lint: $(VENV)/.ready-lint
