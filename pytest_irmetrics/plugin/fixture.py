@@ -23,6 +23,7 @@ from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.item_report import item_report
 from pytest_irmetrics.plugin.marks import MarkError, marked_thresholds
 from pytest_irmetrics.plugin.notes import add_notes
+from pytest_irmetrics.plugin.progress import progress_of
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
 from pytest_irmetrics.retrieval import RetrievalError, RetrievalOptions, Retrieved, aretrieve, retrieve
 from pytest_irmetrics.run import Run
@@ -101,7 +102,7 @@ class IRMetrics:
         __tracebackhide__ = True
         self._begin_check()
         try:
-            return _run(self._check(retriever, golden, against))
+            return _run(self._item, self._check(retriever, golden, against))
         except IRMetricsError as error:
             self._fail_check(str(error))
 
@@ -118,7 +119,7 @@ class IRMetrics:
         __tracebackhide__ = True
         self._awaited = True
         try:
-            return await _arun(steps)
+            return await _arun(self._item, steps)
         except IRMetricsError as error:
             self._fail_check(str(error))
 
@@ -126,7 +127,7 @@ class IRMetrics:
         """Evaluate only; nothing is gated."""
         __tracebackhide__ = True
         try:
-            return _run(self._evaluate(retriever, golden))
+            return _run(self._item, self._evaluate(retriever, golden))
         except IRMetricsError as error:
             fail(str(error))
 
@@ -134,7 +135,7 @@ class IRMetrics:
         """Do as ``evaluate`` does, for async tests."""
         __tracebackhide__ = True
         try:
-            return await _arun(self._evaluate(retriever, golden))
+            return await _arun(self._item, self._evaluate(retriever, golden))
         except IRMetricsError as error:
             fail(str(error))
 
@@ -413,7 +414,7 @@ class IRMetrics:
             )
 
 
-def _run(steps: _Steps) -> Evaluation:
+def _run(item: GatedItem, steps: _Steps) -> Evaluation:
     """Ask in this thread what a generator yields, and return what it returns."""
     __tracebackhide__ = True
     retrieved: Any = None
@@ -423,10 +424,12 @@ def _run(steps: _Steps) -> Evaluation:
         except StopIteration as stop:
             evaluation: Evaluation = stop.value
             return evaluation
-        retrieved = retrieve(*request)
+        queries, retriever, options = request
+        with progress_of(item.node, len(queries) * options.repeat) as progress:
+            retrieved = retrieve(queries, retriever, replace(options, progress=progress))
 
 
-async def _arun(steps: _Steps) -> Evaluation:
+async def _arun(item: GatedItem, steps: _Steps) -> Evaluation:
     """Ask on the running event loop what a generator yields, and return what it returns."""
     __tracebackhide__ = True
     retrieved: Any = None
@@ -436,7 +439,9 @@ async def _arun(steps: _Steps) -> Evaluation:
         except StopIteration as stop:
             evaluation: Evaluation = stop.value
             return evaluation
-        retrieved = await aretrieve(*request)
+        queries, retriever, options = request
+        with progress_of(item.node, len(queries) * options.repeat) as progress:
+            retrieved = await aretrieve(queries, retriever, replace(options, progress=progress))
 
 
 def _is_requested_by_fixture(node: pytest.Item) -> bool:

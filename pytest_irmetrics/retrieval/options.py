@@ -41,6 +41,8 @@ class RetrievalOptions:
     """A run over the same queries, such as a baseline: equal rankings are read faster and share its objects."""
     warn: Callable[[str], object] | None = None
     """Called, from another thread, with a warning that cannot wait for the end of the run; None: to standard error."""
+    progress: Callable[[int], object] | None = None
+    """Called, from the thread that collects the answers, with how many queries a reply has answered."""
     stop_on_error: bool = False
     """Whether the retrieval ends at the first query that fails (pytest's -x)."""
 
@@ -65,7 +67,7 @@ class RetrievalOptions:
 
     def for_worker(self) -> RetrievalOptions:
         """Return what a worker of the executor needs of them: small, and possible to pickle."""
-        return replace(self, executor=None, stored=None, warn=None)
+        return replace(self, executor=None, stored=None, warn=None, progress=None)
 
 
 def _require_executor(executor: object) -> None:

@@ -66,6 +66,7 @@ class ReplyCollector:
     __slots__ = (
         "_milliseconds",
         "_options",
+        "_progress",
         "_queries",
         "_rankings",
         "_stored",
@@ -78,6 +79,7 @@ class ReplyCollector:
     def __init__(self, queries: Sequence[QueryLike], options: RetrievalOptions) -> None:
         self._queries = queries
         self._options = options
+        self._progress = options.progress
         self._stored = None if options.stored is None else options.stored.answers
         # A mapping by query id for each repeat.
         self._rankings: list[dict[str, tuple[str, ...]]] = [{} for _ in range(options.repeat)]
@@ -112,6 +114,8 @@ class ReplyCollector:
             rankings[query_id] = ranking
             times[query_id] = milliseconds
             self.has_answer = True
+        if self._progress is not None:
+            self._progress(len(outcomes))
 
     @property
     def _failed_from_the_start(self) -> bool:
