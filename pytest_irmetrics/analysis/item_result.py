@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.analysis.slices import on_main_slice
 from pytest_irmetrics.analysis.trust import on_unjudged
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
-from pytest_irmetrics.comparison import MIN_CHANGED
+from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates.regression import Regression
 from pytest_irmetrics.gates.wording import subject
@@ -152,7 +153,12 @@ class ItemResult:
         if self.comparison is None or metric is None or self.evaluation.errors:
             return []
         rows = (self._row(metric, tag) for tag in self.evaluation.tags)
-        return [row for row in rows if row is not None and row.baseline is not None]
+        intervals = joint_intervals(self.comparison, metric)
+        return [
+            replace(row, interval=intervals.get(row.tag or ""))
+            for row in rows
+            if row is not None and row.baseline is not None
+        ]
 
     @property
     def fell(self) -> bool:
@@ -192,7 +198,10 @@ class ItemResult:
 
         said = next((said for side in sides if (said := list(kind_of_change(side)))), [])
         metric = self.leading_metric
-        return said if metric is None else [*said, *on_unjudged(self.comparison, metric)]
+        if metric is None:
+            return said
+        in_slice = on_main_slice(sides[0], metric) if self.mean_fell else ()
+        return [*in_slice, *said, *on_unjudged(self.comparison, metric)]
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         states = {

@@ -1,4 +1,4 @@
-"""Classify a drop: relevant documents no longer found, or ranked lower; in all queries, or in those with one tag."""
+"""Classify a drop: relevant documents no longer found, or ranked lower."""
 
 from __future__ import annotations
 
@@ -24,12 +24,6 @@ _FEWER_RESULTS = 0.8
 
 _FEWEST_QUERIES = 3
 """How many queries it takes to speak of a kind of change rather than of single cases."""
-
-_SLICE_SHARE = 0.8
-"""From which share of a drop on a slice is named as the only one that fell."""
-
-_UNMOVED = 0.2
-"""How far the other queries may have moved beside it, as a share of how far the slice fell."""
 
 
 class Causes(NamedTuple):
@@ -105,7 +99,6 @@ def kind_of_change(comparison: Comparison) -> Iterator[str]:
         yield from _sharper_head(measured)
         return
     yield from _fewer_results(comparison)
-    yield from _one_slice(measured, change)
     yield from _sharper_head(measured)
     yield _cause(causes(comparison), change, comparison)
     yield from _later(measured, comparison.depth)
@@ -186,38 +179,4 @@ def _sharper_head(measured: Comparison) -> Iterator[str]:
         yield (
             f"The head is sharper and the tail worse: ndcg@3 {signed_text(head.delta)}, but recall over all results "
             f"{signed_text(all_.delta)}."
-        )
-
-
-def _one_slice(measured: Comparison, change: MetricChange) -> Iterator[str]:
-    """Name the tag whose queries account for nearly all of a drop, while the others hardly moved."""
-    best: tuple[float, str, float, float, int] | None = None
-    weights = change.weights
-    total = math.fsum(weights[i] for i in change.differences)
-    for tag in measured.now.tags:
-        inside = {query.id for query in measured.now.queries(change.metric, tag)} & change.differences.keys()
-        outside = change.differences.keys() - inside
-        if (
-            len(inside.intersection(change.worse)) < _FEWEST_QUERIES
-            or not outside
-            or len(inside) * 2 > change.n
-        ):
-            continue
-        of_slice = math.fsum(weights[i] * change.differences[i] for i in inside)
-        of_rest = math.fsum(weights[i] * change.differences[i] for i in outside)
-        share = of_slice / (change.delta * total)
-        if share < _SLICE_SHARE:
-            continue
-        in_slice = of_slice / math.fsum(weights[i] for i in inside)
-        elsewhere = of_rest / math.fsum(weights[i] for i in outside)
-        if elsewhere < _UNMOVED * in_slice:
-            continue
-        # Of overlapping slices the one whose queries fell furthest.
-        if best is None or in_slice < best[0]:
-            best = (in_slice, tag, elsewhere, share, len(inside))
-    if best is not None:
-        in_slice, tag, elsewhere, _, size = best
-        yield (
-            f"One slice alone: the {plural(size, 'query', 'queries')} tagged {tag} moved by {signed_text(in_slice)} of "
-            f"{change.metric.name}, the others by {signed_text(elsewhere)}."
         )

@@ -1,4 +1,4 @@
-"""Notes on how far compared scores can be trusted: unjudged documents, hidden slices, small sets, run noise."""
+"""Notes on how far compared scores can be trusted: unjudged documents, small sets, run noise."""
 
 from __future__ import annotations
 
@@ -7,22 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
-from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.comparison import MIN_CHANGED
 from pytest_irmetrics.evaluation import read_metrics
 from pytest_irmetrics.gates.wording import answers_asked
 from pytest_irmetrics.golden import GoldenSet
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.comparison import Comparison, MetricChange, RunNoise
+    from pytest_irmetrics.comparison import Comparison, RunNoise
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.metrics import Metric
-
-_MIN_WORSE = 3
-"""Queries of a slice that must be worse for it to be named."""
 
 _MAX_UNSTABLE = 3
 """Queries that a note on run noise names."""
@@ -30,17 +25,6 @@ _MAX_UNSTABLE = 3
 _ENOUGH_ANSWERS = 10
 """Answers a query with which noise is known well enough; who has them is told what four times as many would show."""
 
-_MAX_SLICES = 5
-"""Slices that have a sentence of their own; the others share one."""
-
-_MIN_SLICE_DROP = 0.01
-"""The least drop of a slice's mean that is named: what a mean may drop by default."""
-
-_LARGE_SLICE_DROP = 0.05
-"""From this drop on, a slice in which no query is better is named whether or not the drop is significant."""
-
-_MIN_RATIO = 2
-"""How many times the whole set's drop a slice's must be, for the mean to hide it."""
 
 _MAIN_CAUSE = 1 / 2
 """From which share of a drop on new unjudged documents are offered as its cause."""
@@ -120,56 +104,6 @@ def _if_all_relevant(comparison: Comparison, metric: Metric) -> tuple[float, flo
     judged = GoldenSet(queries.values(), name=golden.name, relevance_level=golden.relevance_level)
     now, before = (side.narrowed(golden=judged, metrics=[metric]).mean(metric) for side in sides)
     return now, before
-
-
-def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str] = ()) -> Iterator[str]:
-    """Name the slices whose mean dropped while the whole set's did not, or dropped far less; not those in ``gated``.
-
-    Only a mean that fell by less than what it may fall by default hides anything.
-
-    At least three queries of the slice are worse, and either the 95 % interval of its change is below 0, or no query is
-    better and the mean is lower by 0.05 or more, which is a fact about this set even if it is too small to generalise from.
-    """
-    fell, whole = dict(_hidden_changes(comparison, metric, gated)), comparison.change(metric)
-    hidden = whole.delta > -_MIN_SLICE_DROP
-    named = sorted(fell, key=lambda tag: fell[tag].delta * fell[tag].n)[:_MAX_SLICES]
-    for tag, change in fell.items():
-        if tag in named:
-            drop = score_text(-change.delta)
-            lead = (
-                f"The mean hides that {metric.name} of the queries tagged {tag} fell by {drop}"
-                if hidden
-                else f"{metric.name} fell by {score_text(-whole.delta)}, and by {drop} for the queries tagged {tag}"
-            )
-            yield f"{lead}: {len(change.worse)} of {change.n} are worse."
-    if len(fell) > len(named):
-        lead = "So it does with" if hidden else "So it did, further than the mean, for"
-        yield (
-            f"{lead} {plural(len(fell) - len(named), 'more slice')} that cost less: "
-            f"{listed([tag for tag in fell if tag not in named])}."
-        )
-
-
-def _hidden_changes(
-    comparison: Comparison, metric: Metric, gated: Collection[str]
-) -> Iterator[tuple[str, MetricChange]]:
-    whole = comparison.change(metric)
-    for tag in comparison.now.tags:
-        change = comparison.change(metric, tag)
-        drop = -change.delta
-        if (
-            tag in gated
-            or change.n == whole.n
-            or len(change.worse) < _MIN_WORSE
-            or drop < max(_MIN_SLICE_DROP, _MIN_RATIO * -whole.delta)
-        ):
-            continue
-        significant = change.changed >= MIN_CHANGED and change.interval is not None and change.interval[1] < 0
-        noise = comparison.run_noise(metric, tag)
-        if noise is not None and drop <= noise.margin:
-            continue
-        if significant or (not change.better and drop >= _LARGE_SLICE_DROP):
-            yield tag, change
 
 
 def on_passed_drops(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:

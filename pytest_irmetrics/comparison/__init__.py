@@ -4,6 +4,7 @@ from pytest_irmetrics.comparison.comparison import Comparison, LabelChange, Labe
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED, MetricChange
 from pytest_irmetrics.comparison.moves import Move, moves
 from pytest_irmetrics.comparison.run_noise import RunNoise
+from pytest_irmetrics.comparison.slices import SliceFall, joint_intervals, main_slice, slices_that_fell
 
 __all__ = [
     "MIN_CHANGED",
@@ -13,8 +14,12 @@ __all__ = [
     "MetricChange",
     "Move",
     "RunNoise",
+    "SliceFall",
     "compare",
+    "joint_intervals",
+    "main_slice",
     "moves",
+    "slices_that_fell",
 ]
 
 # Pickles and tracebacks name what is public, wherever it is made.

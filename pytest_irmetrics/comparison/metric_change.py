@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
 from operator import sub
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import significance
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 MIN_CHANGED = 5
 """How many queries must have changed before a slice says anything of others: the p of four losses and no win is 0.06."""
+
+
+_LEVEL = 0.05
+"""The p below which a fall is one of other queries too."""
+
+Judgment = Literal["worse", "no worse", "too few"]
+"""What a sample of queries shows of a fall: there is one, it is within the tolerance, or neither can be told."""
 
 
 class _Paired(NamedTuple):
@@ -179,6 +186,18 @@ class MetricChange:
             return None
         ends = significance.interval(self._weighted)
         return None if ends is None else (max(ends[0], -self._widest), min(ends[1], self._widest))
+
+    def judged(self, allowed: float) -> Judgment | None:
+        """Say what these queries show of the mean over others drawn like them; None where no interval can be given.
+
+        ``worse``: it fell (p < .05, and the 95 % interval is below 0). ``no worse``: it did not fall by more than
+        ``allowed``, by the same interval. Else ``too few``: they are too few to tell.
+        """
+        if self.p_value is None or self.interval is None or 0 < self.changed < MIN_CHANGED:
+            return None
+        if self.p_value < _LEVEL and self.interval[1] < -TOLERANCE:
+            return "worse"
+        return "no worse" if self.interval[0] >= -allowed - TOLERANCE else "too few"
 
     @property
     def _widest(self) -> float:

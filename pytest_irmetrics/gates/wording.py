@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
-from pytest_irmetrics.comparison import MIN_CHANGED
+from pytest_irmetrics.comparison import MIN_CHANGED, main_slice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -299,7 +299,7 @@ def _drop_details(regression: Regression) -> Iterator[str]:
     if noise is not None:
         yield _noise(noise, regression.allowed)
     if regression.failed:
-        yield from _generality(change, exact=noise is None)
+        yield from _generality(regression)
 
 
 def _noise(noise: RunNoise, allowed: float) -> str:
@@ -319,29 +319,34 @@ def answers_asked(noise: RunNoise) -> str:
     return f"{plural(now, 'answer')} a query today and {before} in the baseline"
 
 
-def _generality(change: MetricChange, *, exact: bool) -> Iterator[str]:
-    """Say whether other queries would drop too; the drop itself is a fact about this golden set."""
+def _generality(regression: Regression) -> Iterator[str]:
+    """Say whether the mean over other queries fell too, or that these are too few to tell; nothing where one slice fell."""
+    change, comparison = regression.change, regression.comparison
     if change.p_value is None or change.interval is None:
         return
-    changed = len(change.worse) + len(change.better)
-    smallest_p = 0.5**changed
+    smallest_p = 0.5**change.changed
     if smallest_p > 0.05:
-        if changed == 1:
+        if change.changed == 1:
             yield "Only 1 query changed: too few to generalise from, but this one did break."
             return
         how = "all down" if not change.better else f"{len(change.worse)} of them down"
         yield (
-            f"Only {changed} queries changed, {how}. The smallest p that {changed} can give is "
+            f"Only {change.changed} queries changed, {how}. The smallest p that {change.changed} can give is "
             f"{smallest_p:.2f}: too few to generalise from, but these did break."
         )
         return
-    low, high = change.interval
-    likely = "likely drop too" if change.p_value < 0.05 else "may or may not drop"
-    fact = "This drop is exact for this golden set. " if exact else ""
-    yield (
-        f"{fact}Other queries {likely} ({_p_value(change.p_value, 0.05)}, "
-        f"95 % interval {signed_text(low, digits=3)} to {signed_text(high, digits=3)})."
-    )
+    exact = "Exact for these two runs on this golden set" if regression.noise is None else ""
+    if change.tag is None and main_slice(comparison, change.metric) is not None:
+        if exact:
+            yield f"{exact}."
+        return
+    low, high = (signed_text(end, digits=3) for end in change.interval)
+    shown = f"({_p_value(change.p_value, 0.05)}, 95 % interval {low} to {high})"
+    if change.judged(regression.allowed) == "worse":
+        yield f"{exact}{'. ' if exact else ''}The mean over other queries drawn like these likely fell too {shown}."
+    else:
+        lead = f"{exact}; too" if exact else "Too"
+        yield f"{lead} few queries to tell whether the mean over others fell too {shown}."
 
 
 # Falls under the labels that were stored with the baseline -------------------------------------------------

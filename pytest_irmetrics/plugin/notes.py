@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from pytest_irmetrics.analysis.edits import on_additions, on_edits
 from pytest_irmetrics.analysis.evaluation_notes import on_evaluation, on_xfail_queries
 from pytest_irmetrics.analysis.run_lint import lint_run, lint_run_verbose
+from pytest_irmetrics.analysis.slices import hidden_slices
 from pytest_irmetrics.analysis.tolerance import on_tolerance, on_tolerance_before_run, on_undecided_falls
 from pytest_irmetrics.analysis.trust import (
-    hidden_slices,
     on_averages,
     on_passed_drops,
     on_run_noise,

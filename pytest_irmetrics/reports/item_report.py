@@ -45,7 +45,9 @@ class ScoreRow:
     verdict: str
     """``passes``, ``FAILS``, ``not checked``, or empty where nothing is gated."""
     interval: tuple[float, float] | None = None
-    """The 95 % interval of ``delta``; None without a baseline, or with fewer than five changed queries."""
+    """The 95 % interval of ``delta``; None without a baseline, or with fewer than five changed queries.
+
+    In the table by tag wide enough that all of its intervals hold together."""
     bounds: list[float] = field(default_factory=list)
     """The values of ``min`` and ``max``; ``now`` is printed with enough digits to differ from them where it does."""
     allowed: float | None = None

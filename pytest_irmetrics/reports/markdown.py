@@ -198,7 +198,7 @@ def _slices(item: ItemReport) -> Iterator[str]:
         return
     yield from ("", f"<details><summary>{plural(len(item.slices), 'slice')}</summary>")
     yield from ("", f"{_code(item.slices[0].metric)} by tag:", "")
-    yield f"| tag | n | now | {texts.compared_with(item)} | delta | 95 % interval | shows |"
+    yield f"| tag | n | now | {texts.compared_with(item)} | delta | {texts.JOINT_INTERVAL} | shows |"
     yield "| :-- | --: | --: | --: | --: | --: | :-- |"
     for row in shown:
         scores = [texts.now_text(row), texts.baseline_text(row), texts.delta_text(row)]

@@ -275,7 +275,7 @@ def slices_table(item: ItemReport, screen: Screen, *, everything: bool = True) -
             "now",
             texts.compared_with(item),
             "delta",
-            "95 % interval",
+            texts.JOINT_INTERVAL,
             "",
         )
     ]

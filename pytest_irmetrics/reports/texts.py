@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 _FEW = 5
 """Below so many queries, or changed ones, a slice says nothing of others: four losses and no win may be chance (p = 0.06)."""
+
+JOINT_INTERVAL = "joint 95 %"
+"""The heading of the slices' intervals, which hold together for all slices of the table with 95 % confidence."""
 
 _NOT_JUDGED = "no mean was judged"
 
@@ -125,8 +129,15 @@ def delta_text(row: ScoreRow) -> str:
 
 
 def interval_text(row: ScoreRow) -> str:
-    """Return the 95 % interval of a slice's delta; empty where there is none."""
-    return "" if row.interval is None else " to ".join(signed_text(end, digits=3) for end in row.interval)
+    """Return the interval of a slice's delta; where none of its queries changed, which share of such queries may.
+
+    That share is 1 − .05^(1/n), up to which none of n changes in 5 of 100 cases; empty where fewer than five changed.
+    """
+    if row.interval is not None:
+        return " to ".join(signed_text(end, digits=3) for end in row.interval)
+    if row.n < _FEW or row.changed != 0:
+        return ""
+    return f"up to {math.ceil(100 * (1 - 0.05 ** (1 / row.n)) - TOLERANCE)} % may"
 
 
 def gated_score(row: ScoreRow) -> str:
@@ -159,7 +170,7 @@ def _scope_of_full_mean(row: ScoreRow) -> str:
 
 
 def slice_trend(row: ScoreRow) -> Literal["fell", "rose", "too few", "unchanged", ""]:
-    """Return `fell` or `rose` where the 95 % interval of a slice excludes 0, `too few` for fewer than 5 changed queries."""
+    """Return `fell` or `rose` where the interval of a slice excludes 0, `too few` for fewer than 5 changed queries."""
     if row.n < _FEW:
         return "too few"
     if row.changed is not None and row.changed < _FEW:

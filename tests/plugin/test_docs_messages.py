@@ -213,10 +213,12 @@ def noise(faq):
 @situation
 def a_slice_that_the_mean_hides(faq):
     faq.gate('ir_threshold("ndcg@10", max_drop=0.01)')
+    orders = [i for i, (_, _, tag) in QUESTIONS.items() if tag in ("billing", "shipping")]
+    faq.questions(**{i: (*QUESTIONS[i][:2], "orders") for i in orders})
     low = ["about-11", "about-12", "about-13", "about-21"]
-    faq.search(**{i: [*low, *good(i)] for i in ("hours", "reset", "delete", "name", "track")})
+    faq.search(**{i: [*low, *good(i)] for i in QUESTIONS if i not in orders})
     faq.store()
-    faq.search(**{i: [*low, *good(i)] for i in ("refund", "invoice", "vat", "card")})
+    faq.search(**{i: ["about-21", *good(i)] for i in orders})
     return ["--ir-baseline"]
 
 

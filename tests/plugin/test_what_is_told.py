@@ -239,7 +239,7 @@ def test_a_drop_that_differs_from_run_to_run_is_not_called_exact(project, monkey
     text = result.stdout.str()
     assert "From run to run the difference varies by" in text
     assert "This drop is exact" not in text
-    assert "  Other queries likely drop too (" in text
+    assert "  The mean over other queries drawn like these likely fell too (" in text
     # A baseline of one answer a query would know nothing of how they differ.
     assert "--ir-baseline-update --ir-repeat=2" in text
     assert "--ir-baseline --ir-repeat=2 --ir-query" in text

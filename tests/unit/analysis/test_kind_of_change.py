@@ -56,19 +56,6 @@ def test_one_or_two_queries_are_no_slice():
     assert "slice" not in said(compared(golden, lambda n: lost(n) if n < 2 else good(n), good))
 
 
-def test_a_slice_that_fell_alone_is_named():
-    golden = golden_set(tags={"billing": {0, 1, 2}, "even": set(range(0, 20, 2))})
-    text = said(compared(golden, lambda n: lost(n) if n < 3 else good(n), good))
-    assert text.startswith(
-        "One slice alone: the 3 queries tagged billing moved by −1.0000 of ndcg@10, the others by 0.0000."
-    )
-
-
-def test_a_fall_of_all_queries_names_no_slice():
-    golden = golden_set(tags={"billing": {0, 1, 2}})
-    assert "slice" not in said(compared(golden, lower, good))
-
-
 def test_first_hits_that_move_below_rank_five_are_found_later():
     def later(n):
         return [*(f"x{i}" for i in range(6)), f"d{n}", f"e{n}"]

@@ -1,0 +1,138 @@
+"""Judge all slices of a golden set together: of thirty tags one nearly always moves far by chance."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_irmetrics.base.numbers import TOLERANCE
+from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_irmetrics.comparison.comparison import Comparison
+    from pytest_irmetrics.comparison.metric_change import MetricChange
+    from pytest_irmetrics.metrics import Metric
+
+_LEVEL = 0.05
+"""In which share of harmless changes any slice at all may be said to have moved."""
+
+_MIN_WORSE = 3
+"""Queries of a slice that must be worse for it to be named."""
+
+_MAIN_PART = 2 / 3
+"""From which share of a fall on it is said to be in one slice."""
+
+
+class SliceFall(NamedTuple):
+    """A slice that fell further than the whole set did, by more than chance explains in any of the slices."""
+
+    tag: str
+    change: MetricChange
+    share: float
+    """The slice's part of the whole set's fall; above 1 where the others rose, 0 where the whole set did not fall."""
+    others: float
+    """How far the mean of the other queries moved."""
+
+
+def joint_intervals(comparison: Comparison, metric: Metric) -> dict[str, tuple[float, float]]:
+    """Map the tags to 95 % intervals of their slices' changes that hold together, for all of them at once.
+
+    A slice has none unless five of its queries changed. None is narrower than the interval of the slice by itself, and
+    ends are within what the metric's range allows.
+    """
+    margins = joint_margins(_differences(comparison, metric))
+    widest = metric.upper - metric.lower
+    intervals = {}
+    for tag, margin in margins.items():
+        change = comparison.change(metric, tag)
+        low, high = change.interval or (0.0, 0.0)
+        low, high = min(low, change.delta - margin), max(high, change.delta + margin)
+        intervals[tag] = max(low, -widest), min(high, widest)
+    return intervals
+
+
+def joint_margins(slices: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """Return for each slice how far its mean difference moves by chance, such that all stay within it in 95 of 100 cases.
+
+    Chance is a fair sign for each query's difference. The margin of a slice of n queries is c / √n, with one c for all, so
+    that a slice whose queries broke is not judged by the spread of its own loss alone. c is such that Σ P(|mean·√n| ≥ c)
+    over the slices is 5 % (single-step maxT of Westfall and Young, by Bonferroni's bound). P is the normal tail, at least
+    2^(1 − k) of k changed queries, and 0 beyond what all signs alike would give.
+    """
+    parts = []
+    for values in slices.values():
+        squares, root = math.fsum(value * value for value in values), math.sqrt(len(values))
+        changed = sum(abs(value) > TOLERANCE for value in values)
+        reach = math.fsum(map(abs, values)) / root
+        if squares:
+            parts.append((math.sqrt(squares) / root, reach, math.ldexp(2.0, -changed)))
+    if not parts:
+        return dict.fromkeys(slices, 0.0)
+
+    def chance(c: float) -> float:
+        """Return a bound of the probability that any slice moves as far as c / √n."""
+        return math.fsum(
+            max(math.erfc(c / spread / math.sqrt(2)), least)
+            for spread, reach, least in parts
+            if c <= reach * (1 + TOLERANCE)
+        )
+
+    low, high = 0.0, 2 * max(reach for _, reach, _ in parts)
+    while low < (middle := (low + high) / 2) < high and high - low > TOLERANCE * high:
+        low, high = (middle, high) if chance(middle) > _LEVEL else (low, middle)
+    return {tag: high / math.sqrt(len(values)) for tag, values in slices.items()}
+
+
+def slices_that_fell(comparison: Comparison, metric: Metric) -> list[SliceFall]:
+    """Return the slices that fell further than the whole set, beyond chance in all slices together; the clearest first.
+
+    Where the whole set fell, a slice counts only by what it fell further. At least three of its queries are worse.
+    """
+    whole = comparison.change(metric)
+    expected = min(whole.delta, 0.0)
+    beyond = {
+        tag: [value - expected for value in values]
+        for tag, values in _differences(comparison, metric).items()
+    }
+    margins = joint_margins(beyond)
+    found = []
+    for tag, values in beyond.items():
+        change, excess = comparison.change(metric, tag), -math.fsum(values) / len(values)
+        if change.n == whole.n or len(change.worse) < _MIN_WORSE or excess <= margins[tag] + TOLERANCE:
+            continue
+        noise = comparison.run_noise(metric, tag)
+        if noise is None or -change.delta > noise.margin:
+            found.append((-excess * math.sqrt(change.n), tag))
+    return [_slice_fall(comparison, metric, tag) for _, tag in sorted(found)]
+
+
+def main_slice(comparison: Comparison, metric: Metric) -> SliceFall | None:
+    """Return the slice that holds most of the fall of the whole set's mean, if one does beyond chance."""
+    if comparison.change(metric).delta >= -TOLERANCE:
+        return None
+    return next((fall for fall in slices_that_fell(comparison, metric) if fall.share >= _MAIN_PART), None)
+
+
+def _slice_fall(comparison: Comparison, metric: Metric, tag: str) -> SliceFall:
+    whole, change = comparison.change(metric), comparison.change(metric, tag)
+    inside = change.differences.keys()
+    of_slice = math.fsum(whole.weighted_differences[query_id] for query_id in inside)
+    of_all = math.fsum(whole.weighted_differences.values())
+    others = math.fsum(whole.weights[i] * value for i, value in whole.differences.items() if i not in inside)
+    weight = math.fsum(whole.weights[i] for i in whole.differences if i not in inside)
+    return SliceFall(tag, change, of_slice / of_all if of_all < -TOLERANCE else 0.0, others / weight)
+
+
+def _differences(comparison: Comparison, metric: Metric) -> dict[str, list[float]]:
+    """Map the tags to the weighted differences of their queries; without those of fewer than five changed queries.
+
+    Nor those of which each side averages over other queries, which have no interval.
+    """
+    found = {}
+    for tag in comparison.now.tags:
+        change = comparison.change(metric, tag)
+        if change.n >= MIN_CHANGED and change.changed >= MIN_CHANGED and change.interval is not None:
+            found[tag] = list(change.weighted_differences.values())
+    return found
