@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.reports.since_report import SinceReport
     from pytest_irmetrics.thresholds import Gate, Gates
 
 _NAMED = 20
@@ -64,6 +65,8 @@ class ItemResult:
     """Those of ``notes`` that ``-q`` prints too: on what no gate looked at."""
     hints: list[str] = field(default_factory=list)
     """Notes that are printed with ``-v`` alone."""
+    since: SinceReport | None = None
+    """What this branch accepts, with ``--ir-since``."""
     selftest: Selftest | None = None
     """The result of ``--ir-selftest``, where it was given."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,9 +38,8 @@ _LFS = b"version https://git-lfs.github.com/spec/"
 _MAX_POINTER = 1024  # bytes, by the specification of Git LFS
 _MAX_LINKS = 8
 _FOLDER, _LINK, _SUBMODULE = "040000", "120000", "160000"
-_GLOB_CHARACTER = re.compile(r"[][*?\\]")
 _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
-_RENAMES = ("-z", "-M50%", "--name-status", "--diff-filter=R", *_NO_PROGRAMS)
+_RENAMES = ("-z", "-M50%", "--name-status", *_NO_PROGRAMS)
 _FORMAT = "--format=%H%x09%ct%x09%P%x09%s"
 _WHOLE_CLONE = "In CI, clone the whole history: `fetch-depth: 0` for actions/checkout in GitHub Actions, `GIT_DEPTH: 0` in GitLab CI."
 
@@ -249,14 +247,14 @@ class Repository:
 
     # History.
 
-    def renames(self, commit: str, *folder_names: str) -> dict[str, str]:
-        """Map today's path to that in a commit, for files that were renamed since, and are staged or committed so.
+    def renamed_and_deleted(self, commit: str, glob: str) -> tuple[dict[str, str], list[str]]:
+        """Return what became of a commit's files until today, as far as it is staged or committed.
 
-        Only for files below a folder of one of these names.
+        First those that were renamed, today's path → that of then; then the paths of those that are gone. Only files that
+        match `glob`, as in ``**/*.json``, before and after.
         """
-        names = [_GLOB_CHARACTER.sub(r"\\\g<0>", name) for name in folder_names]
-        globs = [f":(glob)**/{name}/**" for name in names]
-        return _read_renames(self._git.run("diff-index", "--cached", *_RENAMES, commit, "--", *globs))
+        options = ["--cached", *_RENAMES, "--diff-filter=DR"]
+        return _read_changes(self._git.run("diff-index", *options, commit, "--", f":(glob){glob}"))
 
     def history(self, path: str, revision: str = "HEAD", *, first_parent: bool = False) -> Iterator[Version]:
         """Yield the commits that changed a file, newest first, also those from before it was renamed.
@@ -275,8 +273,8 @@ class Repository:
     def _before(self, created: Version) -> tuple[str, str] | None:
         """Return a parent of the commit that created a file, and the path there, if that commit renamed it."""
         for parent in created.parents:
-            printed = self._git.run("diff-tree", "-r", *_RENAMES, parent, created.commit)
-            path = _read_renames(printed).get(created.path)
+            printed = self._git.run("diff-tree", "-r", *_RENAMES, "--diff-filter=R", parent, created.commit)
+            path = _read_changes(printed)[0].get(created.path)
             if path is not None:
                 return parent, path
         return None
@@ -336,7 +334,14 @@ def _read_tree(printed: bytes) -> Iterator[Entry]:
             yield Entry(os.fsdecode(path), mode, oid)
 
 
-def _read_renames(printed: bytes) -> dict[str, str]:
-    """Map new paths to old ones, as `--name-status -z` prints renames: status, old path, new path."""
-    fields = [os.fsdecode(field) for field in printed.split(b"\0")[:-1]]
-    return dict(zip(fields[2::3], fields[1::3], strict=True))
+def _read_changes(printed: bytes) -> tuple[dict[str, str], list[str]]:
+    """Return the renames, new path → old, and the deleted paths, as `--name-status -z` prints them."""
+    fields = map(os.fsdecode, printed.split(b"\0")[:-1])
+    renamed, deleted = {}, []
+    for status in fields:
+        path = next(fields)
+        if status.startswith("R"):
+            renamed[next(fields)] = path
+        else:
+            deleted.append(path)
+    return renamed, deleted

@@ -79,6 +79,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "replace the answers of these queries alone.",
     )
     group.addoption(
+        "--ir-since",
+        default=None,
+        metavar="REF",
+        help="Gate on the stored baselines, and say what this branch accepts in them since it left REF: origin/main.",
+    )
+    group.addoption(
         "--ir-report",
         action="append",
         default=[],
@@ -111,6 +117,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addini("ir_baseline_dir", "The baselines' folder beside the test file.", default="ir_baselines")
     parser.addini("ir_max_drop", "How far a mean may fall from the baseline (0.01).", default="0.01")
+    parser.addini("ir_since", "What --ir-since is where it is not given (none).", default="")
+    parser.addini(
+        "ir_accept",
+        "A fall that this branch has stored in its baseline: `warn`, or `fail` (warn).",
+        default="warn",
+    )
     parser.addini("ir_depth", "How many results a retriever is asked for (10).", default="10")
     parser.addini(
         "ir_duplicates", "A repeated id in a ranking: `error`, or `collapse` to the first.", default="error"
@@ -143,6 +155,7 @@ def pytest_configure(config: pytest.Config) -> None:
             "stored baselines, the other replaces them. Give one. To gate in every run, write `ir_baseline = true` in "
             "place of addopts; --ir-baseline-update goes before that."
         )
+    _gate_since(config)
     from pytest_irmetrics.plugin import defaults  # noqa: PLC0415 - what other plugins there are is known here
 
     config.pluginmanager.register(defaults.default_fixtures(config.pluginmanager), "irmetrics-defaults")
@@ -154,6 +167,26 @@ def pytest_configure(config: pytest.Config) -> None:
         if config.getoption("ir_report"):
             _read_report_paths(config)
         config.pluginmanager.register(_Controller(config), "irmetrics-controller")
+
+
+def _gate_since(config: pytest.Config) -> None:
+    """Let --ir-since, and the setting ir_since, imply --ir-baseline."""
+    asked = config.getoption("ir_since")
+    if asked and config.getoption("ir_baseline") is False:
+        raise pytest.UsageError(
+            "--ir-since gates on the stored baselines, and --no-ir-baseline turns that off. Give one of them."
+        )
+    if asked is None:
+        try:
+            asked = config.getini("ir_since")
+        except (
+            TypeError,
+            pytest.UsageError,
+        ):  # no text, in a native TOML table; every test that gates says so
+            asked = None
+    others = ("ir_baseline_update", "ir_selftest")
+    if asked and config.getoption("ir_baseline") is None and not any(map(config.getoption, others)):
+        config.option.ir_baseline = True
 
 
 def _may_use_baselines(config: pytest.Config) -> bool:

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
     from typing import NoReturn
 
+    from pytest_irmetrics.analysis.since import Then
     from pytest_irmetrics.plugin.session import GatingSession
+    from pytest_irmetrics.reports.since_report import SinceReport
 
 _HEADLINE = "irmetrics_headline"
 """The attribute of a failure of ours that holds the first line of its message."""
@@ -76,6 +78,7 @@ class IRMetrics:
         self._corpus = corpus
         self._executor = executor
         self._notes: list[str] = []
+        self._then: Then | SinceReport | None = None
         self._report: ItemReport | None = None
         self._sent_report: ItemReport | None = None
         self._checks = 0
@@ -157,6 +160,7 @@ class IRMetrics:
         golden = item.golden_set(golden)
         metrics, queries = item.metrics(golden), item.queries(golden)
         stored = self._read_stored_run(golden, against, retriever)
+        self._read_then(golden, against)
         retrieved = yield queries, self._asked(retriever), self._options(stored and stored.run)
         now = item.evaluation(golden, metrics, retrieved)
         baseline: Evaluation | None = None
@@ -238,6 +242,13 @@ class IRMetrics:
         like = replayed if isinstance(replayed, Run) else None
         return read_stored_run(self._item, golden, against, like, self._notes.append)
 
+    def _read_then(self, golden: GoldenSet, against: Any) -> None:
+        """Read what --ir-since compares with, before any query is asked. Raises SinceError where it cannot be read."""
+        item = self._item
+        since = item.session.since
+        if since is not None and against is None and not item.settings.only_queries:
+            self._then = since.of(item, golden)
+
     def _gate(self, now: Evaluation, baseline: Evaluation | None, name: str, file: str) -> Evaluation:
         """Decide and keep the test's verdicts; `name` is what messages call the baseline. Fails where a gate fails.
 
@@ -263,6 +274,10 @@ class IRMetrics:
             # The first baseline: of course there was nothing to compare with.
             verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
         result = ItemResult(now, gates, verdicts, comparison, against=against, notes=self._notes)
+        if self._then is not None and not now.errors:
+            from pytest_irmetrics.plugin.since_result import add_since  # noqa: PLC0415 - only with --ir-since
+
+            add_since(item, result, self._then, None if settings.update else baseline)
         add_notes(item, result, self._corpus)
         # Here and not when the test is through, where a metric of the user's that raises would end pytest itself.
         report = item_report(item, result)

@@ -59,6 +59,7 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
         accept=item.command("--ir-baseline-update") if own and result.acceptable else None,
         depth=result.evaluation.depth,
         only_queries=bool(settings.only_queries),
+        since=None if result.since is None else result.since.as_dict(),
         selftest=list(result.selftest.degradations) if result.selftest is not None else None,
         advice=list(result.selftest.advice) if result.selftest is not None else [],
     )

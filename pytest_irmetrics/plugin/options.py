@@ -59,6 +59,12 @@ def read_folder(config: pytest.Config, name: str) -> str:
     return text
 
 
+def since_ref(config: pytest.Config) -> str:
+    """Return the branch, tag or commit of ``--ir-since``, or of the setting ``ir_since``; empty where neither is given."""
+    given = config.getoption("ir_since")
+    return str(read_ini(config, "ir_since") if given is None else given).strip()
+
+
 def runs_tests(config: pytest.Config) -> bool:
     """Whether a run calls its tests, and is not one that only collects, sets up or lists."""
     return not any(config.getoption(name, None) for name in _OPTIONS_WITHOUT_TESTS)

@@ -9,6 +9,7 @@ import os
 import shlex
 import time
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.baselines import unused_baselines, unused_gating
-from pytest_irmetrics.plugin.options import runs_tests
+from pytest_irmetrics.plugin.options import baseline_dir, runs_tests, since_ref
 from pytest_irmetrics.plugin.paths import shown_path
 from pytest_irmetrics.plugin.session import stream_encoding
 from pytest_irmetrics.reports import ItemReport, SessionReport
@@ -171,6 +172,17 @@ class Recorder:
                 if nodeid not in measured and attempt.outcome == "failed"
             },
             unused_baselines=self._unused_baselines(),
+            gone_since=self._gone_since,
+        )
+
+    @cached_property
+    def _gone_since(self) -> Sequence[str]:
+        if not any(item_report.since is not None for item_report in self._item_reports()):
+            return ()
+        from pytest_irmetrics.plugin.since import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
+
+        return baselines_gone_since(
+            since_ref(self._config), self._config.rootpath, baseline_dir(self._config)
         )
 
     def _item_reports(self) -> list[ItemReport]:
@@ -192,6 +204,17 @@ class Recorder:
             reporter.write_sep("=", "retrieval quality")
         for line in lines:
             reporter.write_line(line.text, **line.style.markup)
+        if os.environ.get("GITHUB_ACTIONS") == "true":
+            self._annotate(reporter)
+
+    def _annotate(self, reporter: pytest.TerminalReporter) -> None:
+        """Print what this branch accepts as commands that GitHub makes warnings of."""
+        report = self._session_report()
+        if report.compared_since:
+            from pytest_irmetrics.reports.since_texts import github_warnings  # noqa: PLC0415 - only with --ir-since
+
+            for warning in github_warnings(report.accepted, report.since):
+                reporter.write_line(warning)
 
     def _whole_report(self, *, interrupted: bool) -> SessionReport:
         """Return all that the terminal summary shows."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_irmetrics.plugin.collected_tests import CollectedTests
+    from pytest_irmetrics.plugin.since import BaselinesOfThen
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -41,6 +42,7 @@ class GatingSession:
         GatingSession._open += 1
         self.config = config
         self._golden_sets: dict[Path, GoldenSet] = {}
+        self._since: BaselinesOfThen | None = None
 
     @cached_property
     def settings(self) -> Settings:
@@ -65,6 +67,15 @@ class GatingSession:
     def gates_on_baseline(self) -> bool:
         """Whether this run compares with stored baselines, as far as the command line and settings can be read."""
         return options.gates_on_baseline(self.config)
+
+    @property
+    def since(self) -> BaselinesOfThen | None:
+        """The baselines of the commit of ``--ir-since``; None where it is not given. Raises SettingsError."""
+        if self._since is None and self.settings.since:
+            from pytest_irmetrics.plugin.since import BaselinesOfThen  # noqa: PLC0415 - only with --ir-since
+
+            self._since = BaselinesOfThen(self.settings.since, self.config.rootpath)
+        return self._since
 
     def golden_set(self, path: Path) -> GoldenSet:
         """Read a golden set, once. Raises GoldenSetError."""
@@ -127,7 +138,9 @@ class GatingSession:
             print(f"\npytest-irmetrics: {message}", file=sys.stderr, flush=True)  # noqa: T201 - pytest may be blocked for ever
 
     def close(self) -> None:
-        """Close the event loop of sync tests with async retrievers, once no pytest session in this process is open."""
+        """End the processes of Git, and the event loop of sync tests once no pytest session in this process is open."""
+        if self._since is not None:
+            self._since.close()
         GatingSession._open -= 1
         if GatingSession._open:
             return

@@ -10,7 +10,7 @@ from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.base.wording import cut
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, require_depth
 from pytest_irmetrics.metrics import MetricError, parse_metric
-from pytest_irmetrics.plugin.options import SettingsError, read_boolean, read_folder, read_ini
+from pytest_irmetrics.plugin.options import SettingsError, read_boolean, read_folder, read_ini, since_ref
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +42,10 @@ class Settings(NamedTuple):
     repeat: int
     only_queries: tuple[str, ...]
     selftest: bool
+    since: str
+    """The branch, tag or commit since which to say what is accepted; empty for none."""
+    accept: str
+    """What a fall does that today's baseline holds and that of ``since`` does not: `warn` or `fail`."""
     custom_metrics: Mapping[str, Callable[..., float]]
 
     @classmethod
@@ -50,7 +54,11 @@ class Settings(NamedTuple):
         custom = _custom_metrics(config)
         update = bool(config.getoption("ir_baseline_update"))
         selftest = bool(config.getoption("ir_selftest"))
-        for option, name in (("--ir-baseline-update", "ir_baseline_update"), ("--ir-query", "ir_query")):
+        for option, name in (
+            ("--ir-baseline-update", "ir_baseline_update"),
+            ("--ir-query", "ir_query"),
+            ("--ir-since", "ir_since"),
+        ):
             if selftest and config.getoption(name):
                 raise SettingsError(
                     f"--ir-selftest asks no query and stores nothing; run {option} by itself."
@@ -61,17 +69,20 @@ class Settings(NamedTuple):
         duplicates = str(read_ini(config, "ir_duplicates")).strip().lower()
         if duplicates not in ("error", "collapse"):
             raise SettingsError(f"ir_duplicates is {duplicates!r}; it is `error` or `collapse`.")
+        accept = str(read_ini(config, "ir_accept")).strip().lower()
+        if accept not in ("warn", "fail"):
+            raise SettingsError(f"ir_accept is {accept!r}; it is `warn` or `fail`.")
         metrics = _metrics(config, custom)
         named = bool(read_ini(config, "ir_metrics"))
         if named:
             require_depth(metrics, depth)
+        gates = read_boolean(config, "ir_baseline") if baseline is None else bool(baseline)
         return cls(
             metrics=metrics,
             metrics_named=named,
             thresholds=_thresholds(config, custom),
             max_drop=_max_drop(read_ini(config, "ir_max_drop")),
-            baseline=selftest
-            or (read_boolean(config, "ir_baseline") if baseline is None else bool(baseline)),
+            baseline=selftest or gates,
             update=update,
             baseline_dir=read_folder(config, "ir_baseline_dir"),
             depth=depth,
@@ -83,6 +94,8 @@ class Settings(NamedTuple):
             else _integer("--ir-repeat", repeat, _MAX_REPEAT),
             only_queries=tuple(config.getoption("ir_query") or ()),
             selftest=selftest,
+            since=since_ref(config) if (gates or update) and not selftest else "",
+            accept=accept,
             custom_metrics=custom,
         )
 

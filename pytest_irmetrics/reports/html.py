@@ -37,6 +37,7 @@ def render(session: SessionReport) -> str:
         headline=session.headline(),
         failing=failing,
         meta=_meta(session.info),
+        accepted=session.accepted,
         ending=session.ending(),
         unmeasured=session.unmeasured,
         unused_baselines=session.unused_baseline_notes,
@@ -110,6 +111,7 @@ def _golden_set(
         "slices": [_slice(row, slice_axis) for row in telling],
         "tiny_slices": [_slice(row, None) for row in tiny],
         "slice_ends": plots.axis_ends(slice_axis),
+        "since": _since(item),
         "conclusion": texts.selftest_conclusion(item.selftest) if item.selftest else "",
         "tried": [
             (tried, texts.deltas_text(tried), texts.caught_text(tried)) for tried in item.selftest or ()
@@ -147,6 +149,20 @@ def _slice(row: ScoreRow, axis: plots.Axis | None) -> dict[str, Any]:
         "plot": plots.interval_plot(row, axis),
         **_cells(row),
     }
+
+
+def _since(item: ItemReport) -> list[str]:
+    """Return what changed since this branch left another; nothing without ``--ir-since``."""
+    if item.since is None:
+        return []
+    from pytest_irmetrics.reports.since_report import SinceReport  # noqa: PLC0415 - only with --ir-since
+    from pytest_irmetrics.reports.since_texts import details, one_line  # noqa: PLC0415 - as above
+
+    since = SinceReport.of(item)
+    if since is None:
+        return []
+    lead = one_line(since)
+    return [f"{lead[0].upper()}{lead[1:]}.", *details(since)]
 
 
 def _cells(row: ScoreRow) -> dict[str, str]:

@@ -211,6 +211,8 @@ class ItemReport:
     depth: int | None = None
     only_queries: bool = False
     """Whether ``--ir-query`` narrowed the run, so that no mean was gated."""
+    since: dict[str, Any] | None = None
+    """With ``--ir-since``: what this branch accepts since it left another, as ``SinceReport`` has it."""
     selftest: list[Degradation] | None = None
     """With ``--ir-selftest``: the degradations; all else is then about the stored baseline, intact."""
     advice: list[str] = field(default_factory=list)
@@ -273,6 +275,8 @@ def _field_readers(kind: Hashable) -> dict[str, Callable[[Any], Any]]:
 def _reader(hint: Any) -> Callable[[Any], Any]:
     """Return the function that checks a JSON value against a type and converts it."""
     origin, arguments = get_origin(hint), get_args(hint)
+    if hint == dict[str, Any]:  # read by whoever needs it
+        return lambda value: _container(value, dict)
     plain = _plain_types(hint)
     if plain is not None:
         return lambda value: _require([value], plain)[0]

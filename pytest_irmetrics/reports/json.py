@@ -1,7 +1,8 @@
 """The JSON report, for programs: everything that was measured and judged, and each test's run.
 
-The file is a JSON object with `format`, `version`, `exit_status`, `run_info` (when, how long, on what), `headline`, `unused_baselines`, `unmeasured` and `tests`, and has one query
-a line. A test's `run` is what `Run.dumps` writes, so that the report can be used as a stored run.
+The file is a JSON object with `format`, `version`, `accepted`, `exit_status`, `run_info` (when, how long, on what), `headline`, `gone_since`,
+`unused_baselines`, `unmeasured` and `tests`, and has one query a line. A test's `run` is what `Run.dumps` writes, so that the report can be
+used as a stored run.
 """
 
 from __future__ import annotations
@@ -38,9 +39,11 @@ def _lines(session: SessionReport) -> Iterator[str]:
     header = {
         "format": FORMAT,
         "version": VERSION,
+        "accepted": [{"nodeid": nodeid, "text": text} for nodeid, text in session.accepted],
         "exit_status": session.exit_status,
         **({} if session.info is None else {"run_info": as_json(session.info)}),
         "headline": session.headline(),
+        "gone_since": list(session.gone_since),
         "unused_baselines": dict(sorted(session.unused_baselines.items())),
         "unmeasured": [{"nodeid": nodeid, "text": text} for nodeid, text in session.unmeasured.items()],
     }
@@ -128,14 +131,20 @@ def _session(document: dict[str, Any]) -> SessionReport:
     if not isinstance(unused, dict) or not all(why in get_args(WhyUnused) for why in unused.values()):
         raise ValueError("unused_baselines is of another type")
     info = document.get("run_info")
-    return SessionReport(
+    gone = document.get("gone_since", [])
+    if not isinstance(gone, list) or not all(isinstance(path, str) for path in gone):
+        raise ValueError("gone_since is of another type")
+    session = SessionReport(
         [_item(test) for test in tests],
         exit_status,
         outcomes,
         unmeasured,
         unused,
         None if info is None else read_dataclass(RunInfo, info),
+        tuple(gone),
     )
+    _ = session.accepted  # raises where what was compared with --ir-since is damaged
+    return session
 
 
 def _item(test: dict[str, Any]) -> ItemReport:

@@ -82,6 +82,8 @@ def _document(session: SessionReport, scope: _Scope) -> Iterator[str]:
     items = session.measured_failures_first
     unit, names = counted_as(items), titles(items)
     yield f"## Retrieval quality: {session.headline()}"
+    for nodeid, text in session.accepted[: scope.sets]:
+        yield from ("", f"**{_words(text)}** ({_code(nodeid)})")
     if ending := session.ending():
         yield from ("", _words(ending))
     if scope.sets == 0:
@@ -161,10 +163,32 @@ def _golden_set(item: ItemReport, name: str, session: SessionReport, scope: _Sco
     if item.rows:
         yield ""
         yield from _table(item)
+    yield from _since(item)
     yield from _queries(item, scope)
     yield from _slices(item)
     yield from _selftest(item)
     yield from _notes(item)
+
+
+def _since(item: ItemReport) -> Iterator[str]:
+    """Say what changed since this branch left another."""
+    if item.since is None:
+        return
+    from pytest_irmetrics.reports import since_texts  # noqa: PLC0415 - only with --ir-since
+    from pytest_irmetrics.reports.since_report import SinceReport  # noqa: PLC0415 - as above
+
+    since = SinceReport.of(item)
+    if since is None:
+        return
+    lead = since_texts.one_line(since)
+    yield from ("", f"{_words(lead[0].upper() + lead[1:])}.")
+    sentences = since_texts.details(since)
+    if sentences:
+        yield ""
+    for sentence in sentences[:_MOST]:
+        yield f"- {_words(sentence)}"
+    if len(sentences) > _MOST:
+        yield from ("", _left_out(len(sentences) - _MOST, "line"))
 
 
 def _gate(gate: VerdictReport) -> Iterator[str]:

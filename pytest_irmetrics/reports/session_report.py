@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_irmetrics.reports.item_report import ItemReport
+    from pytest_irmetrics.reports.since_report import SinceReport
 
 WhyUnused = Literal["gone", "unused", "uncollected", "removed", "skipped"]
 """Why no test used a baseline: its test or test file is gone; the test does not use the fixture `irmetrics`; pytest did not
@@ -66,6 +67,8 @@ class SessionReport:
 
     info: RunInfo | None = None
     """None in a report that an older version wrote."""
+    gone_since: Sequence[str] = ()
+    """With ``--ir-since``: the baselines that were there and are gone, with their tests."""
 
     # For the terminal summary alone:
     failures_printed: bool = True
@@ -91,6 +94,34 @@ class SessionReport:
     def measured_failures_first(self) -> list[ItemReport]:
         """The evaluated items, failures first, and by node id within that."""
         return sorted(self.measured, key=lambda item: (not self.fails(item), item.nodeid))
+
+    @property
+    def compared_since(self) -> bool:
+        """Whether any item was compared with another commit."""
+        return any(item.since is not None for item in self.items)
+
+    @property
+    def since(self) -> dict[str, SinceReport]:
+        """Node id → what this branch accepts since it left another (``--ir-since``), of the items that were compared."""
+        if not self.compared_since:
+            return {}
+        from pytest_irmetrics.reports.since_report import SinceReport  # noqa: PLC0415 - only with --ir-since
+
+        found = ((item.nodeid, SinceReport.of(item)) for item in self.items)
+        return {nodeid: since for nodeid, since in found if since is not None}
+
+    @property
+    def accepted(self) -> list[tuple[str, str]]:
+        """Node id and sentence on each fall that this branch accepts, which stand first in every report."""
+        if not self.compared_since:
+            return []
+        from pytest_irmetrics.reports.since_texts import LEADS, headlines  # noqa: PLC0415 - as above
+
+        return [
+            (nodeid, f"{LEADS[since.verdict]}: {headline}")
+            for nodeid, since in self.since.items()
+            for headline in headlines(since)
+        ]
 
     @property
     def unused_baseline_notes(self) -> list[tuple[str, str]]:
@@ -121,6 +152,9 @@ class SessionReport:
             text = f"no {unit} of {len(items)} fails unexpectedly"
         else:
             text = all_pass(len(items), unit)
+        accepting = len({nodeid for nodeid, _ in self.accepted})
+        if accepting:
+            text += f", {accepting} with a fall since {next(iter(self.since.values())).ref}"
         if self.unmeasured:
             text += f", {plural(len(self.unmeasured), 'test')} failed before anything was measured"
         return text

@@ -13,11 +13,12 @@ from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.session_report import titles
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.reports.item_report import Degradation, ItemReport
     from pytest_irmetrics.reports.session_report import SessionReport
+    from pytest_irmetrics.reports.since_report import SinceReport
 
 _SLICES = 30
 """How many slices the table by tag shows at most without `-v`."""
@@ -37,6 +38,9 @@ _WIDEST_DEGRADATION = 36
 _CAUGHT_SLICES = 8
 """How many caught losses of a slice the self-test's table shows; where there are more, it shows none of them."""
 
+_SINCE_DETAILS = 8
+"""How many sentences on what changed since another commit a golden set has without `-v`."""
+
 _VERDICTS = {"passed": "passes", "failed": "FAILS", "error": "FAILS, not every query was retrieved"}
 
 _ONLY_QUERIES = "Only single queries were judged; the gates on means were not (--ir-query)."
@@ -48,6 +52,7 @@ class Style(Enum):
     PLAIN = ()
     RED = ("red",)
     YELLOW = ("yellow",)
+    BOLD_YELLOW = ("yellow", "bold")
     GREEN = ("green",)
     BOLD_RED = ("red", "bold")
     BOLD_GREEN = ("green", "bold")
@@ -76,6 +81,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     new baseline lowers, what is no longer gated and what could not be stored is printed all the same.
     """
     names = titles(session.items)
+    yield from _accepted(session, names, screen, verbosity)
     if verbosity < 0:
         yield from _counts(session, screen)
         for item in session.items:
@@ -101,6 +107,57 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
 
 def _wrapped(text: str, screen: Screen, style: Style = Style.PLAIN, indent: str = "") -> list[Line]:
     return [Line(line, style) for line in screen.wrapped(text, indent, f"{indent}  ")]
+
+
+def _accepted(
+    session: SessionReport, names: Mapping[str, str], screen: Screen, verbosity: int
+) -> Iterator[Line]:
+    """Yield what this branch accepts since it left another, and how many tests were compared; nothing without ``--ir-since``."""
+    if not session.compared_since:
+        return
+    from pytest_irmetrics.reports import since_texts  # noqa: PLC0415 - only with --ir-since
+
+    found = session.since
+    for nodeid, since in found.items():
+        for headline in since_texts.headlines(since):
+            lead = since_texts.LEADS[since.verdict]
+            yield from _wrapped(f"{lead}: {names[nodeid]}: {headline}", screen, Style.BOLD_YELLOW)
+        if since.is_told_first:
+            yield from _since_details(since, screen, verbosity)
+    yield from _wrapped(since_texts.counted(list(found.values())), screen)
+    for path in session.gone_since:
+        yield from _wrapped(since_texts.gone(path, next(iter(found.values()))), screen, Style.YELLOW)
+
+
+def _since_details(since: SinceReport, screen: Screen, verbosity: int) -> Iterator[Line]:
+    from pytest_irmetrics.reports import since_texts  # noqa: PLC0415 - as above
+
+    sentences = since_texts.details(since)
+    shown = sentences if verbosity >= 1 else sentences[:_SINCE_DETAILS]
+    for sentence in shown:
+        yield from _wrapped(sentence, screen, indent="  ")
+    if len(shown) < len(sentences):
+        yield Line(screen.cut(f"  {plural(len(sentences) - len(shown), 'line')} more with -v."))
+
+
+def _changed_since(item: ItemReport, name: str, screen: Screen, verbosity: int) -> Iterator[Line]:
+    """Yield what changed since this branch left another, of a test that accepts nothing."""
+    if item.since is None:
+        return
+    from pytest_irmetrics.reports import since_texts  # noqa: PLC0415 - as above
+    from pytest_irmetrics.reports.since_report import SinceReport  # noqa: PLC0415 - as above
+
+    since = SinceReport.of(item)
+    if since is None or since.is_told_first or (since.state == "unchanged" and verbosity < 1):
+        return
+    style = Style.YELLOW if since.state == "new" else Style.PLAIN
+    lead = f"{name}: " if verbosity < 0 else ""
+    yield from _wrapped(f"{lead}{since_texts.one_line(since)}", screen, style, "" if lead else "  ")
+    yield from (
+        _since_details(since, _inner(screen), verbosity)
+        if lead
+        else _indented(_since_details(since, _inner(screen), verbosity))
+    )
 
 
 def _failed(item: ItemReport) -> bool:
@@ -132,6 +189,7 @@ def _even_if_quiet(session: SessionReport, item: ItemReport, name: str, screen: 
     """Yield what `-q` shows of a golden set too: lowered baseline scores, and the queries of `--ir-query`."""
     for lowered in item.lowered:
         yield Line(screen.cut(f"{name}: lowered: {lowered}"), Style.YELLOW)
+    yield from _changed_since(item, name, screen, -1)
     if item.only_queries:
         yield from _wrapped(_ONLY_QUERIES, screen, indent="  ")
         yield from _indented(_queries_in_full(item, _inner(screen)))
@@ -153,6 +211,7 @@ def _item(
         yield from _wrapped(f"hint: {hint}", screen, indent="  ")
     if item.only_queries:
         yield from _wrapped(_ONLY_QUERIES, screen, indent="  ")
+    yield from _changed_since(item, name, screen, verbosity)
     for gate in item.gates if not failed else ():
         if gate.state == "not checked":
             yield from _wrapped(gate.text, screen, Style.YELLOW, "  ")

@@ -440,13 +440,15 @@ def test_with_first_parent_a_merged_branch_is_one_commit(folder: Path) -> None:
     ]
 
 
-def test_renames_since_a_commit_are_found_below_the_named_folders_alone(folder: Path) -> None:
+def test_files_that_were_renamed_or_deleted_since_a_commit_are_found_once_staged(folder: Path) -> None:
     text = "".join(f"line {number}\n" for number in range(50))
-    before = write_and_commit(folder, {"t/ir_base[l]ines/x/old.json": text, "t/else/old.py": text[5:]})
-    git(folder, "mv", "t/ir_base[l]ines/x", "t/ir_base[l]ines/y")
+    files = {"t/x/old.json": text, "t/else/old.py": text[5:], "gone.json": "", "t/gone.py": ""}
+    before = write_and_commit(folder, files)
+    git(folder, "mv", "t/x", "y")
     git(folder, "mv", "t/else/old.py", "t/else/new.py")
+    git(folder, "rm", "-q", "gone.json", "t/gone.py")
     repository = Repository(folder)
-    wanted = {"t/ir_base[l]ines/y/old.json": "t/ir_base[l]ines/x/old.json"}
-    assert repository.renames(before, "ir_base[l]ines") == wanted  # staged
+    found = {"y/old.json": "t/x/old.json"}, ["gone.json"]
+    assert repository.renamed_and_deleted(before, "**/*.json") == found
     commit(folder)
-    assert repository.renames(before, "ir_base[l]ines") == wanted
+    assert repository.renamed_and_deleted(before, "**/*.json") == found

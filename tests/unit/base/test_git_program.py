@@ -69,7 +69,7 @@ def test_nothing_that_a_repository_configures_is_run(folder: Path, tmp_path: Pat
         assert repository.merge_base("HEAD") == repository.commit()
         assert repository.read_file(first, "a/run.json") == b"line\n" * 50
         assert len(list(repository.history("a/new.json"))) == 3
-        assert repository.renames(first, "a") == {"a/new.json": "a/run.json"}
+        assert repository.renamed_and_deleted(first, "**/*.json") == ({"a/new.json": "a/run.json"}, [])
         assert repository.entries("HEAD", "a")
         with pytest.raises(UnknownRevisionError):
             repository.commit("origin/none")

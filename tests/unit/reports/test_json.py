@@ -29,8 +29,10 @@ def test_a_report_has_all_keys():
     assert list(document) == [
         "format",
         "version",
+        "accepted",
         "exit_status",
         "headline",
+        "gone_since",
         "unused_baselines",
         "unmeasured",
         "tests",

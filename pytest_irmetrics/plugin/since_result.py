@@ -1,0 +1,58 @@
+"""Add what this branch accepts (``--ir-since``) to a test's result, and fail it where ``ir_accept = fail``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.analysis.since import what_is_accepted
+from pytest_irmetrics.gates.verdict import Verdict
+from pytest_irmetrics.reports.since_report import SinceReport
+from pytest_irmetrics.reports.since_texts import headlines, paying
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_irmetrics.analysis.item_result import ItemResult
+    from pytest_irmetrics.analysis.since import Then
+    from pytest_irmetrics.evaluation import Evaluation
+    from pytest_irmetrics.plugin.item import GatedItem
+
+PROPERTY = "irmetrics_accepted"
+"""The name under which JUnit's file has what is accepted."""
+
+
+def add_since(
+    item: GatedItem, result: ItemResult, then: Then | SinceReport, stored: Evaluation | None
+) -> None:
+    """Compare a test with what it was `then`; `stored` is its baseline today, None where today's run replaces it."""
+    if isinstance(then, SinceReport):
+        report = then
+    else:
+        failed = {(verdict.metric, verdict.tag) for verdict in result.verdicts if verdict.failed}
+        report = what_is_accepted(result.evaluation, stored, result.gates, then, failed)
+    if report.is_told_first:
+        if item.settings.accept == "fail" and not item.settings.update:
+            report = replace(report, refused=True)
+            result.verdicts = (*_refusals(report, result), *result.verdicts)
+        told = " ".join(headlines(report))
+        item.node.user_properties.append((PROPERTY, told))
+    result.since = report
+
+
+def _refusals(report: SinceReport, result: ItemResult) -> Iterator[Verdict]:
+    """Yield a failed verdict on each mean whose fall is accepted; one where the baseline of then cannot be read."""
+    metrics = {metric.name: metric for metric in result.gates.metrics}
+    accepted = [*report.accepted_means, *([] if report.accepted_means else [None])]
+    for mean, text in zip(accepted, headlines(report), strict=True):
+        details = [] if mean is None else [paying(mean)]
+        metric = None if mean is None else metrics.get(mean.metric)
+        yield Verdict(
+            "failed",
+            text,
+            "accept",
+            metric,
+            None if mean is None else mean.tag,
+            details=tuple(filter(None, details)),
+            origin="the setting ir_accept",
+        )

@@ -1,0 +1,207 @@
+"""Sentences on what a branch accepts (``--ir-since``), for the terminal and all report files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.escape import escape_terminal
+from pytest_irmetrics.base.numbers import score_text, signed_text
+from pytest_irmetrics.base.wording import listed, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_irmetrics.reports.since_report import (
+        EditSince,
+        MeanSince,
+        QueryMove,
+        QuerySince,
+        SinceReport,
+    )
+
+_NAMED = 5
+"""How many queries or edits a sentence names."""
+
+LEADS = {"accepted": "ACCEPTED", "refused": "REFUSED", "unreadable": "UNKNOWN", "": ""}
+"""Verdict → the word that a line on it begins with."""
+
+_HOW = {
+    "dropped": ("dropped", "scored then"),
+    "excluded": ("excluded (xfail)", "scored then, and now"),
+    "reworded": ("reworded (text or params)", "scored then, and now"),
+    "included": ("not excluded any more", "scored then, and now"),
+    "added": ("added", "score"),
+}
+
+_EDITS = {
+    "judgment": ("judgment", "judgments"),
+    "weight": ("weight", "weights"),
+    "tags": ("query with other tags", "queries with other tags"),
+    "no_answer": ("query with another no_answer", "queries with another no_answer"),
+    "forbidden": ("forbidden document", "forbidden documents"),
+}
+
+
+def headlines(since: SinceReport) -> list[str]:
+    """Return a sentence on each fall that is accepted, or on why nothing can be said; none where neither is so."""
+    where = f"since {since.ref} ({since.short_commit})"
+    if since.state == "unreadable":
+        verdict = (
+            "Not accepted, as ir_accept is `fail`"
+            if since.refused
+            else "Nothing is known of what is accepted"
+        )
+        return [f"{verdict} {where}: the baseline of then cannot be read. {since.why}"]
+    return [
+        f"{_fall(mean)} {where}; {_allowed(mean)}. {_why_it_passes(mean, since)}"
+        for mean in since.accepted_means
+    ]
+
+
+def _fall(mean: MeanSince) -> str:
+    before, now = mean.fell or (0.0, 0.0)
+    scored = {"then": ", by the golden set of then,", "stored": " in the stored baseline"}.get(
+        mean.fell_by, ""
+    )
+    moved = f"from {score_text(before, now)} to {score_text(now, before)} ({signed_text(now - before)})"
+    return f"{_name(mean)} fell{scored} {moved}"
+
+
+def _allowed(mean: MeanSince) -> str:
+    return f"at most {score_text(mean.allowed)} is allowed"
+
+
+def _why_it_passes(mean: MeanSince, since: SinceReport) -> str:
+    if mean.accepted == "limits":
+        what = "this branch raised how far it may fall"
+    elif mean.fell_by == "then":
+        what = "this branch edits the golden set and stores its baseline anew"
+    else:
+        stored = mean.after if mean.stored is None else mean.stored
+        what = f"the baseline that this branch stores gives {score_text(stored, mean.before)}"
+    if since.refused:
+        return f"{what[0].upper()}{what[1:]}, and ir_accept is `fail`."
+    return f"It passes, because {what}."
+
+
+def paying(mean: MeanSince) -> str:
+    """Name the queries that score lower than then; empty where there are none."""
+    if not mean.worse:
+        return ""
+    more = mean.worse_count - min(len(mean.worse), _NAMED)
+    named = ", ".join(map(_move, mean.worse[:_NAMED]))
+    return f"{_name(mean)}: {plural(mean.worse_count, 'query pays', 'queries pay')}: {named}{f' and {more} more' if more else ''}."
+
+
+def _move(move: QueryMove) -> str:
+    return f"{move.query_id}: {score_text(move.before, move.now)} → {score_text(move.now, move.before)}"
+
+
+def details(since: SinceReport) -> list[str]:
+    """Return a sentence on each gated mean that moved, on the queries that pay, left or came, and on each kind of edit."""
+    return [
+        *(f"Its baseline was {path} then." for path in [since.renamed_from] if path),
+        *_means(since),
+        *filter(None, (paying(mean) for mean in since.means[:1] or ())),
+        *_queries(since),
+        *_edits(since),
+        *([f"Note: {since.why}"] if since.why and since.state != "unreadable" else []),
+    ]
+
+
+def one_line(since: SinceReport) -> str:
+    """Return in a phrase how a test stands to what it was then."""
+    where = f"since {since.ref} ({since.short_commit or 'no commit'})"
+    if since.state == "new":
+        return f"new {where}: there is no baseline of this test to compare with"
+    return f"{'refused' if since.refused else since.state} {where}"
+
+
+def _name(mean: MeanSince) -> str:
+    return mean.metric if mean.tag is None else f"{mean.metric} [{mean.tag}]"
+
+
+def _means(since: SinceReport) -> Iterator[str]:
+    for mean in since.means:
+        alone = mean.accepted and [part.part for part in mean.parts] == ["retriever"]  # the headline said it
+        if mean.parts and not alone:
+            parts = ", ".join(f"{part.part} {signed_text(part.delta)}" for part in mean.parts)
+            yield f"{_name(mean)} {score_text(mean.then, mean.now)} → {score_text(mean.now, mean.then)}: {parts}."
+
+
+def _queries(since: SinceReport) -> Iterator[str]:
+    mean = since.means[0] if since.means else None
+    for how, (words, scored) in _HOW.items():
+        queries = [query for query in since.queries if query.how == how]
+        if queries:
+            named = listed(queries, _NAMED, lambda query: _scores(query, mean))
+            metric = "" if mean is None else f", with the {_name(mean)} that they {scored}"
+            yield f"{plural(len(queries), 'query', 'queries')} {words}{metric}: {named}."
+    if mean is not None and mean.with_left is not None:
+        yield f"With those that left, at these scores, {_name(mean)} would be {score_text(mean.with_left, mean.now)}, not {score_text(mean.now, mean.with_left)}."
+    if mean is not None and mean.without_added is not None:
+        yield f"Without those that were added, {_name(mean)} is {score_text(mean.without_added, mean.now)}, not {score_text(mean.now, mean.without_added)}."
+
+
+def _scores(query: QuerySince, mean: MeanSince | None) -> str:
+    if mean is None:
+        return query.query_id
+    before, now = query.before.get(mean.metric), query.now.get(mean.metric)
+    shown = [score_text(score) for score in (before, now) if score is not None]
+    return f"{query.query_id} ({' → '.join(shown)})" if shown else query.query_id
+
+
+def _edits(since: SinceReport) -> Iterator[str]:
+    for kind, (one, many) in _EDITS.items():
+        edits = [edit for edit in since.edits if edit.kind == kind]
+        if edits:
+            yield f"{plural(len(edits), one, many)} changed: {listed(edits, _NAMED, _edit)}."
+    others = [edit for edit in since.edits if edit.kind not in _EDITS]
+    for edit in sorted(others, key=lambda edit: not edit.weaker):
+        yield f"{_edit_lead(edit)}: {edit.before or 'none'} → {edit.now or 'none'}{' (holds less)' if edit.weaker else ''}."
+
+
+def _edit(edit: EditSince) -> str:
+    return f"{edit.what} {edit.before or 'none'} → {edit.now or 'none'}"
+
+
+def _edit_lead(edit: EditSince) -> str:
+    lead = f"{edit.kind[0].upper()}{edit.kind[1:]}"
+    return f"{lead} {edit.what}" if edit.what else lead
+
+
+def gone(path: str, since: SinceReport) -> str:
+    """Say that a baseline is gone, and its test with it."""
+    return (
+        f"Gone since {since.ref} ({since.short_commit}): the baseline {path}. Its test is not gated any more."
+    )
+
+
+def counted(items: Sequence[SinceReport]) -> str:
+    """Return how many tests are in which state: `since origin/main (1a2b3c4): 1 accepted, 2 changed, 40 unchanged`."""
+    words = {
+        "refused": "refused",
+        "accepted": "accepted",
+        "unreadable": "unreadable then",
+        "changed": "changed",
+        "new": "new",
+        "unchanged": "unchanged",
+    }
+    counts = [
+        f"{count:,} {word}"
+        for state, word in words.items()
+        if (count := sum((one.verdict or one.state) == state for one in items))
+    ]
+    return f"since {items[0].ref} ({items[0].short_commit}): {', '.join(counts)}"
+
+
+def github_warnings(accepted: Sequence[tuple[str, str]], since: Mapping[str, SinceReport]) -> Iterator[str]:
+    """Yield a command for GitHub's log on each fall that is accepted, which shows it at the baseline in the pull request."""
+    for nodeid, text in accepted:
+        file = _github(since[nodeid].file).replace(":", "%3A").replace(",", "%2C")
+        yield f"::warning file={file},title=A fall in search quality is accepted::{_github(f'{nodeid}: {text}')}"
+
+
+def _github(text: str) -> str:
+    """Escape text for a command of GitHub's log."""
+    return escape_terminal(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
