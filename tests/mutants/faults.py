@@ -138,14 +138,16 @@ KINDS = {
 
 
 def left_out(tree):
-    """The ranges of a module in which no fault changes anything: annotations, imports for types, `__slots__`, `strict=`."""
+    """The ranges of a module in which a fault changes nothing: annotations, imports for types, `__all__`, `slots=`, `strict=`."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.AnnAssign, ast.arg)):
             yield node.annotation
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node.returns
-        elif (isinstance(node, ast.keyword) and node.arg in {"slots", "strict"}) or (
-            isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        elif (
+            (isinstance(node, ast.keyword) and node.arg in {"slots", "strict"})
+            or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+            or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__")
         ):
             yield node
         elif isinstance(node, ast.Call) and ast.unparse(node.func) == "cast":

@@ -190,6 +190,15 @@ def test_code_spans_hold_any_id(given_text, shown):
         ("é", "bad\0name", r"\xe9"),
         ("\ud800", "utf-8", r"\ud800"),
         ("— “quoted” —", "cp437", '- "quoted" -'),
+        ("\N{MINUS SIGN}\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}", "ascii", "----"),
+        ("\N{LEFT SINGLE QUOTATION MARK}a\N{RIGHT SINGLE QUOTATION MARK}", "ascii", "'a'"),
+        ("→ ← ↑ ↓ ⇒", "ascii", "-> <- ^ v =>"),
+        ("≤ ≥ ≠ ≈ ±", "ascii", "<= >= != ~ +/-"),
+        ("2×3 · •", "ascii", "2x3 . *"),
+        ("Δ ∆ \N{GREEK SMALL LETTER ALPHA} \N{GREEK SMALL LETTER SIGMA}", "ascii", "delta delta alpha sigma"),
+        ("✓ ✔ ✗ ✘", "ascii", "ok ok x x"),
+        ("─ ━ │ ┃ ├ └", "ascii", "- - | | | `"),
+        ("\N{NO-BREAK SPACE}\N{FIGURE SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}", "ascii", "    "),
     ],
 )
 def test_a_stream_gets_what_it_can_show(given_text, encoding, shown):

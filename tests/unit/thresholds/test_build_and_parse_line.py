@@ -85,10 +85,23 @@ class TestParseLine:
             assert parse_line(text).metric.name == "ndcg(gain=exp)@10"
 
     @pytest.mark.parametrize(
-        ("text", "tag"), [("billing", "billing"), ('"late delivery"', "late delivery"), ("'a b'", "a b")]
+        ("text", "tag"),
+        [
+            ("billing", "billing"),
+            ('"late delivery"', "late delivery"),
+            ("'a b'", "a b"),
+            ("abba", "abba"),
+            ("'a", "'a"),
+            ("a'", "a'"),
+            ("'", "'"),
+        ],
     )
     def test_reads_a_tag(self, text, tag):
         assert parse_line(f"mrr 0.5 tag={text}").tag == tag
+        assert parse_line(f"mrr tag={text} min=0.5") == parse_line(f"mrr 0.5 tag={text}")
+
+    def test_knows_metrics_of_ones_own(self):
+        assert parse_line("freshness -3", custom=["freshness"]).metric.kind == "custom"
 
     @pytest.mark.parametrize(
         ("line", "part"),

@@ -120,7 +120,9 @@ class TestReadLimit:
         [
             ("min", 1.1, "from 0 to 1"),
             ("min", -0.1, "from 0 to 1"),
+            ("min", 1.5, "For 1.5 per cent, write 0.015."),
             ("min", 70, "For 70 per cent, write 0.7."),
+            ("min", 100, "For 100 per cent, write 1."),
             ("max", 2, "from 0 to 1"),
             ("min_each", 2, "from 0 to 1"),
             ("max_drop", -0.01, "0 or more"),
@@ -142,6 +144,25 @@ class TestReadLimit:
     )
     def test_refuses_what_is_out_of_range(self, word, value, part):
         assert part in error_of(read_limit, NDCG, word, value)
+
+    @pytest.mark.parametrize("value", [101, -1])
+    def test_what_is_no_percentage_is_not_taken_for_one(self, value):
+        assert error_of(read_limit, NDCG, "min", value).endswith("Write a number from 0 to 1.")
+
+    @pytest.mark.parametrize(
+        ("word", "example"),
+        [
+            ("min", "0.7"),
+            ("max_drop", "0.01 or 5%"),
+            ("max_lost", "3"),
+            ("significance", "0.05"),
+            ("min_gain", "0.01"),
+        ],
+    )
+    def test_shows_what_to_write_for_what_is_not_a_number(self, word, example):
+        assert error_of(read_limit, NDCG, word, "high") == (
+            f"`{word}` of ndcg@10 is 'high', which is not a number. Write for example {example}, or off."
+        )
 
     @pytest.mark.parametrize("word", [word for word in WORDS if word != "max"])
     def test_a_latency_has_max_alone(self, word):
