@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from collections import defaultdict
@@ -95,24 +96,14 @@ class Reach:
             _SETTINGS.format(package=self._copy / "pytest_irmetrics", data=self._data), encoding="utf-8"
         )
         coverage = [sys.executable, "-m", "coverage"]
-        pytest = ["-m", "pytest", "-q", "-n", "auto", "--maxprocesses", "8", "-p", "tests.mutants.reach"]
-        subprocess.run(
-            [
-                *coverage,
-                "run",
-                f"--rcfile={settings}",
-                *pytest,
-                "-p",
-                "no:cacheprovider",
-                f"--outcomes={outcomes}",
-                *test_files,
-            ],
-            cwd=self._copy,
-            check=False,
-        )
-        subprocess.run(
-            [*coverage, "combine", "-q", "--append", f"--rcfile={settings}"], cwd=self._copy, check=True
-        )
+        pytest = ["-m", "pytest", "-q", "-n", "auto", "--maxprocesses", "8", "-p", "no:cacheprovider"]
+        mine = ["-p", "tests.mutants.reach", f"--outcomes={outcomes}"]
+        # Byte code is written here, and never where there is a fault: a mutant's tests start twice as fast with it.
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        run = [*coverage, "run", f"--rcfile={settings}", *pytest, *mine, *test_files]
+        subprocess.run(run, cwd=self._copy, env=environment, check=False)
+        combine = [*coverage, "combine", "-q", "--append", f"--rcfile={settings}"]
+        subprocess.run(combine, cwd=self._copy, check=True)
         return json.loads(outcomes.read_text(encoding="utf-8"))
 
     @cache  # noqa: B019

@@ -16,6 +16,7 @@ from pytest_irmetrics.run.baseline import (
     baseline_path,
     baselines_of_test,
     baselines_without_file,
+    folders_with_baselines,
     list_baselines,
     read_baseline,
     write_baseline,
@@ -83,6 +84,22 @@ class TestNames:
         assert stem.startswith(start)
         assert len(stem.replace("[faq]", "").replace("[x]", "")) >= 9
         assert stem != name
+
+    @pytest.mark.parametrize(
+        ("name", "file"),
+        [
+            ("test_search[FAQ]", "test_search[FAQ]_da1341b3.json"),
+            ("test_search[a b]", "test_search[a_b]_8df752f5.json"),
+            ("test_FAQ[faq]", "test_FAQ_3c9c16b4[faq].json"),
+            ("nul", "nul_99e62427.json"),
+            ("t" * 100, "t" * 100 + ".json"),
+            ("t" * 101, "t" * 100 + "_8a3a703a.json"),
+            (f"test_a[{'x' * 98}]", f"test_a[{'x' * 98}].json"),
+            (f"test_a[{'x' * 99}]", f"test_a[{'x' * 99}_54a634a5.json"),
+        ],
+    )
+    def test_a_name_stays_the_same_or_stored_baselines_are_no_longer_found(self, name, file):
+        assert name_of(name) == file
 
     def test_names_that_differ_have_files_that_differ_on_any_file_system(self):
         names = [
@@ -187,8 +204,12 @@ class TestReading:
     def test_a_link_to_nothing_is_said(self, path):
         path.parent.mkdir(parents=True)
         path.symlink_to(path.parent / "none")
-        with pytest.raises(RunError, match=r"links to .*none, which is not there"):
-            read_baseline(path)
+        with pytest.raises(RunError) as caught:
+            read_baseline(path, shown="a.json")
+        assert str(caught.value) == (
+            f"a.json: links to {path.parent.resolve() / 'none'}, which is not there. Mend the link, or delete it and "
+            "store the baseline anew (`pytest --ir-baseline-update`)."
+        )
 
     def test_what_is_no_file_is_said(self, path):
         path.mkdir(parents=True)
@@ -263,3 +284,13 @@ class TestListing:
         (path.parent / "README.md").touch()
         assert list_baselines(file.parent / "ir_baselines") == [path]
         assert list_baselines(file.parent / "none") == []
+
+    def test_finds_the_folders_that_have_baselines_and_enters_none_of_other_people(self, tmp_path):
+        inside = ["a", "b/c", "b/old", ".tox/x", "node_modules/x", "venv/lib", "b/__pycache__", "."]
+        for folder in inside:
+            (tmp_path / folder / "ir_baselines").mkdir(parents=True)
+        (tmp_path / "venv" / "pyvenv.cfg").touch()
+        (tmp_path / "d").mkdir()
+        (tmp_path / "d" / "ir_baselines").touch()
+        found = folders_with_baselines(tmp_path, "ir_baselines", ["old*"])
+        assert list(found) == [tmp_path, tmp_path / "a", tmp_path / "b" / "c"]

@@ -69,6 +69,10 @@ class TestJson:
         assert turned == RUN
         assert turned.dumps() == STORED
 
+    def test_has_its_means_in_the_order_of_their_names(self):
+        run = Run.of({}, means={"recall@10": 1, "mrr": 0.5, "ndcg@10": 0.25, "map": 0.75})
+        assert '"means": {"map": 0.75, "mrr": 0.5, "ndcg@10": 0.25, "recall@10": 1.0},\n' in run.dumps()
+
     def test_keeps_the_texts_of_passages_sorted(self):
         passages = {"b: z": ("b", "z"), "a: y \u200b": ("a", "y \u200b")}
         run = Run.of({"q": Answer((("b: z", "a: y \u200b"),), passages=passages)})

@@ -33,6 +33,19 @@ class TestRun:
         assert "q1" in run
         assert "q3" not in run
 
+    def test_knows_nothing_of_a_query_but_its_ranking(self):
+        answer = Run({"q1": ["d1", "d2"]}).answers["q1"]
+        assert answer == Answer(
+            (("d1", "d2"),),
+            text=None,
+            params={},
+            judgments=None,
+            weight=None,
+            tags=(),
+            passages={},
+            xfail=False,
+        )
+
     def test_knows_the_first_of_several_repeats(self):
         assert RUN["refund"] == ("d1", "d2")
 

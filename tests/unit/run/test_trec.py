@@ -163,7 +163,7 @@ class TestTrec:
             self.read(tmp_path, f"{line}\n")
 
     def test_comments_are_not_read(self, tmp_path):
-        text = "# made by bm25\n#\n# a line of just as many\n#q Q0 a\nq Q0 a 1 1 x\n# q Q0 b 1 9 x\n#9 Q0 a 1 1 x\n"
+        text = "# made by bm25\n#\n# a line of just as many\n#q Q0 a\n#in words of five here\nq Q0 a 1 1 x\n# q Q0 b 1 9 x\n#9 Q0 a 1 1 x\n"
         run = self.read(tmp_path, text)
         assert {query: run[query] for query in run} == {"q": ("a",), "#9": ("a",)}
 
