@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+
 import pytest
 
 from pytest_irmetrics import GoldenSet, GoldenSetError, Run, compare, evaluate
-from pytest_irmetrics.evaluation import Evaluation, EvaluationError, read_metrics
+from pytest_irmetrics.evaluation import Evaluation, EvaluationError, UnknownIdsWarning, read_metrics
 from pytest_irmetrics.metrics import MetricError
-from pytest_irmetrics.retrieval import Retrieved
+from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
 from tests.unit.evaluation.example import GOLDEN, search
 
 
@@ -112,6 +115,56 @@ def test_where_a_query_failed_there_is_no_mean():
     assert list(evaluation.errors) == ["b"]
     with pytest.raises(EvaluationError, match=r"1 of 4 queries could not be retrieved.*'b'.*gone"):
         evaluation["mrr"]
+    for asked in (
+        lambda: evaluation.column("mrr"),
+        lambda: evaluation.score("mrr", "a"),
+        lambda: evaluation.scores,
+    ):
+        with pytest.raises(EvaluationError, match="1 of 4 queries could not be retrieved"):
+            asked()
+
+
+def test_a_retriever_is_asked_as_the_keywords_say(monkeypatch):
+    told = []
+
+    def retrieve_as_told(queries, retriever, options):
+        told.append(options)
+        return retrieve(queries, retriever)
+
+    module = import_module("pytest_irmetrics.evaluation.evaluate")  # which a function hides
+    monkeypatch.setattr(module, "retrieve", retrieve_as_told)
+    keywords = {
+        "depth": 30,
+        "duplicates": "collapse",
+        "doc_id": str,
+        "timeout": 2.5,
+        "concurrency": 4,
+        "repeat": 3,
+        "executor": ThreadPoolExecutor(1),
+    }
+    evaluate(GOLDEN, search, ["mrr"], **keywords)
+    evaluate(GOLDEN, search, ["mrr"])
+    assert told == [RetrievalOptions(**keywords), RetrievalOptions()]
+    assert RetrievalOptions() == RetrievalOptions(
+        depth=10, duplicates="error", doc_id=None, timeout=None, concurrency=1, repeat=1, executor=None
+    )
+
+
+@pytest.mark.parametrize(
+    ("returned", "shown"),
+    [
+        (["a"], "None of the 1 returned id occurs in the golden set; this is about ids, not about quality. Returned: 'a'."),
+        (["a", "b", "c"], "None of the 3 returned ids occurs in the golden set; this is about ids, not about quality. Returned: 'a', 'b', 'c'."),
+        ([f"n{number}" for number in range(1500)], "Returned: 'n0', 'n1', 'n2' and 1,497 more."),
+        (["x" * 61], f"Returned: '{'x' * 60}'."),
+    ],
+)  # fmt: skip
+def test_ids_that_the_golden_set_does_not_know_are_counted_and_shown(returned, shown):
+    with pytest.warns(UnknownIdsWarning) as caught:
+        evaluate(GOLDEN, Run({"a": returned}))
+    assert shown in str(caught[0].message)
+    assert " Expected: 'd1', 'd2'" in str(caught[0].message)
+    assert caught[0].filename == __file__
 
 
 def test_percentiles_are_by_nearest_rank_and_need_a_retriever():
@@ -142,3 +195,58 @@ def test_percentiles_are_over_every_time_that_a_query_was_asked(times, half, mos
     evaluation = Evaluation(golden, retrieved, read_metrics(["latency_p50", "latency_p95"]), 10)
     assert evaluation["latency_p50"] == half
     assert evaluation["latency_p95"] == most
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (1e101, "the metric mine returned 1e+101 for the query 'a'. A metric of your own returns a finite number, of at most 1e+100."),
+        (-1e101, "the metric mine returned -1e+101 for the query 'a'. A metric of your own returns a finite number, of at most 1e+100."),
+        (float("nan"), "the metric mine returned nan for the query 'a'. A metric of your own returns a finite number."),
+        (float("inf"), "the metric mine returned inf for the query 'a'. A metric of your own returns a finite number."),
+    ],
+)  # fmt: skip
+def test_a_metric_of_ones_own_returns_a_number_that_a_mean_can_hold(value, message):
+    with pytest.raises(EvaluationError) as caught:
+        evaluate(GOLDEN, search, ["mine"], custom_metrics={"mine": lambda _query, _ranking, _k: value})[
+            "mine"
+        ]
+    assert str(caught.value) == message
+
+
+def test_a_metric_of_ones_own_that_fails_is_named():
+    def mine(_query, _ranking, k):
+        return {}[k]
+
+    with pytest.raises(EvaluationError) as caught:
+        evaluate(GOLDEN, search, ["mine@3"], custom_metrics={"mine": mine})["mine@3"]
+    assert str(caught.value) == (
+        "the metric mine@3 raised KeyError on the query 'a': 3. "
+        "A metric of your own takes (query, ranking, k, **parameters) and returns a number."
+    )
+
+
+def test_a_metric_of_ones_own_cannot_change_the_golden_set():
+    def mine(query, _ranking, _k):
+        return query.judgments.pop("d1")
+
+    with pytest.raises(EvaluationError, match=r"^the metric mine tried to change the query 'a': ") as caught:
+        evaluate(GOLDEN, search, ["mine"], custom_metrics={"mine": mine})["mine"]
+    assert "takes (query, ranking" not in str(caught.value)
+
+
+def test_a_metric_of_ones_own_is_given_the_ranking_to_the_cutoff_and_its_parameters():
+    calls = []
+
+    def mine(query, ranking, k, scale=1):
+        calls.append((query.id, ranking, k, scale))
+        return len(ranking)
+
+    evaluation = evaluate(GOLDEN, search, ["mine(scale=2)@2", "mine"], custom_metrics={"mine": mine})
+    assert (evaluation["mine(scale=2)@2"], evaluation["mine"]) == (2, (3 * 3 + 2) / 4)
+    assert calls == [
+        ("a", ("d1", "d9"), 2, 2),
+        ("b", ("d9", "d3"), 2, 2),
+        ("a", ("d1", "d9", "d2"), None, 1),
+        ("b", ("d9", "d3"), None, 1),
+    ]

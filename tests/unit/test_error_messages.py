@@ -1,0 +1,95 @@
+"""Whole error messages, advice included, held against files below tests/expected/messages; `make expected` writes these anew.
+
+The cases are those of the tests of each room, which look at a part of each message.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from pytest_irmetrics.metrics import MetricError, parse_metric
+from pytest_irmetrics.retrieval import batched, retrieve
+from pytest_irmetrics.run import Run, RunError
+from pytest_irmetrics.thresholds import ThresholdError, build, parse_line, read_limit
+from tests.expected import assert_as_expected
+from tests.unit.metrics.test_names import ERRORS
+from tests.unit.retrieval import test_answers, test_batches
+from tests.unit.retrieval.helpers import QUERIES, ids
+from tests.unit.run import test_json, test_run, test_trec
+from tests.unit.run.stored import STORED
+from tests.unit.thresholds import test_build_and_parse_line, test_read_limit
+
+
+def cases_of(test):
+    """The rows of a parametrized test."""
+    return next(mark.args[1] for mark in test.pytestmark if mark.name == "parametrize")
+
+
+def message_of(error, function, *args):
+    with pytest.raises(error) as caught:
+        function(*args)
+    return str(caught.value)
+
+
+def metrics(_tmp_path):
+    return [message_of(MetricError, parse_metric, written) for written in ERRORS]
+
+
+def thresholds(_tmp_path):
+    limits = test_read_limit.TestReadLimit
+    for word, value in cases_of(limits.test_refuses_what_is_not_a_number):
+        yield message_of(ThresholdError, read_limit, test_read_limit.NDCG, word, value)
+    for word, value, _ in cases_of(limits.test_refuses_what_is_out_of_range):
+        yield message_of(ThresholdError, read_limit, test_read_limit.NDCG, word, value)
+    for metric, words, _ in cases_of(test_build_and_parse_line.TestBuild.test_refuses):
+        yield message_of(ThresholdError, build, metric, words)
+    for line, _ in cases_of(test_build_and_parse_line.TestParseLine.test_refuses):
+        yield message_of(ThresholdError, parse_line, line)
+
+
+def run(tmp_path):
+    for old, new, _ in cases_of(test_json.TestJson.test_says_what_is_wrong_and_where):
+        yield message_of(RunError, Run.loads, STORED.replace(old, new, 1), "base.json")
+    for text in cases_of(test_json.TestJson.test_refuses_other_json):
+        yield message_of(RunError, Run.loads, text)
+    for answer in cases_of(test_json.TestJson.test_refuses_to_store_what_json_cannot_hold):
+        yield message_of(RunError, Run.of({"q": answer}).dumps)
+    for text, _ in cases_of(test_trec.TestTrec.test_says_what_is_wrong_and_where):
+        (tmp_path / "base.run").write_text(text)
+        yield message_of(RunError, lambda: Run.load(tmp_path / "base.run", shown="base.run"))
+    for ranking, _ in cases_of(test_run.TestRun.test_refuses_what_is_no_ranking):
+        yield message_of(RunError, Run, {"q": ranking})
+
+
+def retrieval(_tmp_path):
+    for answer, _ in cases_of(test_answers.TestAnswers.test_other_answers_are_explained):
+        if not isinstance(answer, Iterator):  # another test has gone through it
+            yield ids(answer)
+    for answer, _ in cases_of(
+        test_batches.TestBatches.test_an_answer_without_one_result_for_each_query_is_explained
+    ):
+        if not isinstance(answer, Iterator):
+            yield retrieve(QUERIES, batched(functools.partial(lambda answer, _: answer, answer))).errors["q7"]
+
+
+OTHER_PEOPLES_WORDS = re.compile(
+    r"(?<=is not JSON: )[^.]*|(?<=cannot be stored: )[^.]*|(?<=Accepted, )best first: .*"
+)
+
+OTHER_PEOPLES_REPR = re.compile(r" at 0x| id='\d|\bnp\.|\barray\(")
+
+
+@pytest.mark.parametrize("room", [metrics, thresholds, run, retrieval], ids=lambda room: room.__name__)
+def test_messages_are_as_expected(room, tmp_path):
+    """Without what differs by versions of Python and NumPy, and without what each answer's message ends with."""
+    messages = [OTHER_PEOPLES_WORDS.sub("…", message) for message in room(tmp_path)]
+    shown = [message[:500] for message in messages if not OTHER_PEOPLES_REPR.search(message)]
+    assert_as_expected(f"messages/{room.__name__}.txt", "".join(f"{message}\n" for message in shown))
+
+
+def test_a_message_about_an_answer_ends_with_all_that_is_accepted():
+    assert_as_expected("messages/accepted.txt", ids(None) + "\n")
