@@ -150,8 +150,10 @@ def left_out(tree):
             or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__")
         ):
             yield node
-        elif isinstance(node, ast.Call) and (name := ast.unparse(node.func)) in {"cast", "cut", "quote"}:
-            yield node.args[0 if name == "cast" else -1]  # a type, or how many characters of a text are shown
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "cast":
+            yield node.args[0]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"cut", "quote"}:
+            yield from node.args[1:]  # how many characters of a text are shown
 
 
 def is_star(node):
