@@ -1,4 +1,4 @@
-"""The command ``baselines``: list stored baselines, delete those that belong to nothing, and move them with a golden set."""
+"""The command ``baselines``: list stored baselines, delete those that belong to nothing, move them, show one as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import plural, printable
-from pytest_irmetrics.cli import move_baselines
+from pytest_irmetrics.cli import baseline_text, move_baselines
 from pytest_irmetrics.cli.command_line import (
     FAILED,
     OK,
@@ -40,12 +40,13 @@ def add(commands: Commands) -> None:
         commands,
         "baselines",
         _list,
-        short="list stored baselines, prune those that belong to nothing, move them with a golden set",
+        short="list stored baselines, prune those that belong to nothing, move them with a golden set, show one as text",
         description="What pytest --ir-baseline-update stored below a folder.",
         examples="""
 pytest-irmetrics baselines list
 pytest-irmetrics baselines prune tests --yes
 pytest-irmetrics baselines move golden/faq.yaml golden/questions.yaml
+pytest-irmetrics baselines text 'tests/ir_baselines/test_search/test_it[faq].json'
 """,
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
@@ -79,6 +80,7 @@ pytest-irmetrics baselines prune tests --yes
 """,
     )
     move_baselines.add(actions)
+    baseline_text.add(actions)
     pruner.add_argument("--yes", action="store_true", help="delete them; without it, they are only printed")
     for action in (lister, pruner):
         _add_arguments(action)

@@ -208,8 +208,9 @@ def _refuse_text(text: str, shown: str) -> NoReturn:
     if conflict:
         line = line_at(text, conflict.start())
         raise RunError(
-            f"{shown}:{line}: a conflict's marker, left by a merge. Take one side whole (`git checkout --ours` or `--theirs`), "
-            "or store it anew (a baseline: `pytest --ir-baseline-update`)."
+            f"{shown}:{line}: is in a merge conflict. Take one side whole (`git checkout --ours` or `--theirs`); what the "
+            "merged search answers is neither side's, so then compare, and accept it (a baseline: `pytest --ir-baseline`, "
+            "`--ir-baseline-update`)."
         )
     body = text.rstrip()
     if not body:

@@ -198,7 +198,7 @@ def _refuse_fields(line: bytes, fields: Sequence[bytes], shown: str, number: int
     """Raise RunError for a line that has not six fields."""
     if CONFLICT.match(line.decode("utf-8", "replace")):
         raise RunError(
-            f"{shown}:{number}: a conflict's marker, left by a merge. Take one side whole (`git checkout --ours` or `--theirs`)."
+            f"{shown}:{number}: is in a merge conflict. Take one side whole (`git checkout --ours` or `--theirs`)."
         )
     if number == 1 and line.lstrip()[:1] in {b"{", b"["}:
         raise RunError(

@@ -43,7 +43,9 @@ def test_usage_errors_escape_control_characters(capsys):
     assert "\\x1b[31m" in err
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS, "baselines list", "baselines prune"])
+@pytest.mark.parametrize(
+    "command", ["", *COMMANDS, "baselines list", "baselines prune", "baselines move", "baselines text"]
+)
 def test_help_has_examples(capsys, command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as caught:

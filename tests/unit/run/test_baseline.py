@@ -180,7 +180,7 @@ class TestReading:
         [
             (OLD.encode()[:50], "was cut short"),
             (b"", "is empty"),
-            (b"<<<<<<< HEAD\n" + OLD.encode(), "conflict's marker"),
+            (b"<<<<<<< HEAD\n" + OLD.encode(), "is in a merge conflict"),
             (OLD.replace('"version": 1', '"version": 99').encode(), "Upgrade pytest-irmetrics"),
             (OLD.replace('"version": 1', '"version": NaN').encode(), "NaN is not a finite number"),
             (OLD.encode("utf-16"), "is not UTF-8"),

@@ -173,8 +173,8 @@ class TestJson:
     @pytest.mark.parametrize(
         ("old", "new", "words"),
         [
-            ("{\n", "<<<<<<< HEAD\n{\n", "base.json:1: a conflict's marker"),
-            ('"depth"', '=======\n"depth"', "base.json:5: a conflict's marker"),
+            ("{\n", "<<<<<<< HEAD\n{\n", "base.json:1: is in a merge conflict"),
+            ('"depth"', '=======\n"depth"', "base.json:5: is in a merge conflict"),
             ('"version": 1', '"version": 2', "version 2 of the format"),
             ('"version": 1', '"version": ' + "9" * 400, "of the format"),
             ('"version": 1', '"version": true', "`version` is not a positive integer"),

@@ -122,7 +122,7 @@ class TestTrec:
             ("q Q0 a 1 nan x\n", "base.run:1: the score 'nan' is not a number"),
             ("q Q0 a 1 1_0 x\n", "base.run:1: the score '1_0' is not a number"),
             ("q Q0 a 1 2 x\nq Q0 a 2 1 x\n", "base.run:2: the document 'a' comes twice for query 'q'"),
-            ("q Q0 a 1 2 x\n<<<<<<< HEAD\n", "base.run:2: a conflict's marker"),
+            ("q Q0 a 1 2 x\n<<<<<<< HEAD\n", "base.run:2: is in a merge conflict"),
             ('{"format": "x"}\n', "base.run:1: looks like JSON"),
         ],
     )
