@@ -10,9 +10,12 @@ from pytest_irmetrics.cli.command_line import (
     FAILED,
     GOLDEN_HELP,
     OK,
+    CommandError,
+    add_baseline_dir_option,
     add_command,
     add_format_option,
     add_metric_option,
+    add_test_option,
     json_line,
     print_escaped,
     print_line,
@@ -39,12 +42,15 @@ def add(commands: Commands) -> None:
         description=(
             "Read golden sets and print one line for each: what it holds or, as FILE:LINE:COLUMN, everything that "
             "is wrong with it and what to do. Exits with 1 if anything is wrong; a note, about what is only doubtful (queries "
-            "that ask the same, a threshold that nothing fails), is nothing wrong."
+            "that ask the same, a threshold that nothing fails), is nothing wrong. With --tolerance, print instead how often "
+            "changes that make nothing worse would fail each max_drop, and which one fails once in twenty: measured on the "
+            "difference between the set's stored baseline and the run that --run names."
         ),
         examples="""
 pytest-irmetrics check golden/*.yaml
 pytest-irmetrics check --json golden/faq.yaml | jq '.[].query'
 pytest-irmetrics check --metric freshness golden/news.yaml
+pytest-irmetrics check --tolerance golden/faq.yaml --run run.json
 git show main:golden/faq.yaml | pytest-irmetrics check -
 """,
     )
@@ -59,9 +65,30 @@ git show main:golden/faq.yaml | pytest-irmetrics check -
     )
     add_format_option(parser)
     add_metric_option(parser)
+    tolerance = parser.add_argument_group("which max_drop")
+    tolerance.add_argument(
+        "--tolerance",
+        action="store_true",
+        help="print a table of how often harmless changes would fail each max_drop",
+    )
+    tolerance.add_argument(
+        "--run",
+        dest="stored",
+        action="append",
+        default=[],
+        metavar="RUN",
+        help="with --tolerance: a run (JSON report, baseline, TREC run) to compare with the baselines; two are compared with "
+        "each other",
+    )
+    add_test_option(tolerance)
+    add_baseline_dir_option(tolerance)
 
 
 def _check(options: argparse.Namespace) -> int:
+    if (options.stored or options.tests) and not options.tolerance:
+        raise CommandError(
+            "--run and --test are for --tolerance, which compares runs. Add it, or leave them out."
+        )
     valid: list[tuple[str, GoldenSet]] = []
     status = OK
     for file in options.files:
@@ -73,11 +100,17 @@ def _check(options: argparse.Namespace) -> int:
                 print_escaped(str(problem), sys.stderr if options.json else sys.stdout)
         else:
             valid.append((file, golden))
-            if not options.json:
+            if not options.json and not options.tolerance:
                 print_escaped(_summary(file, golden))
                 for warning in lint(golden):
                     print_escaped(str(warning))
-    if options.json and status == OK:
+    if options.tolerance and status == OK:
+        from pytest_irmetrics.cli.check_tolerance import check_tolerance  # noqa: PLC0415 - much to load for a check of files
+
+        rows = [json_line(row) for file, golden in valid for row in check_tolerance(file, golden, options)]
+        if options.json:
+            print_line("\n".join(["[", ",\n".join(rows), "]"]))
+    elif options.json and status == OK:
         lines = [_json_line(file, query) for file, golden in valid for query in golden.queries.values()]
         print_line("\n".join(["[", ",\n".join(lines), "]"]))
     return status
