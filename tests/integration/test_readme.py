@@ -1,4 +1,4 @@
-"""What README.md shows of the example project is what it prints."""
+"""What README.md and docs/labelling.md show of the example project is what it prints."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.test_example_project import run
+from pytest_irmetrics import cli
+from tests.integration.test_example_project import EXAMPLE, run
 
+LABELLING = Path(__file__).parents[2] / "docs" / "labelling.md"
 README = Path(__file__).parents[2] / "README.md"
 SHOWN = re.findall(r"^```text\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
@@ -25,3 +27,15 @@ def test_an_example_prints_what_the_readme_shows(shown, arguments, environment, 
     ended, output = run(*arguments, **environment, COLUMNS="80")
     assert ended == status
     assert f"\n{shown}" in output
+
+
+def test_the_tolerances_of_the_example_are_those_that_the_page_shows(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "run.json"
+    run(f"--ir-report=json:{path}", RULES_TOKENIZER="unicode61")
+    monkeypatch.chdir(EXAMPLE)
+    assert cli.main(["check", "--tolerance", "golden/rules.yaml", "--run", str(path)]) == 0
+    printed = re.sub(r"(?m)^(change .* → ).*$", r"\1run.json", capsys.readouterr().out)
+    (shown,) = re.findall(
+        r"^```text\n(golden .*?)^```$", LABELLING.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert printed.startswith(f"{shown}\nA harmless change")
