@@ -102,19 +102,20 @@ def share_text(share: float) -> str:
 
 
 def on_tolerance(comparison: Comparison, gates: Gates) -> Iterator[str]:
-    """Say of each ``max_drop`` how often harmless changes would fail it, where that is more than once in twenty.
+    """Say how often harmless changes would fail the ``max_drop`` that most of them fail, if more than one in twenty do.
 
-    Where hardly any query changed, what one query can do; and what a large one lets pass.
+    Of a gate where hardly any query changed, say what one query can do; of a large ``max_drop`` what it lets pass.
     """
+    forecasts = []
     for gate in gates.with_word("max_drop", without="significance"):
         change = comparison.change(gate.metric, gate.tag)
         allowed = gate.limit.absolute(change.baseline)
         if not change.n or not allowed:
             continue
-        note = _on_forecast(gate, comparison)
+        forecast = _forecast(gate, comparison)
         in_queries = allowed * change.n
-        if note is not None:
-            yield note
+        if forecast is not None:
+            forecasts.append((gate, forecast))
         elif change.changed < MIN_CHANGED and in_queries < _SMALL_TOLERANCE:
             what = f"max_drop {gate.limit} of {gate.metric.name}"
             yield _in_queries(what, allowed, comparison.now, gate.metric, gate.tag)
@@ -127,6 +128,9 @@ def on_tolerance(comparison: Comparison, gates: Gates) -> Iterator[str]:
                 f"max_drop {gate.limit} of {gate.metric.name} on {change.n:,} queries lets "
                 f"{math.floor(in_queries + TOLERANCE)} be lost altogether; consider max_lost."
             )
+    if forecasts:
+        gate, forecast = max(forecasts, key=lambda pair: pair[1].share)
+        yield _forecast_text(gate, forecast, comparison)
 
 
 def on_undecided_falls(comparison: Comparison, gates: Gates, verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -137,21 +141,27 @@ def on_undecided_falls(comparison: Comparison, gates: Gates, verdicts: Sequence[
         change = comparison.change(verdict.metric, verdict.tag)
         gate = gates.of(verdict.metric, verdict.tag).get("max_drop")
         if gate is not None and change.p_value is not None and change.p_value >= 1 / ONCE_IN:
-            note = _on_forecast(gate, comparison)
-            if note is not None:
-                yield note
+            forecast = _forecast(gate, comparison)
+            if forecast is not None:
+                yield _forecast_text(gate, forecast, comparison)
                 return
 
 
-def _on_forecast(gate: Gate, comparison: Comparison) -> str | None:
-    """Say how often harmless changes would fail; None where that is once in twenty or less, or too few queries changed."""
+def _forecast(gate: Gate, comparison: Comparison) -> Forecast | None:
+    """Return the forecast for a gate; None where one in twenty harmless changes fail, or fewer, or too few queries changed."""
     change, noise = comparison.change(gate.metric, gate.tag), comparison.run_noise(gate.metric, gate.tag)
-    forecast = Forecast(change, gate.limit.absolute(change.baseline), noise)
-    if change.changed < MIN_CHANGED or forecast.share <= 1 / ONCE_IN:
+    if change.changed < MIN_CHANGED:
         return None
+    forecast = Forecast(change, gate.limit.absolute(change.baseline), noise)
+    return forecast if forecast.share > 1 / ONCE_IN else None
+
+
+def _forecast_text(gate: Gate, forecast: Forecast, comparison: Comparison) -> str:
+    """Say how often harmless changes would fail, and what it takes that one in twenty do."""
     tagged = f" tagged {gate.tag}" if gate.tag is not None else ""
+    queries = plural(comparison.change(gate.metric, gate.tag).n, "query", "queries")
     text = (
-        f"with {plural(change.n, 'query', 'queries')}{tagged} a harmless change of this size fails max_drop {gate.limit} of "
+        f"with {queries}{tagged} a harmless change of this size fails max_drop {gate.limit} of "
         f"{gate.metric.name} {share_text(forecast.share)}, and {forecast.enough:g} once in {ONCE_IN}."
     )
     if forecast.needed is not None:

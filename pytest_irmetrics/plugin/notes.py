@@ -85,10 +85,12 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
             unheld = list(_on_missing_means(item, comparison))
             result.notes += unheld
             result.quiet_notes += unheld
+        undecided = list(on_undecided_falls(comparison, gates, result.verdicts)) if result.mean_fell else []
+        result.notes += undecided
         if wants_hints:
             result.hints += on_run_noise(comparison, result.verdicts)
-            if not item.settings.only_queries:  # no mean is judged
-                result.hints += [note for note in on_tolerance(comparison, gates) if note not in result.notes]
+            if not undecided and not item.settings.only_queries:  # then no mean is judged
+                result.hints += on_tolerance(comparison, gates)
     if not gates and not result.verdicts and not item.settings.update:
         result.notes.append(
             "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
@@ -130,8 +132,6 @@ def _add_notes_on_comparison(result: ItemResult, comparison: Comparison, against
         gated = [gate.tag for gate in gates.with_word("max_drop") if gate.tag and gate.metric == leading]
         result.notes += hidden_slices(comparison, leading, gated)
     result.notes += on_passed_drops(comparison, result.verdicts)
-    if result.mean_fell:
-        result.notes += on_undecided_falls(comparison, gates, result.verdicts)
     if result.failed:
         result.notes += on_averages(comparison)
 

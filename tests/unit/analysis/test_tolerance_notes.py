@@ -104,6 +104,16 @@ def test_with_a_change_it_says_how_often_a_harmless_one_of_its_size_fails():
     assert scipy.stats.binom.sf(7, 10, 0.5) > 0.05 > scipy.stats.binom.sf(8, 10, 0.5)
 
 
+def test_of_several_gates_the_one_that_fails_most_has_the_note():
+    rules = resolve([[build("mrr", {"max_drop": 0.06}), build("mrr", {"max_drop": 0.03}, tag="t")]])
+    queries = GoldenSet([Query(f"q{n}", "", {"d": 1}, tags=("t",)) for n in range(20)])
+    comparison = compare(ranked(queries, 1, 2, 1, 1), ranked(queries, 1, 1, 1, 2))
+    (note,) = on_tolerance(comparison, rules)
+    assert note.startswith(
+        "with 20 queries tagged t a harmless change of this size fails max_drop 0.03 of mrr"
+    )
+
+
 def test_few_changed_queries_do_not_tell_how_many_are_needed():
     set_ = golden(20)
     comparison = compare(ranked(set_, 1, 2, 1), ranked(set_, 1, 1, 1))
