@@ -25,6 +25,7 @@ from pytest_irmetrics.thresholds import BASELINE_WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pytest_irmetrics.analysis.kind_of_change import KindOfChange
     from pytest_irmetrics.analysis.selftest import Selftest
     from pytest_irmetrics.comparison import Comparison, MetricChange
     from pytest_irmetrics.evaluation import Evaluation
@@ -185,10 +186,10 @@ class ItemResult:
         # A gate over no query would have none under a new baseline either.
         return any(not v.over_no_query for v in fell) if fell else not self.failed
 
-    def kind(self) -> list[str]:
-        """Say in sentences what kind of change a failed regression gate is about."""
+    def kind(self) -> KindOfChange | None:
+        """Return what kind of change a failed regression gate is about; None where there is none, or nothing to say."""
         if not self.fell or self.comparison is None:
-            return []
+            return None
         then = self.comparison.under_stored_labels
         sides = [self.comparison] if then is None else [self.comparison, then]
         # A drop that an edit of the golden set hides shows under the stored labels alone.
@@ -197,14 +198,24 @@ class ItemResult:
         ]
         if all(verdict.as_stored for verdict in regressions):
             sides.reverse()
-        from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - only after a drop
+        # These modules are needed only after a drop.
+        from pytest_irmetrics.analysis.kind_of_change import KindOfChange, kind_of_change  # noqa: PLC0415
 
-        said = next((said for side in sides if (said := list(kind_of_change(side)))), [])
+        kind = next((kind for side in sides if (kind := kind_of_change(side)) is not None), None)
         metric = self.leading_metric
         if metric is None:
-            return said
-        in_slice = on_main_slice(sides[0], metric) if self.mean_fell else ()
-        return [*in_slice, *said, *on_unjudged(self.comparison, metric)]
+            return kind
+        in_slice = tuple(on_main_slice(sides[0], metric)) if self.mean_fell else ()
+        sign = None if kind is None else kind.sign
+        said = () if kind is None else kind.sentences
+        if kind is not None and sign is not None:
+            # What the queries have in common is in its sentence.
+            return kind._replace(sentences=said if sign.name else (said[0], *in_slice, *said[1:]))
+        unjudged = tuple(on_unjudged(self.comparison, metric))
+        if not in_slice and not unjudged:
+            return kind
+        word = "unjudged" if unjudged else "one_slice" if kind is None else kind.kind
+        return KindOfChange(word, (*in_slice, *said, *unjudged))
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         states = {

@@ -1,17 +1,39 @@
-"""Classify a drop: relevant documents no longer found, or ranked lower."""
+"""Classify a drop: by a sign of its cause in the answers, else by what it did to the relevant documents."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from pytest_irmetrics.analysis.answer_pairs import FEWEST_ANSWERS, AnswerPairs, Sign, SignKind
+from pytest_irmetrics.analysis.document_signs import (
+    documents_gone,
+    id_order,
+    ids_renamed,
+    ids_respelt,
+    new_everywhere,
+)
+from pytest_irmetrics.analysis.mechanical_signs import (
+    cut,
+    ended_early,
+    first_missing,
+    fixed_order,
+    next_page,
+    nothing_shared,
+    other_query,
+    reordered,
+    reversed_order,
+    same_answer,
+)
+from pytest_irmetrics.analysis.query_signs import kind_of_query, nothing_returned, params_ignored
+from pytest_irmetrics.analysis.sign_wording import sign_text
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.evaluation import read_metrics
 from pytest_irmetrics.metrics import mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.comparison import Comparison, MetricChange
     from pytest_irmetrics.metrics import Grade
@@ -88,24 +110,89 @@ def _ideal(judgments: Mapping[str, Grade], depth: int | None) -> float:
     return math.fsum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))
 
 
-def kind_of_change(comparison: Comparison) -> Iterator[str]:
-    """Say in a few sentences what kind of drop it is; yield nothing where NDCG did not fall and recall did not."""
+Kind = Literal[
+    SignKind,
+    "fewer_results",
+    "not_found",
+    "ranked_lower",
+    "not_found_and_ranked_lower",
+    "sharper_head",
+    "one_slice",
+    "unjudged",
+]
+"""What kind of change a drop is, as a word; JSON reports have it, so it never changes its meaning."""
+
+
+class KindOfChange(NamedTuple):
+    """What kind of change a drop is, with the sentences that say so."""
+
+    kind: Kind
+    sentences: tuple[str, ...]
+    sign: Sign | None = None
+    """The sign by which it was told; None where it was told by what became of relevant documents."""
+
+
+SIGNS: tuple[Callable[[AnswerPairs], Sign | None], ...] = (
+    # What is true of the ids or of whole answers explains all that follows from it.
+    ids_respelt,
+    ids_renamed,
+    same_answer,
+    first_missing,
+    reversed_order,
+    next_page,
+    params_ignored,
+    other_query,
+    cut,
+    ended_early,
+    nothing_returned,
+    # What is true of some documents.
+    id_order,
+    fixed_order,
+    new_everywhere,
+    documents_gone,
+    reordered,
+    # What has many causes.
+    nothing_shared,
+    kind_of_query,
+)
+"""The signs in the order in which they are looked for: the first that is found is named, as the others follow from it."""
+
+
+def find_sign(comparison: Comparison) -> Sign | None:
+    """Return the first sign of a mechanical cause that the answers show; None where they show none."""
+    pairs = AnswerPairs.of(comparison)
+    if len(pairs.changed) < FEWEST_ANSWERS:
+        return None
+    return next((sign for look in SIGNS if (sign := look(pairs)) is not None), None)
+
+
+def kind_of_change(comparison: Comparison) -> KindOfChange | None:
+    """Say what kind of drop it is; None where neither NDCG nor recall fell."""
     whole = "ndcg" if comparison.depth is None else f"ndcg@{comparison.depth}"
     names = [whole, "ndcg@3", "recall", "hit", "hit@5"]
-    metrics = read_metrics(names)
-    measured = comparison.with_metrics(metrics)
+    measured = comparison.with_metrics(read_metrics(names))
     change = measured.change(whole)
-    if not change.n or change.delta > -TOLERANCE:
-        yield from _sharper_head(measured)
-        return
-    yield from _fewer_results(comparison)
-    yield from _sharper_head(measured)
-    yield _cause(causes(comparison), change, comparison)
-    yield from _later(measured, comparison.depth)
+    fell = change.n > 0 and change.delta < -TOLERANCE
+    if not fell and measured.change("recall").delta >= -TOLERANCE:
+        return None
+    sign = find_sign(comparison)
+    if sign is not None and (sign.alone or not fell):
+        return KindOfChange(sign.kind, (sign_text(sign),), sign)
+    sharper = list(_sharper_head(measured))
+    if not fell:
+        return KindOfChange("sharper_head", tuple(sharper)) if sharper else None
+    parts = causes(comparison)
+    sentences = [] if sign is None else [sign_text(sign)]
+    said = None if sign is None else sign.kind
+    fewer = [] if said == "cut" else list(_fewer_results(comparison, emptied=said == "nothing_returned"))
+    sentences += [*fewer, *sharper]
+    sentences += [_cause(parts, change, comparison), *_later(measured, comparison.depth)]
+    kind: Kind = "fewer_results" if fewer else _part(parts, change)
+    return KindOfChange(kind if sign is None else sign.kind, tuple(sentences), sign)
 
 
-def _fewer_results(comparison: Comparison) -> Iterator[str]:
-    """Say that queries come back empty, or that clearly fewer results come back, whatever their judgments."""
+def _fewer_results(comparison: Comparison, *, emptied: bool) -> Iterator[str]:
+    """Say that some queries come back empty, unless that was said (``emptied``), and that clearly fewer results do for others."""
     sizes = [
         [
             mean([len(ranking) for ranking in side.rankings(query.id)])
@@ -114,16 +201,24 @@ def _fewer_results(comparison: Comparison) -> Iterator[str]:
         for query in comparison.now.counted
         if not query.no_answer
     ]
-    emptied = sum(before > 0 and not now for before, now in sizes)
-    if emptied >= _FEWEST_QUERIES:
-        yield f"Nothing comes back any more for {emptied:,} of {plural(len(sizes), 'query', 'queries')}."
+    empty = sum(before > 0 and not now for before, now in sizes)
+    if empty >= _FEWEST_QUERIES and not emptied:
+        yield f"Nothing comes back any more for {empty:,} of {plural(len(sizes), 'query', 'queries')}."
+        emptied = True
     answered = [(before, now) for before, now in sizes if before > 0 and now > 0]
     if not answered:
         return
     before, now = (math.fsum(side) / len(answered) for side in zip(*answered, strict=True))
     if now < _FEWER_RESULTS * before:
-        which = "of the others " if emptied >= _FEWEST_QUERIES else ""
+        which = "of the others " if emptied else ""
         yield f"Fewer results come back: {now:.1f} a query {which}on average, and {before:.1f} before."
+
+
+def _part(parts: Causes, change: MetricChange) -> Kind:
+    """Return which part is the larger: documents lost, ranked lower, or both."""
+    if -parts.ranked >= _MAIN_CAUSE * -change.delta:
+        return "ranked_lower"
+    return "not_found" if -parts.found >= _MAIN_CAUSE * -change.delta else "not_found_and_ranked_lower"
 
 
 def _cause(parts: Causes, change: MetricChange, comparison: Comparison) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.analysis.id_spelling import normalised
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.retrieval.passages import document_of
 
@@ -21,8 +20,6 @@ _MAX_NAMED = 5
 _MAX_RESULTS = 20_000
 """Results among which misspelt ids are looked for."""
 
-_SEPARATORS = re.compile(r"[\s_./:-]+")
-_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _SET_METRICS = ("precision", "recall", "f1", "hit")
 """Families that ignore the order of the documents above the cut-off."""
 
@@ -93,11 +90,11 @@ def _misspelt(
     unreturned = _find_unreturned(evaluation, queries)
     if not unreturned or evaluation.only is not None:
         return
-    by_spelling = {_normalised(doc_id): doc_id for doc_id in _returned_documents(evaluation, queries)}
+    by_spelling = {normalised(doc_id): doc_id for doc_id in _returned_documents(evaluation, queries)}
     pairs = [
-        (doc_id, by_spelling[_normalised(doc_id)], query)
+        (doc_id, by_spelling[normalised(doc_id)], query)
         for doc_id, query in unreturned.items()
-        if _normalised(doc_id) in by_spelling
+        if normalised(doc_id) in by_spelling
     ]
     pairs = [pair for pair in pairs if corpus is None or pair[0] not in corpus]
     if pairs and len(queries) < len(evaluation.counted):
@@ -124,11 +121,6 @@ def _misspelt(
             f"The golden set seems to misspell {plural(len(misspelt), 'id')} that no query returned: "
             f"{listed(misspelt, _MAX_NAMED, shown_pair, '; ')}. Write them as the index does."
         )
-
-
-def _normalised(doc_id: str) -> str:
-    folded = unicodedata.normalize("NFKC", doc_id).casefold().strip()
-    return _ZEROS.sub("", _SEPARATORS.sub("-", folded))
 
 
 def _never_returned(evaluation: Evaluation) -> Iterator[str]:

@@ -195,10 +195,10 @@ def _diff_lines(
         yield from _table(changes, screen)
     else:
         yield "There is nothing to compare."
-    kind = list(kind_of_change(comparison)) if changes else []
-    if kind:
+    kind = kind_of_change(comparison) if changes else None
+    if kind is not None:
         yield ""
-        yield from (line for sentence in kind for line in screen.wrapped(sentence))
+        yield from (line for sentence in kind.sentences for line in screen.wrapped(sentence))
     notes = list(_notes(golden, comparison, before, after, marks, reworded_in_now, beyond, options))
     if options.golden is None and marks is None:
         notes += _on_other_means(now, options)

@@ -26,6 +26,7 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     golden = result.evaluation.golden
     wanted = bool(settings.only_queries) or item.verbosity >= 2 or bool(config.getoption("ir_report"))
     updating = settings.update and result.checked and not result.failed and (own or against is None)
+    kind = result.kind()
     reporting = bool(config.getoption("ir_report")) and not result.evaluation.errors
     run = _run_to_store(item, result.evaluation) if updating or reporting else None
     text = None if run is None else run.dumps()
@@ -39,7 +40,8 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
         explained_by=result.explained_by(),
         slices=result.slices(),
         curves=_curves(result) if reporting and result.selftest is None else [],
-        kind=result.kind(),
+        kind=None if kind is None else kind.kind,
+        kind_sentences=[] if kind is None else list(kind.sentences),
         notes=list(result.notes),
         hints=list(result.hints),
         quiet_notes=list(result.quiet_notes),

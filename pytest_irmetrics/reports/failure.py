@@ -48,9 +48,9 @@ def failure_message(item: ItemReport, screen: Screen) -> str:
         if gate.origin:
             lines += screen.wrapped(f"Set in {gate.origin}.", "  ")
     queries = queries_as_judged(item)
-    if item.kind:
+    if item.kind_sentences:
         lines.append("")
-    for sentence in item.kind:
+    for sentence in item.kind_sentences:
         lines += screen.wrapped(sentence)
     lines += _errors(failed, queries, screen)
     lines += _explanation(item, queries, screen)

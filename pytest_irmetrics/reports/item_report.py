@@ -187,8 +187,10 @@ class ItemReport:
     """One metric for each tag, compared with the baseline."""
     curves: list[Curve] = field(default_factory=list)
     """Recall and precision over the cut-offs, for report files."""
-    kind: list[str] = field(default_factory=list)
-    """Sentences on what kind of change it is."""
+    kind: str | None = None
+    """What kind of change a failed regression gate is about, as a word that never changes; `docs/messages.md` lists them."""
+    kind_sentences: list[str] = field(default_factory=list)
+    """The same in sentences: what was seen, with its counts."""
     notes: list[str] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
     """Notes that the terminal shows with ``-v`` alone."""

@@ -158,8 +158,8 @@ def _golden_set(item: ItemReport, name: str, session: SessionReport, scope: _Sco
         yield from _gate(gate)
     if len(failed) > _MOST:
         yield from ("", _left_out(len(failed) - _MOST, "failed gate"))
-    if item.kind:
-        yield from ("", " ".join(map(_words, item.kind)))
+    if item.kind_sentences:
+        yield from ("", " ".join(map(_words, item.kind_sentences)))
     if item.rows:
         yield ""
         yield from _table(item)

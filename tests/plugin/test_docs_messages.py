@@ -196,7 +196,9 @@ def unjudged_documents_push_in(faq):
     faq.gate('ir_threshold("ndcg@3", max_drop=0.01)')
     faq.project.write("pytest.ini", "[pytest]\nir_depth = 3\nir_metrics =\n    mrr\n    ndcg@3\n")
     faq.store()
-    faq.search(**{query_id: ["about-21", good(query_id)[0], "about-22"] for query_id in list(QUESTIONS)[:8]})
+    faq.search(
+        **{i: [f"about-{20 + n}", good(i)[0], f"about-{40 + n}"] for n, i in enumerate(list(QUESTIONS)[:8])}
+    )
     return ["--ir-baseline"]
 
 

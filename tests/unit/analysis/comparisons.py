@@ -41,6 +41,6 @@ def lower(n):
     return [*(f"x{i}" for i in range(4)), f"d{n}", f"e{n}", *(f"x{i}" for i in range(4, 8))]
 
 
-def lost(_):
-    """No relevant document."""
-    return [f"x{i}" for i in range(10)]
+def lost(n):
+    """No relevant document, and the others in quite another order; what others lost comes back for the first query."""
+    return [*(f"x{(3 * i + n) % 8}" for i in range(8)), *([f"y{n}", f"z{n}"] if n else ["d1", "e2"])]

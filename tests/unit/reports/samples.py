@@ -84,7 +84,8 @@ def sliced(**changes):
             row("ndcg@10", 0.9, 0.8, "", tag="login", n=9, interval=(0.05, 0.15)),
             row("ndcg@10", 0.5, 0.5, "", tag="other", n=2),
         ],
-        "kind": ["Documents are ranked lower, not lost.", "Most of it is in billing."],
+        "kind": "ranked_lower",
+        "kind_sentences": ["Documents are ranked lower, not lost.", "Most of it is in billing."],
         "hints": ["20 queries show drops of 0.14 and more reliably."],
     }
     return failing(**{**values, **changes})
@@ -192,7 +193,8 @@ def hostile():
         notes=HOSTILE,
         lowered=HOSTILE,
         slices=[row(tag=text, interval=(-0.5, -0.1)) for text in HOSTILE],
-        kind=HOSTILE,
+        kind="ranked_lower",
+        kind_sentences=HOSTILE,
         hints=HOSTILE,
         selftest=[Degradation(text, text, 3, {text: -0.1}, [text], [text]) for text in HOSTILE],
         advice=HOSTILE,

@@ -1,0 +1,132 @@
+"""The answers of a comparison side by side, and what is looked for in them: a sign of what changed, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.golden import Query
+
+FEWEST_ANSWERS = 3
+"""In how many answers a sign must be seen: one or two are single cases."""
+
+MOST = 0.8
+"""In which share of the answers that could show a sign it must be seen."""
+
+Ranking = tuple[str, ...]
+
+SignKind = Literal[
+    "ids_respelt",
+    "ids_renamed",
+    "same_answer",
+    "first_missing",
+    "reversed",
+    "next_page",
+    "params_ignored",
+    "other_query",
+    "cut",
+    "ended_early",
+    "nothing_returned",
+    "new_everywhere",
+    "documents_gone",
+    "id_order",
+    "fixed_order",
+    "reordered",
+    "nothing_shared",
+    "kind_of_query",
+]
+"""What a sign says has happened; JSON reports have the word, so it never changes its meaning."""
+
+
+class AnswerPair(NamedTuple):
+    """The rankings of one query on both sides: one for each time that it was asked, as a rule one."""
+
+    query: Query
+    before: Sequence[Ranking]
+    now: Sequence[Ranking]
+
+    @property
+    def then(self) -> Ranking:
+        """The baseline's first ranking."""
+        return self.before[0] if self.before else ()
+
+    @property
+    def today(self) -> Ranking:
+        """Today's first ranking."""
+        return self.now[0] if self.now else ()
+
+    def shows(self, test: Callable[[Ranking, Ranking], bool]) -> bool:
+        """Tell whether each of today's rankings has this relation to a ranking of the baseline."""
+        return all(any(test(then, today) for then in self.before) for today in self.now)
+
+
+class AnswerPairs:
+    """All answers of a comparison, but those to queries that have no answer."""
+
+    def __init__(self, pairs: Sequence[AnswerPair], depth: int | None) -> None:
+        self.pairs = pairs
+        self.depth = depth
+        """How many results a full answer has; None where nobody knows."""
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> AnswerPairs:
+        """Read the answers of a comparison's paired queries."""
+        sides = comparison.baseline, comparison.now
+        pairs = [
+            AnswerPair(query, *([tuple(ranking) for ranking in side.rankings(query.id)] for side in sides))
+            for query in comparison.now.counted
+            if not query.no_answer
+        ]
+        return cls(pairs, comparison.depth)
+
+    @cached_property
+    def answered(self) -> list[AnswerPair]:
+        """The pairs to which the baseline has a result."""
+        return [pair for pair in self.pairs if any(pair.before)]
+
+    @cached_property
+    def changed(self) -> list[AnswerPair]:
+        """Those of ``answered`` of which a ranking is none of the baseline's."""
+        return [pair for pair in self.answered if not all(today in pair.before for today in pair.now)]
+
+    @cached_property
+    def ids_before(self) -> frozenset[str]:
+        """All ids that the baseline returned."""
+        return frozenset(i for pair in self.pairs for ranking in pair.before for i in ranking)
+
+    @cached_property
+    def ids_now(self) -> frozenset[str]:
+        """All ids that came back today."""
+        return frozenset(i for pair in self.pairs for ranking in pair.now for i in ranking)
+
+    def holds(self, seen: int, among: int | None = None) -> bool:
+        """Tell whether so many answers are enough for a sign: of ``among`` answers, or of all that changed."""
+        return seen >= FEWEST_ANSWERS and seen >= MOST * (len(self.changed) if among is None else among)
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A sign of a mechanical cause, with what was seen."""
+
+    kind: SignKind
+    seen: int
+    """In how many answers it was seen."""
+    of: int
+    """Of how many."""
+    alone: bool = True
+    """Whether it explains the changed answers by itself, so that nothing else need be said of them."""
+    number: int | None = None
+    """The places of ``first_missing``, the length of ``cut``, how many documents or ids it is about."""
+    more: int = 0
+    """How many further answers fit it, in another way: empty ones, or those at rank 1."""
+    ids: tuple[str, ...] = ()
+    """Documents that show it, or an id and what it is now."""
+    queries: tuple[str, ...] = ()
+    """Queries that show it."""
+    name: str = field(default="")
+    """What the queries or ids have in common, in words that the golden set or the ids have."""

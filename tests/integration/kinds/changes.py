@@ -1,0 +1,307 @@
+"""Changes of the engine with a known cause: mechanical faults, each with the sign that it must show, and ordinary variants."""
+
+from __future__ import annotations
+
+import random
+import re
+import zlib
+from typing import NamedTuple
+from urllib.parse import quote
+
+from tests.integration.kinds.engine import Engine, rules
+
+ENGINE = Engine()
+STRICT = Engine(operator=" AND ")
+"""All words of a query must be in a rule: few results, and many short answers."""
+SIZE = 10
+
+
+def ask_all(engine, queries, size=SIZE):
+    return [engine.search(query.text, size, **query.params) for query in queries]
+
+
+class Change(NamedTuple):
+    """A change: how the answers of a golden set are made before and after it, and what may be said of it."""
+
+    answers: object
+    """A function of queries, which returns today's answers in their order."""
+    says: tuple = ()
+    """The kinds of which one must be named; none where no sign may be."""
+    engine: Engine = ENGINE
+    """What answered before."""
+    silent: bool = False
+    """Whether saying nothing of a sign is right as well: not every golden set shows it."""
+    shown_as: object = None
+    """How the golden set and the answers before write ids, if not as the engine does."""
+
+
+def path(code):
+    """An id as a site has it, with characters that a URL encodes."""
+    return f"rules/{code.rstrip('0123456789')} {code.lstrip('ABCDEFGHIJKLMNOPQRSTUVWXYZ')}"
+
+
+def engine_change(says=(), base=ENGINE, *, silent=False, **changes):
+    return Change(lambda queries: ask_all(base.but(**changes), queries), says, base, silent)
+
+
+def per_answer(change, says, base=ENGINE, *, silent=False):
+    """A change of each answer by itself: a function of query and answer."""
+    return Change(
+        lambda queries: [change(q, a) for q, a in zip(queries, ask_all(base, queries), strict=True)],
+        says,
+        base,
+        silent,
+    )
+
+
+def per_id(change, says):
+    return per_answer(lambda _, answer: [change(code) for code in answer], says)
+
+
+def index_from_one(queries):
+    return [answer[1:] for answer in ask_all(ENGINE, queries, SIZE + 1)]
+
+
+def page_two(base):
+    return lambda queries: [base.search(q.text, SIZE, offset=SIZE, **q.params) for q in queries]
+
+
+def previous_answer(queries):
+    answers = ask_all(ENGINE, queries)
+    return [answers[-1], *answers[:-1]]
+
+
+def sorted_by_text(queries):
+    """Results that were put together in the order of the queries' texts."""
+    answers = ask_all(ENGINE, queries)
+    order = sorted(range(len(queries)), key=lambda place: queries[place].text)
+    return [answers[place] for place in order]
+
+
+def cache_by_first_word(queries):
+    """A cache of which the key is cut, warmed by the queries of the day before."""
+    cache = {}
+    for query, answer in zip(queries, ask_all(ENGINE, queries), strict=True):
+        cache.setdefault(query.text[:3].lower(), answer)
+    return [cache[query.text[:3].lower()] for query in queries]
+
+
+def text_lost(queries):
+    return [ENGINE.search("function", SIZE)] * len(queries)
+
+
+def params_ignored(queries):
+    return [ENGINE.search(query.text, SIZE) for query in queries]
+
+
+def filter_by_wrong_case(queries):
+    return [
+        [] if query.params else answer
+        for query, answer in zip(queries, ask_all(ENGINE, queries), strict=True)
+    ]
+
+
+def tag_empty(tag):
+    return per_answer(
+        lambda query, answer: [] if tag in query.tags else answer, ("nothing_returned",), silent=True
+    )
+
+
+def names():
+    return {rule.code: rule.name for rule in rules()[0]}
+
+
+def hashed(code):
+    return f"{zlib.crc32(code.encode()):08x}"
+
+
+def kept_share(share):
+    """Scores below a share of the best are left out: another length for each query."""
+
+    def shorten(query, answer):
+        return answer[: max(1, zlib.crc32(query.text.encode()) % (share + 1))]
+
+    return shorten
+
+
+def random_codes(queries):
+    """The nearest neighbours of vectors that another model made."""
+    codes = sorted(names())
+    return [random.Random(query.text).sample(codes, SIZE) for query in queries]
+
+
+def words_of(query):
+    return re.findall(r"[^\W_]+", query.text)
+
+
+def case_sensitive(query, answer):
+    """Words with an upper-case letter match nothing."""
+    text = " ".join(word for word in words_of(query) if word == word.lower())
+    return answer if text == " ".join(words_of(query)) else ENGINE.search(text, SIZE, **query.params)[::1]
+
+
+def first_words(most):
+    def cut_query(query, answer):
+        words = words_of(query)
+        return answer if len(words) <= most else ENGINE.search(" ".join(words[:most]), SIZE, **query.params)
+
+    return cut_query
+
+
+FAULTS = {
+    # Places.
+    "the index of results begins at 1": Change(index_from_one, ("first_missing",)),
+    "the first of ten results is dropped": per_answer(lambda _, a: a[1:], ("first_missing",)),
+    "the first of few results is dropped": per_answer(
+        lambda _, a: a[1:], ("first_missing", "nothing_returned"), STRICT
+    ),
+    "the first two are taken for a header": per_answer(lambda _, a: a[2:], ("first_missing",)),
+    "page 2 of a large index": Change(page_two(ENGINE), ("nothing_shared", "next_page")),
+    "page 2 of short answers": Change(page_two(STRICT), ("next_page", "nothing_returned"), STRICT),
+    "results put in backwards": per_answer(lambda _, a: a[::-1], ("reversed",)),
+    "the sort is the wrong way round": engine_change(("nothing_shared", "reversed"), order="score DESC, id"),
+    "the sort is the wrong way round, few match": engine_change(
+        ("reversed",), STRICT, silent=True, order="score DESC, id"
+    ),
+    "results are not sorted": engine_change(("fixed_order", "nothing_shared"), order="place"),
+    "results are sorted by id": engine_change(("id_order",), order="id"),
+    "the newest come first": engine_change(("fixed_order", "id_order"), order="place DESC"),
+    "all words must match": engine_change(("ended_early",), operator=" AND "),
+    "the first ten are sorted by id": per_answer(lambda _, a: sorted(a), ("id_order", "reordered")),
+    "the first ten are shuffled": per_answer(
+        lambda q, a: random.Random(q.id).sample(a, len(a)), ("reordered",)
+    ),
+    # Lengths.
+    "five results are asked for": per_answer(lambda _, a: a[:5], ("cut",)),
+    "one result is asked for": per_answer(lambda _, a: a[:1], ("cut",)),
+    "a minimum score": per_answer(kept_share(9), ("ended_early", "cut")),
+    # Queries.
+    "the answer of the query before": Change(previous_answer, ("other_query",)),
+    "results put together in another order": Change(sorted_by_text, ("other_query",)),
+    "a cache whose key is cut": Change(cache_by_first_word, ("other_query",), silent=True),
+    "the text is not passed": Change(text_lost, ("same_answer",)),
+    "nothing is found": per_answer(lambda *_: [], ("nothing_returned",)),
+    "security comes back empty": tag_empty("security"),
+    "upper case matches nothing": per_answer(case_sensitive, ("kind_of_query",), silent=True),
+    "queries are cut after two words": per_answer(first_words(2), ("kind_of_query",), silent=True),
+    # Ids.
+    "ids in lower case": per_id(str.lower, ("ids_respelt",)),
+    "ids with a prefix": per_id(lambda i: f"ruff/{i}", ("ids_respelt",)),
+    "ids with a chunk's number": per_id(lambda i: f"{i}#0", ("ids_respelt",)),
+    "ids as links": per_id(lambda i: f"https://docs.astral.sh/rules/{i}/", ("ids_respelt",)),
+    "ids with zeros": per_id(lambda i: re.sub(r"(\d+)", r"00\1", i), ("ids_respelt",)),
+    "ids encoded for a URL": Change(
+        lambda queries: [[quote(path(i), safe="") for i in answer] for answer in ask_all(ENGINE, queries)],
+        ("ids_respelt",),
+        shown_as=path,
+    ),
+    "names in place of codes": per_id(lambda i: names().get(i, i), ("ids_renamed", "nothing_shared")),
+    "hashes in place of codes": per_id(hashed, ("ids_renamed", "nothing_shared")),
+    # Documents.
+    "an advertisement comes first": per_answer(lambda _, a: ["AD1", *a][:SIZE], ("new_everywhere",)),
+    "three sponsored rules come first": per_answer(
+        lambda _, a: list(dict.fromkeys(["AIR001", "AIR002", "AIR301", *a]))[:SIZE], ("new_everywhere",)
+    ),
+    "a page of the site comes last": per_answer(
+        lambda _, a: [*a[:9], "index"], ("new_everywhere",), silent=True
+    ),
+    "security is not in the index": engine_change(
+        ("documents_gone",), silent=True, keep=lambda rule, _: not re.match(r"S\d", rule.code)
+    ),
+    "a third of the index is lost": engine_change(
+        ("documents_gone",), silent=True, keep=lambda rule, _: zlib.crc32(rule.code.encode()) % 3
+    ),
+    "a tenth of the index is lost": engine_change(
+        ("documents_gone",), silent=True, keep=lambda rule, _: zlib.crc32(rule.code.encode()) % 10
+    ),
+    "the newest are not in the index": engine_change(
+        ("documents_gone",),
+        silent=True,
+        keep=lambda rule, _: not rule.code.startswith(("RUF", "FURB", "PLR", "PLW")),
+    ),
+    "the second half is not in the index": engine_change(
+        ("documents_gone",), silent=True, keep=lambda _, place: place < 480
+    ),
+    "other vectors": Change(random_codes, ("nothing_shared",)),
+}
+
+PARAM_FAULTS = {
+    "params are ignored": Change(params_ignored, ("params_ignored",)),
+    "the filter never matches": Change(filter_by_wrong_case, ("nothing_returned",)),
+}
+
+
+def synonyms(words):
+    also = {
+        "unused": "unnecessary",
+        "exception": "raise",
+        "string": "str",
+        "function": "def",
+        "import": "module",
+    }
+    return [*words, *(also[word] for word in words if word in also)]
+
+
+def top_three_by_name(_, answer):
+    return [*sorted(answer[:3], key=lambda code: len(names()[code])), *answer[3:]]
+
+
+def fused(queries):
+    """Two engines' ranks, put together (reciprocal rank fusion)."""
+    fused_answers = []
+    for query in queries:
+        score = {}
+        for engine in (ENGINE, ENGINE.but(tokenizer="trigram")):
+            for rank, code in enumerate(engine.search(query.text, 50, **query.params)):
+                score[code] = score.get(code, 0) + 1 / (60 + rank)
+        fused_answers.append(sorted(score, key=lambda code: (-score[code], code))[:SIZE])
+    return fused_answers
+
+
+def one_of_a_family(query, _):
+    """At most two rules of a linter."""
+    count, kept = {}, []
+    for code in ENGINE.search(query.text, 40, **query.params):
+        family = code.rstrip("0123456789")
+        count[family] = count.get(family, 0) + 1
+        if count[family] <= 2:
+            kept.append(code)
+    return kept[:SIZE]
+
+
+def without_doubles(query, _):
+    """Of rules with the same first words of a message only the first."""
+    seen, kept = set(), []
+    message = {rule.code: " ".join(rule.message.split()[:2]) for rule in rules()[0]}
+    for code in ENGINE.search(query.text, 30, **query.params):
+        if message[code] not in seen:
+            seen.add(message[code])
+            kept.append(code)
+    return kept[:SIZE]
+
+
+VARIANTS = {
+    "weights 1, 1, 1": engine_change(weights=(1.0, 1.0, 1.0)),
+    "weights 1, 1, 10": engine_change(weights=(1.0, 1.0, 10.0)),
+    "weights 12, 5, 1": engine_change(weights=(12.0, 5.0, 1.0)),
+    "name boosted": engine_change(weights=(50.0, 5.0, 1.0)),
+    "names alone": engine_change(weights=(1.0, 0.0, 0.0)),
+    "no stemming": engine_change(tokenizer="unicode61"),
+    "trigrams": engine_change(tokenizer="trigram"),
+    "stop words kept": engine_change(stop_words=False),
+    "synonyms": engine_change(words=synonyms),
+    "prefixes match": engine_change(prefixes=True),
+    "the first three reranked": per_answer(top_three_by_name, ()),
+    "new rules first": engine_change(bonus=lambda rule: 2.0 * rule.code.startswith(("RUF", "FURB"))),
+    "short rules first": engine_change(bonus=lambda rule: 500 / (200 + len(rule.explanation))),
+    "explanations cut": engine_change(explanation_length=200),
+    "no explanations": engine_change(columns=("name", "message")),
+    "no messages": engine_change(columns=("name", "explanation")),
+    "no names": engine_change(columns=("message", "explanation")),
+    "two engines fused": Change(fused),
+    "two of a family": per_answer(one_of_a_family, ()),
+    "doubles dropped": per_answer(without_doubles, ()),
+    "strict, no stemming": engine_change(("nothing_returned",), STRICT, silent=True, tokenizer="unicode61"),
+    "strict, weights": engine_change((), STRICT, weights=(1.0, 1.0, 1.0)),
+    "strict, any word": engine_change((), STRICT, operator=" OR "),
+}
