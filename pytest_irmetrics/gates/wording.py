@@ -118,7 +118,8 @@ def edited(wrong: Sequence[WrongMean], file: str, update_command: str) -> tuple[
     """Say that a stored run was edited, by which means that shows, and how to restore it."""
     first = wrong[0]
     gives = "none" if first.found is None else score_text(first.found, first.told)
-    also = f" {listed([mean.metric for mean in wrong[1:]])} differ too." if wrong[1:] else ""
+    others = [mean.metric for mean in wrong[1:]]
+    also = f" {listed(others)} {'differs' if len(others) == 1 else 'differ'} too." if others else ""
     store = f"; or store a new baseline: {update_command}" if update_command else ""
     text = (
         f"{file} was edited after it was stored: its header tells {first.metric} {score_text(first.told, first.found)}, and "

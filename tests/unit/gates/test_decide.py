@@ -43,7 +43,7 @@ def test_a_latency_names_the_queries_that_took_too_long_and_how_long():
     (slow,) = decide(now, gates("latency_p95", max=100))
     assert slow.text.endswith("above the threshold: at most 100.0000 ms is allowed.")
     assert slow.details == ("Slowest: q0002 900.0 ms, q0001 250.0 ms.",)
-    assert slow.queries == ("q0002", "q0001")
+    assert (slow.queries, slow.limit) == (("q0002", "q0001"), 100)
 
 
 def test_a_gate_over_no_query_fails():
