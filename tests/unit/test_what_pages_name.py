@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -58,3 +59,41 @@ def test_every_format_of_a_report_is_in_the_readme_and_the_help(form):
 @pytest.mark.parametrize("command", [module.__name__.rpartition(".")[2] for module in _COMMANDS])
 def test_the_readme_names_every_command(command):
     assert re.search(rf"^\| `{command}\b", section("On the command line"), re.MULTILINE)
+
+
+def named_tests(page):
+    """The tests that a page names as `FILE::NAME` or `FILE::CLASS::NAME`, in `tests/`."""
+    return sorted(set(re.findall(r"`((?:unit|plugin|integration)/[\w/]+\.py(?:::\w+)+)`", page)))
+
+
+def exists(name):
+    """Whether a test is where its name says, by its source."""
+    path, *names = name.split("::")
+    file = ROOT / "tests" / path
+    if not file.is_file():
+        return False
+    body = ast.parse(file.read_text(encoding="utf-8")).body
+    for wanted in names:
+        found = [node for node in body if getattr(node, "name", None) == wanted]
+        if not found:
+            return False
+        body = getattr(found[0], "body", [])
+    return names[-1].startswith(("test_", "Test"))
+
+
+def test_the_readme_says_which_test_holds_each_of_its_six_claims():
+    table = section("The baseline").partition("| this holds |")[2].splitlines()[2:]
+    rows = [row for row in table if row.startswith("| ")]
+    assert len(rows) == 6
+    assert all(len(named_tests(row)) == 1 for row in rows)
+
+
+@pytest.mark.parametrize("name", named_tests(README))
+def test_every_test_that_a_page_names_exists(name):
+    assert exists(name)
+
+
+def test_a_test_that_is_gone_is_noticed():
+    assert exists("unit/test_what_pages_name.py::test_a_test_that_is_gone_is_noticed")
+    assert not exists("unit/test_what_pages_name.py::test_that_is_gone")
+    assert not exists("unit/test_nowhere.py::test_x")
