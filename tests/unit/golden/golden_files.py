@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
 
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from tests.reached import reached
 
 FUZZ = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 """For tests that read arbitrary bytes."""
@@ -34,8 +36,20 @@ def problems(name: str, text: str | bytes | None = None) -> list[str]:
     return [str(problem) for problem in caught.value.problems]
 
 
+@st.composite
+def damaged(draw: st.DrawFn, seeds: list[bytes], tokens: str) -> bytes:
+    """The content of a file, of which up to two short parts are cut out, doubled or replaced by some of these characters."""
+    data = draw(st.sampled_from(seeds))
+    for _ in range(draw(st.integers(0, 2))):
+        start = draw(st.integers(0, len(data)))
+        part = data[start : start + draw(st.integers(0, 5))]
+        new = draw(st.text(tokens, max_size=3).map(str.encode) | st.binary(max_size=2) | st.just(part + part))
+        data = data[:start] + new + data[start + len(part) :]
+    return data
+
+
 def survives(name: str) -> None:
-    """A file is read, or refused in words with a place."""
+    """A file is read, or refused in words with a place; a test that is marked with `often` counts those that are read."""
     found = None
     try:
         golden = GoldenSet.load(name)
@@ -43,6 +57,7 @@ def survives(name: str) -> None:
         found = error.problems
     else:
         assert golden.queries
+    reached(found is None)
     assert found is None or all(problem.line and problem.column and problem.message for problem in found)
 
 

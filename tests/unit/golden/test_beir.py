@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_irmetrics.golden import GoldenSet
-from tests.unit.golden.golden_files import FUZZ, jsonl, judgments, problems, survives, texts, write
+from tests.reached import often
+from tests.unit.golden.golden_files import FUZZ, damaged, jsonl, judgments, problems, survives, texts, write
 
 
 def beir(base: str, splits: dict[str, str], queries: str | None = None) -> str:
@@ -139,8 +140,19 @@ def test_a_split_needs_queries_jsonl(folder):
     assert texts(GoldenSet.load("x.tsv")) == {"q1": None}
 
 
+@often(0.1)
 @FUZZ
-@given(data=st.binary() | st.text("q0\t1d\n ", max_size=40).map(str.encode))
+@given(
+    data=st.binary(max_size=8)
+    | damaged(
+        [b"q1\td1\t1\n", b"q1\td1\t2\nq1\td2\t0\nq2\td1\t-1\n", b"q1\td1\t1\r\n\r\nq2\td 3\t1\r\n"],
+        "q0\t1d\n ",
+    )
+    | damaged(
+        [b"q1\td1\t1\n", b"q1\td1\t2\nq1\td2\t0\nq2\td1\t-1\n", b"q1\td1\t1\r\n\r\nq2\td 3\t1\r\n"],
+        "q0\t1d\n ",
+    )
+)
 def test_arbitrary_bytes_never_end_in_a_traceback(data):
     beir("fuzz", {})
     write("fuzz/qrels/test.tsv", b"query-id\tcorpus-id\tscore\n" + data)

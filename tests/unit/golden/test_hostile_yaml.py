@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from tests.unit.golden.golden_files import FULL
+from tests.reached import often, reached
+from tests.unit.golden.golden_files import FULL, damaged
 
 SIGNS = list(
     b"[]{}:,-?!&*#|>'\"%@`<\\ \n\t\r~\x00\x85\xe2\x80\xa8\xef\xbb\xbf\xc2" + string.printable.encode()
@@ -60,7 +61,7 @@ def check_file(path, data: bytes) -> None:
         golden = GoldenSet.load(path, shown="f.yaml")
     except GoldenSetError as error:
         problems = error.problems
-    if golden is None:
+    if not reached(golden is not None):
         assert problems
         for problem in problems:
             assert problem.line is not None
@@ -81,13 +82,15 @@ def test_files_with_changed_bytes(tmp_path, parser):
         check_file(tmp_path / "f.yaml", mutated(source.choice(SEEDS), source))
 
 
-@given(data=st.binary(max_size=60))
+@often(0.1)
+@given(data=st.binary(max_size=8) | damaged(SEEDS, "{}[]:,'\"&*!|>#- \n") | damaged(SEEDS, "01.~@%x"))
 @settings(max_examples=100, deadline=None)
 def test_any_bytes(tmp_path_factory, data):
     check_file(tmp_path_factory.getbasetemp() / "f.yaml", data)
 
 
-@given(text=st.text(max_size=60))
+@often(0.1)
+@given(text=st.text(max_size=60) | st.text("abc é#:-'\"{}", max_size=12))
 @settings(max_examples=100, deadline=None)
 def test_any_text_in_a_query(tmp_path_factory, text):
     path = tmp_path_factory.getbasetemp() / "f.yaml"

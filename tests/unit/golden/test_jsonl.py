@@ -13,7 +13,18 @@ from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden import jsonl as jsonl_module
 from pytest_irmetrics.golden.json_nodes import JsonError, compose
 from pytest_irmetrics.golden.nodes import MappingStartEvent
-from tests.unit.golden.golden_files import FUZZ, jsonl, judgments, load, problems, survives, texts, write
+from tests.reached import often
+from tests.unit.golden.golden_files import (
+    FUZZ,
+    damaged,
+    jsonl,
+    judgments,
+    load,
+    problems,
+    survives,
+    texts,
+    write,
+)
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -156,8 +167,20 @@ def test_a_line_that_is_too_long(monkeypatch):
     assert found == "a.jsonl:1:1: This line is longer than 1 MB. Split the query."
 
 
+SEEDS = [
+    jsonl({"query": "a", "relevant": ["d"]}, {"query": "b", "relevant": {"d": 2.5}, "tags": ["t"]}).encode(),
+    b'{"id": "q", "query": "a\\u00e9", "no_answer": true}\r\n\n{"query": "b", "relevant": "d", "weight": 2}',
+    jsonl({"query": "a", "relevant": ["d"], "params": {"x": [None, {"y": 1e3}]}, "note": "n"}).encode(),
+]
+
+
+@often(0.1)
 @FUZZ
-@given(data=st.binary() | st.text('{}[]:,"\\u0dtrue null1-.e\n', max_size=60).map(str.encode))
+@given(
+    data=st.binary(max_size=8)
+    | damaged(SEEDS, '{}[]:,"\\u0dtrue null1-.e\n')
+    | damaged(SEEDS, '{}[]:,"\\u0dtrue null1-.e\n')
+)
 def test_no_bytes_end_in_a_traceback(data):
     survives(write("fuzz.jsonl", data))
 

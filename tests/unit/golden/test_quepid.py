@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.golden.golden_files import FUZZ, judgments, load, problems, survives, write
+from tests.reached import often
+from tests.unit.golden.golden_files import FUZZ, damaged, judgments, load, problems, survives, write
 
 
 def test_reads_the_export_of_a_case():
@@ -116,10 +117,18 @@ def test_every_problem_has_its_place(text, problem):
     assert problems("a.json", text)[0] == f"a.json:{problem}"
 
 
+SEEDS = [
+    b'{"queries": [{"query": "a", "ratings": {"d1": 1, "d2": 0}}, {"query_text": "b", "ratings": {"d": 3}}]}',
+    b'{"case_name": "c", "queries": [{"query_text": "a", "ratings": {"d": 2}}]}\n',
+]
+
+
+@often(0.1)
 @FUZZ
 @given(
-    data=st.binary()
-    | st.text('{}[]:,"queriesratings1', max_size=60).map(lambda text: f'{{"queries": [{text}'.encode())
+    data=st.binary(max_size=8)
+    | damaged(SEEDS, '{}[]:,"queriesratings1')
+    | damaged(SEEDS, '{}[]:,"queriesratings1')
 )
 def test_arbitrary_bytes_never_end_in_a_traceback(data):
     survives(write("fuzz.json", data))

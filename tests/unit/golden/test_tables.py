@@ -20,7 +20,8 @@ from pytest_irmetrics.golden.table_cells import (
     unguard_formula,
     write_param,
 )
-from tests.unit.golden.golden_files import FUZZ, judgments, load, problems, survives, texts, write
+from tests.reached import often
+from tests.unit.golden.golden_files import FUZZ, damaged, judgments, load, problems, survives, texts, write
 
 CSV = """\
 id,query,docid,rating,tags,weight,params.lang,params.max_price,x-why
@@ -126,12 +127,19 @@ def test_reports_problems_of_all_rows_at_once():
     ]
 
 
+SEEDS = [
+    b"query,docid,rating\na,d1,1\na,d2,0\nb,d1,2.5\n",
+    b'id;query;docid;rating;tags\r\n1;"a, b";d1;1;x\r\n2;"c ""d""";d1;3;"y,z"\r\n',
+    b"docid\tquery\trating\tweight\tparams.k\nd1\ta\t1\t2\t5\n",
+]
+
+
+@often(0.1)
 @FUZZ
 @given(
-    data=st.binary()
-    | st.text('query,docid;rating\n\r"\t1', max_size=60).map(
-        lambda text: f"query,docid,rating\n{text}".encode()
-    )
+    data=st.binary(max_size=8)
+    | damaged(SEEDS, 'query,docid;rating\n\r"\t1')
+    | damaged(SEEDS, 'query,docid;rating\n\r"\t1')
 )
 def test_arbitrary_bytes_never_end_in_a_traceback(data):
     survives(write("fuzz.csv", data))

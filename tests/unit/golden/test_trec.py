@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics.golden import trec
 from pytest_irmetrics.golden.errors import MAX_PROBLEMS
-from tests.unit.golden.golden_files import FUZZ, judgments, load, problems, survives, texts, write
+from tests.reached import often
+from tests.unit.golden.golden_files import FUZZ, damaged, judgments, load, problems, survives, texts, write
 
 QRELS = """\
 q1 0 d1 1
@@ -170,8 +171,27 @@ def test_problems_are_capped():
     assert found[-1].endswith("the rest is not read. Solve these first.")
 
 
+@often(0.1)
 @FUZZ
-@given(data=st.binary() | st.text("q01 \t\nd.-", max_size=60).map(str.encode))
+@given(
+    data=st.binary(max_size=8)
+    | damaged(
+        [
+            b"q1 0 d1 1\nq1 0 d2 0\n",
+            b"q1\t0\td1\t2\r\nq2\t0\td1\t-1",
+            b"# why\nq1 0 d1 1 # sure\n\nq2 Q0 d2 3\n",
+        ],
+        "q01 \t\nd.-#",
+    )
+    | damaged(
+        [
+            b"q1 0 d1 1\nq1 0 d2 0\n",
+            b"q1\t0\td1\t2\r\nq2\t0\td1\t-1",
+            b"# why\nq1 0 d1 1 # sure\n\nq2 Q0 d2 3\n",
+        ],
+        "q01 \t\nd.-#",
+    )
+)
 def test_arbitrary_bytes_never_end_in_a_traceback(data):
     survives(write("fuzz.qrels", data))
 

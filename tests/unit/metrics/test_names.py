@@ -16,6 +16,7 @@ from pytest_irmetrics.metrics import (
     MetricError,
     parse_metric,
 )
+from tests.reached import often, reached
 
 NAMES = {
     # ours
@@ -205,12 +206,27 @@ def test_every_family_has_a_kind_a_range_and_a_definition(name):
 texts = st.text(st.sampled_from("ndcgmrpfx_(=,)@. 10'") | st.characters(), max_size=30)
 
 
-@given(texts)
+names = st.sampled_from(
+    [*FAMILIES, "mine", "nDCG", "P", "RR", "AP", "Success", "ndcg_cut_10", "recip_rank", "x"]
+)
+words = st.sampled_from(["rel", "gain", "norm", "denom", "miss", "p", "days"])
+values = st.sampled_from(["1", "2", "0.8", "exp", "min", "retrieved", "skip", "", "-1", "1e400", "x"])
+parameters = st.lists(st.builds("{}={}".format, words, values), max_size=2).map(
+    lambda given: f"({','.join(given)})" if given else ""
+)
+cutoffs = st.sampled_from(["", "", "@10", "@1", "@0", "@", "@x", "@1e3", " @ 5"])
+spelt = st.builds("{}{}{}".format, names, parameters, cutoffs)
+
+
+@often(0.1)
+@given(texts | spelt | spelt)
 @example("(((")
 @example("ndcg)(@")
 def test_any_text_is_a_metric_or_a_metric_error(text):
     try:
         metric = parse_metric(text, custom=["mine"])
     except MetricError:
+        reached(None)
         return
+    reached(metric)
     assert parse_metric(metric.name, custom=["mine"]) == metric

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
+import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_irmetrics.metrics import parse_metric
+from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.thresholds import (
     QUERY_WORDS,
     WORDS,
@@ -18,6 +18,7 @@ from pytest_irmetrics.thresholds import (
     build,
     parse_line,
 )
+from tests.reached import often, reached
 
 NDCG = parse_metric("ndcg@10")
 
@@ -124,7 +125,26 @@ class TestParseLine:
     def test_refuses(self, line, part):
         assert part in error_of(parse_line, line)
 
-    @given(st.text())
+    LIMITS = st.sampled_from(["0.5", "5%", "off", "1e-9", "-1", "2", "nan", "x", ""])
+    WORDED = st.builds("{}={}".format, st.sampled_from([*WORDS, "tag", "mni"]), LIMITS)
+    LINES = st.builds(
+        lambda name, given, worded: " ".join([name, *given, *worded]),
+        st.sampled_from(
+            ["mrr", "ndcg@10", "P@5", "map(norm=min, rel=2)@10", "no_answer", "latency_p95", "nothing"]
+        ),
+        st.lists(LIMITS, max_size=1),
+        st.lists(WORDED, max_size=2),
+    )
+
+    @often(0.05)
+    @given(st.text() | LINES | LINES)
     def test_no_line_ends_in_another_error(self, line):
-        with contextlib.suppress(ThresholdError):
-            parse_line(line)
+        try:
+            threshold = parse_line(line)
+        except (ThresholdError, MetricError):
+            reached(None)
+            return
+        reached(threshold)
+        assert threshold.limits
+        for limit in threshold.limits.values():
+            assert limit is None or math.isfinite(limit.value)

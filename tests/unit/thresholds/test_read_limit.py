@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics.metrics import parse_metric
 from pytest_irmetrics.thresholds import WORDS, Limit, ThresholdError, read_limit
+from tests.reached import often, reached
 
 NDCG = parse_metric("ndcg@10")
 LATENCY = parse_metric("latency_p95")
@@ -184,7 +185,19 @@ class TestReadLimit:
     def test_refuses_an_integer_that_python_will_not_print(self):
         assert "a value of type int" in error_of(read_limit, NDCG, "min", 10**5000)
 
-    @given(st.text(), st.sampled_from(WORDS))
+    @often(0.1)
+    @given(
+        st.text()
+        | st.floats(-1, 2).map(str)
+        | st.integers(-1, 99).map("{}%".format)
+        | st.integers().map(str),
+        st.sampled_from(WORDS),
+    )
     def test_no_text_ends_in_another_error(self, text, word):
-        with contextlib.suppress(ThresholdError):
-            read_limit(NDCG, word, text)
+        try:
+            limit = read_limit(NDCG, word, text)
+        except ThresholdError:
+            reached(None)
+            return
+        if reached(limit is not None):
+            assert math.isfinite(limit.value)
