@@ -38,6 +38,7 @@ _LFS = b"version https://git-lfs.github.com/spec/"
 _MAX_POINTER = 1024  # bytes, by the specification of Git LFS
 _MAX_LINKS = 8
 _FOLDER, _LINK, _SUBMODULE = "040000", "120000", "160000"
+_ID_LENGTHS = (40, 64)  # of SHA-1 and SHA-256
 _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
 _RENAMES = ("-z", "-M50%", "--name-status", *_NO_PROGRAMS)
 _FORMAT = "--format=%H%x09%ct%x09%P%x09%s"
@@ -81,6 +82,7 @@ class Repository:
         top = GitProgram(folder).run("rev-parse", "--show-toplevel")
         self.top = Path(os.fsdecode(top.removesuffix(b"\n")))
         self._git = GitProgram(self.top)
+        self._listings: dict[tuple[str, str], dict[str, Entry]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -183,16 +185,26 @@ class Repository:
     def entry(self, commit: str, path: str) -> Entry | None:
         """Return a commit's entry at a path, links followed to what they lead to; None where there is nothing."""
         for _ in range(_MAX_LINKS):
-            found = self._tree(commit, [path])
-            if not found:
+            found = self._listed(commit, posixpath.dirname(path)).get(path)
+            if found is None:
                 return None
-            if found[0].mode != _LINK:
-                return found[0]
-            target = os.fsdecode(self.read(found[0].oid))
+            if found.mode != _LINK:
+                return found
+            target = os.fsdecode(self.read(found.oid))
             path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
             if path.startswith(("../", "/")):
                 return None
         return None
+
+    def _listed(self, commit: str, folder: str) -> dict[str, Entry]:
+        """Return what a folder of a commit holds, by path; read once, as long as the commit is given by its id."""
+        key = commit, folder
+        found = self._listings.get(key)
+        if found is None:
+            found = {entry.path: entry for entry in self.entries(commit, folder, recursive=False)}
+            if len(commit) in _ID_LENGTHS:
+                self._listings[key] = found
+        return found
 
     def submodule_of(self, commit: str, path: str) -> Entry | None:
         """Return the submodule that a path lies in, with the commit of it that this one names as its `oid`; or None."""

@@ -29,7 +29,7 @@ def add_since(
     if isinstance(then, SinceReport):
         report = then
     else:
-        failed = {(verdict.metric, verdict.tag) for verdict in result.verdicts if verdict.failed}
+        failed = {(one.metric, one.tag) for one in result.verdicts if one.failed and one.word == "max_drop"}
         report = what_is_accepted(result.evaluation, stored, result.gates, then, failed)
     if report.is_told_first:
         if item.settings.accept == "fail" and not item.settings.update:
