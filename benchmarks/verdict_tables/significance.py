@@ -7,6 +7,7 @@ import statistics
 
 from verdict_tables.common import VARIANTS, compared, golden_set, rankings, sample, seeded, show
 
+from pytest_irmetrics import GoldenSet
 from pytest_irmetrics.comparison import MIN_CHANGED
 
 SIZES = (10, 30, 100, 225)
@@ -16,8 +17,8 @@ LEVEL = 0.05
 
 
 def likely(change):
-    """Whether a failure says that other queries likely fell too."""
-    return change.changed >= MIN_CHANGED and change.p_value < LEVEL
+    """Whether a failure says that the mean over other queries likely fell too."""
+    return change.judged(0.01) == "worse"
 
 
 def significance(trials):
@@ -53,4 +54,24 @@ def significance(trials):
         ],
         rows,
     )
+    lost_queries(trials)
     return missed
+
+
+def lost_queries(trials):
+    """Of a change that loses a share of the queries altogether: how often the interval is shown, and holds the truth."""
+    rows, count = [], int(TRIALS * trials)
+    for share in (0.01, 0.03, 0.05, 0.1):
+        for n in SIZES:
+            chance, held = seeded("lost", n, share), []
+            golden = GoldenSet.from_judgments({f"q{query}": {"d": 1} for query in range(n)})
+            before = dict.fromkeys(golden.queries, ("d",))
+            for _ in range(count):
+                now = {query_id: ("x",) if chance.random() < share else ("d",) for query_id in before}
+                change = compared(golden, before, now, [METRIC])[METRIC]
+                if change.changed >= MIN_CHANGED:
+                    held.append(change.interval[0] <= -share <= change.interval[1])
+            rows.append([f"{share:.0%}", n, len(held) / count, statistics.fmean(held) if held else math.nan])
+    show(
+        "A share of the queries lost altogether", ["lost", "queries", "interval shown", "and holds it"], rows
+    )

@@ -238,7 +238,7 @@ def gain_details(change: MetricChange, noise: RunNoise | None) -> Iterator[str]:
     """Say what a rise that ``min_gain`` asks for is made of."""
     yield _counts(change)
     if noise is not None and noise.deviation > 0:
-        yield _noise(noise, noise.margin)
+        yield _noise(noise)
     elif change.interval is not None and change.changed >= MIN_CHANGED:
         low, high = change.interval
         yield (
@@ -303,13 +303,15 @@ def _drop_details(regression: Regression) -> Iterator[str]:
         yield from _generality(regression)
 
 
-def _noise(noise: RunNoise, allowed: float) -> str:
-    limit = score_text(allowed + noise.margin, allowed)
+def _noise(noise: RunNoise, limit: float | None = None) -> str:
+    """Say how much a mean varies from run to run, and beyond which fall it fails with this ``limit``."""
     text = (
-        f"From run to run the difference varies by {score_text(noise.deviation)} (standard deviation): with "
-        f"{answers_asked(noise)} a fall fails beyond {limit}."
+        f"With {answers_asked(noise)} the difference varies by {score_text(noise.deviation)} from run to run (standard "
+        "deviation)"
     )
-    return f"{text} Least stable: {', '.join(noise.unstable[:3])}." if noise.unstable else text
+    if limit is not None:
+        text += f": a fall fails beyond {score_text(limit + noise.margin, limit)}"
+    return f"{text}. Least stable: {', '.join(noise.unstable[:3])}." if noise.unstable else f"{text}."
 
 
 def answers_asked(noise: RunNoise) -> str:

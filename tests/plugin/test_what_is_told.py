@@ -237,8 +237,8 @@ def test_a_drop_that_differs_from_run_to_run_is_not_called_exact(project, monkey
     result = project.run("--ir-baseline", "--ir-repeat=2")
     result.assert_outcomes(failed=1)
     text = result.stdout.str()
-    assert "From run to run the difference varies by" in text
-    assert "This drop is exact" not in text
+    assert "With 2 answers a query on each side the difference varies by" in text
+    assert "Exact for these two runs" not in text
     assert "  The mean over other queries drawn like these likely fell too (" in text
     # A baseline of one answer a query would know nothing of how they differ.
     assert "--ir-baseline-update --ir-repeat=2" in text
