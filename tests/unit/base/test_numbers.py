@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_irmetrics.base.numbers import MINUS, finite, read_number, score_text, signed_text
+from pytest_irmetrics.base.numbers import MINUS, finite, read_number, score_text, signed_text, weight_advice
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,13 @@ from pytest_irmetrics.base.numbers import MINUS, finite, read_number, score_text
         (0.5, [float("nan"), float("inf")], "0.5000"),
         (1e300, [], "1e+300"),
         (1234567891.0, [1234567892.0], "1234567891"),
+        (1e9, [], "1e+09"),
+        (999_999_999.0, [], "999999999.0000"),
+        (1234567891.0, [], "1.23457e+09"),
+        (0.5, [1e9], "0.5"),
+        (-1e12, [], f"{MINUS}1e+12"),
+        (1.0, [1.0 + 9e-10], "1.0000"),
+        (1.0, [1.0 - 3e-9], "1.000000000"),
     ],
 )
 def test_a_number_never_prints_like_one_it_differs_from(value, against, shown):
@@ -50,6 +57,7 @@ def test_printed_numbers_stand_in_the_order_of_the_real_ones(first, second):
 def test_digits_can_be_fewer():
     assert score_text(12.34, digits=1) == "12.3"
     assert score_text(12.34, 12.33, digits=1) == "12.34"
+    assert signed_text(0.5, digits=2) == "+0.50"
 
 
 @pytest.mark.parametrize(
@@ -90,3 +98,13 @@ def test_takes_finite_numbers_alone():
     assert [finite(value) for value in (1, 0.5, True, float("nan"), float("inf"), "1", None)] == [
         1, 0.5, None, None, None, None, None,
     ]  # fmt: skip
+
+
+def test_says_which_weights_can_be_used():
+    assert weight_advice(None) == weight_advice(0) == weight_advice(2e9) == weight_advice(-1e-301)
+    assert weight_advice(None) == "Write a number above 0 and up to 1,000,000,000."
+    assert (
+        weight_advice(1e-301)
+        == "Write a number above 0, such as 1e-300 or greater: nearer to 0, sums lose it."
+    )
+    assert weight_advice(1e-300) == weight_advice(None)
