@@ -152,6 +152,10 @@ def left_out(tree):
             yield node
         elif isinstance(node, ast.Call) and ast.unparse(node.func) == "cast":
             yield node.args[0]
+        elif (isinstance(node, ast.Call) and ast.unparse(node.func) == "TypeVar") or (
+            isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal"
+        ):
+            yield node
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"cut", "quote"}:
             yield from node.args[1:]  # how many characters of a text are shown
 
