@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.analysis.evaluation_notes import xfail_reason
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
+from pytest_irmetrics.gates.wording import one_sided
 from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.comparison import Comparison, LabelChange
+    from pytest_irmetrics.comparison import Comparison, LabelChange, LabelPart
     from pytest_irmetrics.thresholds import Gates
 
 _MAX_CHANGES = 5
@@ -98,19 +99,7 @@ def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
     labels = comparison.changed_labels()
     if not labels:
         return
-    moved = [
-        f"{metric.name} {signed_text(by_labels + change.delta)} = {signed_text(by_labels)} labels {signed_text(change.delta)} retriever"
-        for metric in comparison.now.metrics
-        if metric.kind == "ranking"
-        and (by_labels := comparison.labels_delta(metric)) is not None
-        and abs(by_labels) > TOLERANCE
-        and (change := comparison.change(metric))
-    ]
-    effect = (
-        f" By today's {joined(labels)}: {'; '.join(moved)}. Only the retriever's part is gated."
-        if moved
-        else " Its means do not move through that."
-    )
+    effect = _effect(comparison, labels)
     changes, weights = comparison.label_changes, comparison.weight_changes
     changed, listing = [], []
     if changes:
@@ -132,6 +121,25 @@ def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
         f"{lead[0].upper()}{lead[1:]} changed since {against} was stored, so it was scored anew under today's.{effect} "
         f"Changed: {'; '.join(listing)}."
     )
+
+
+def _effect(comparison: Comparison, labels: Sequence[LabelPart]) -> str:
+    """Say how the means moved by the stored labels and by today's; or that one run's documents alone were judged since."""
+    stored = comparison.under_stored_labels
+    moved = [
+        f"{metric.name} {signed_text(stored.change(metric).delta)} and {signed_text(comparison.change(metric).delta)}"
+        f" (the labels alone {signed_text(by_labels)})"
+        for metric in comparison.now.metrics
+        if stored is not None
+        and metric.kind == "ranking"
+        and (by_labels := comparison.labels_delta(metric)) is not None
+        and abs(by_labels) > TOLERANCE
+    ]
+    if not moved:
+        return " Its means do not move through that."
+    if comparison.judged_since.one_sided is not None:
+        return f" {one_sided(comparison.judged_since)}"
+    return f" By the stored {joined(labels)} and by today's: {'; '.join(moved)}. A `max_drop` looks at both."
 
 
 def _judgment_change(comparison: Comparison, change: LabelChange) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.slices import on_main_slice
-from pytest_irmetrics.analysis.trust import on_unjudged
+from pytest_irmetrics.analysis.unjudged import on_unjudged, possible_cause
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
 from pytest_irmetrics.evaluation import NoQueryError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.analysis.kind_of_change import KindOfChange
     from pytest_irmetrics.analysis.selftest import Selftest
+    from pytest_irmetrics.analysis.unjudged import Unjudged
     from pytest_irmetrics.comparison import Comparison, MetricChange
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Verdict
@@ -211,11 +213,30 @@ class ItemResult:
         if kind is not None and sign is not None:
             # What the queries have in common is in its sentence.
             return kind._replace(sentences=said if sign.name else (said[0], *in_slice, *said[1:]))
-        unjudged = tuple(on_unjudged(self.comparison, metric))
-        if not in_slice and not unjudged:
+        unjudged = self.unjudged
+        on_them = () if unjudged is None else tuple(on_unjudged(self.comparison, metric, unjudged))
+        if not in_slice and not on_them:
             return kind
-        word = "unjudged" if unjudged else "one_slice" if kind is None else kind.kind
-        return KindOfChange(word, (*in_slice, *said, *unjudged))
+        word = "one_slice" if kind is None else kind.kind
+        if unjudged is not None and (unjudged.more or kind is None):
+            word = "unjudged"
+        return KindOfChange(word, (*in_slice, *said, *on_them))
+
+    @cached_property
+    def unjudged(self) -> Unjudged | None:
+        """The unjudged documents that a failed fall may come from; None where their judgments would not decide it."""
+        metric = self.leading_metric
+        if not self.fell or self.comparison is None or metric is None:
+            return None
+        return possible_cause(self.comparison, metric)
+
+    def needs_judgments(self, kind: KindOfChange | None) -> bool:
+        """Whether the documents of both runs should be judged before anybody decides on a failed fall of this kind."""
+        if not self.fell or self.comparison is None:
+            return False
+        if self.comparison.judged_since.one_sided is not None:
+            return True
+        return self.unjudged is not None and (kind is None or kind.sign is None)
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         states = {

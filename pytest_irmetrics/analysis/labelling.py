@@ -1,4 +1,4 @@
-"""Choose the documents to judge next: unjudged ones whose judgment would change a metric's mean most."""
+"""Choose the documents to judge next: those on which a metric's mean hangs most, or the difference between two runs."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ class Unjudged:
     """How much its rank adds to the metric's mean if it is relevant; see `pool`."""
     ranks: tuple[int | None, ...]
     """Its rank in each run, from 1, the best of the run's repeats; None where the run does not return it."""
+    settles: bool = True
+    """Whether its judgment moves one of several runs further than another."""
 
     @property
     def rank(self) -> int:
@@ -44,7 +46,7 @@ class Pool:
     """The pooled results of some runs for a golden set, down to a metric's cut-off."""
 
     unjudged: tuple[Unjudged, ...]
-    """The most influential first."""
+    """In the order in which to judge them."""
     returned: int
     """How many pairs of query and document were returned, judged or not."""
     unpaired: tuple[tuple[str, ...], ...]
@@ -52,21 +54,25 @@ class Pool:
 
 
 def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
-    """Find the unjudged documents in runs, and order them by their influence on a metric's mean.
+    """Find the unjudged documents in runs, in the order in which to judge them.
 
-    The influence of a document d on the mean of a metric M, of a query q with weight w and judgments J, is
+    What a document d is worth to the mean of a metric M in one run, of a query q with weight w and judgments J, is
 
         w / Σw · |M(J + d, ranking) − M(J + d, ranking with d replaced by an unknown document)|,
 
     where J + d grades d as the best document of the query: what the rank of d is worth if d is relevant. It is the
-    average over a run's repeats, and the largest of the runs. Not M(J + d) − M(J): under that a document directly below
-    the only relevant one has no influence on NDCG, and one at the last rank a great deal, through the ideal ranking.
+    average over a run's repeats. Not M(J + d) − M(J): under that a document directly below the only relevant one has no
+    worth on NDCG, and one at the last rank a great deal, through the ideal ranking.
+
+    The influence of a document is the largest of what it is worth in the runs, and the documents with the most influence come
+    first. So those of several runs are in turn by rank, and none of the runs is favoured. Last come those that settle nothing
+    between the runs: all that answer the query return them at one rank.
 
     Documents below the metric's cut-off, forbidden ones, chunks of documents that are judged by passage, and those of
-    queries that are in no mean (`no_answer`, `xfail`) are left out, and so is what has no influence. Equals are in the
-    order of the ranks and of the file.
+    queries that are in no mean (`no_answer`, `xfail`) are left out, and so is what is worth nothing in any run. Equals are in
+    the order of the ranks and of the file.
     """
-    found: dict[tuple[str, str], list[float]] = {}
+    worth: dict[tuple[str, str], list[float]] = {}
     ranks: dict[tuple[str, str], list[int | None]] = {}
     seen: set[tuple[str, str]] = set()
     unpaired = []
@@ -92,18 +98,31 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
         [without] = scorer.columns((one.judgments for one in candidates), (one.without for one in candidates))
         for one, high, low in zip(candidates, with_it, without, strict=True):
             key = one.query.id, one.ranking[one.rank - 1]
-            worth = abs((high or 0.0) - (low or 0.0)) * one.query.weight / one.repeats
-            found.setdefault(key, [0.0] * len(runs))[number] += worth
+            added = abs((high or 0.0) - (low or 0.0)) * one.query.weight / one.repeats
+            worth.setdefault(key, [0.0] * len(runs))[number] += added
             of_runs = ranks.setdefault(key, [None] * len(runs))
             of_runs[number] = min(one.rank, of_runs[number] or one.rank)
-    unjudged = [
-        Unjudged(golden.queries[query_id], doc_id, max(worths) / total, tuple(ranks[query_id, doc_id]))
-        for (query_id, doc_id), worths in found.items()
-        if max(worths) / total > TOLERANCE
-    ]
-    order = {query_id: place for place, query_id in enumerate(golden.queries)}
-    unjudged.sort(key=lambda one: (-round(one.influence, 12), one.rank, order[one.query.id], one.doc_id))
-    return Pool(tuple(unjudged), len(seen), tuple(unpaired))
+    missing = [frozenset(ids) for ids in unpaired]
+    places = {query_id: place for place, query_id in enumerate(golden.queries)}
+    found = []
+    for (query_id, doc_id), worths in worth.items():
+        influence = max(worths) / total
+        if influence > TOLERANCE:
+            compared = [one for one, ids in zip(worths, missing, strict=True) if query_id not in ids]
+            settles = len(runs) == 1 or max(compared) - min(compared) > TOLERANCE * total
+            found.append(
+                Unjudged(golden.queries[query_id], doc_id, influence, tuple(ranks[query_id, doc_id]), settles)
+            )
+    found.sort(
+        key=lambda one: (
+            not one.settles,
+            -round(one.influence, 12),
+            one.rank,
+            places[one.query.id],
+            one.doc_id,
+        )
+    )
+    return Pool(tuple(found), len(seen), tuple(unpaired))
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,9 +280,18 @@ def runs_of_golden_set(
         raise CommandError(
             "--test says whose run of a JSON report is wanted. Name the report: --run REPORT.json."
         )
+    yield from baselines_of_golden_set(file, directory)
+
+
+def baselines_of_golden_set(
+    file: Path, directory: str, without: Sequence[str] = ()
+) -> Iterator[tuple[str, Run]]:
+    """Yield the baselines of a golden set but those in the files `without`, each with a name for messages."""
     for stored in baselines_of_project(file, directory):
         named = stored.golden_file_named()
         if named is not None and not is_same_file(named, file):
+            continue
+        if any(is_same_file(stored.path, Path(path)) for path in without):
             continue
         try:
             run = stored.read()

@@ -32,6 +32,7 @@ from pytest_irmetrics.cli.command_line import (
 )
 from pytest_irmetrics.cli.inputs import (
     STANDARD,
+    baselines_of_golden_set,
     no_run_message,
     print_about,
     readable_file,
@@ -70,13 +71,16 @@ def add(commands: Commands) -> None:
         description=(
             "Print the returned documents that the golden set does not judge, those on which its mean hangs most "
             "first: a document counts for what its rank would be worth if it were as good as the query's best, times "
-            "the query's share of the weight. The rankings are those of the baselines of this golden set, found in "
-            "its project, or of the runs that --run names. With --append, --judge or --from the "
+            "the query's share of the weight. The rankings are those of the baselines of this golden set, found in its "
+            "project, and of the run that --run names; several that --run names stand for themselves. Of several runs, "
+            "what all return at one rank comes last, as it settles nothing between them. "
+            "With --append, --judge or --from the "
             "judgments go into FILE, of which everything else stays as it is, comments and layout too; a document that "
             "is judged already is never changed. As FILE, - is YAML on standard input, which then goes to standard output."
         ),
         examples="""
 pytest-irmetrics label golden/faq.yaml
+pytest-irmetrics label golden/faq.yaml --run report.json
 pytest-irmetrics label golden/faq.yaml --run bm25.run --run dense.run --limit 50
 pytest-irmetrics label golden/faq.yaml --out todo.csv
 pytest-irmetrics label golden/faq.yaml --from todo.csv
@@ -96,7 +100,7 @@ pytest-irmetrics label golden/faq.yaml --out - | column -s, -t
         action="append",
         default=[],
         metavar="RUN",
-        help="a baseline, a JSON report, or a TREC run, in place of the baselines (repeatable)",
+        help="a baseline, a JSON report, or a TREC run: one is pooled with the baselines, several stand for themselves",
     )
     add_test_option(which)
     which.add_argument(
@@ -194,6 +198,9 @@ def _label_file(options: argparse.Namespace) -> int:
     golden = GoldenSet.load(options.path, custom_metrics=options.metric, shown=options.file)
     options.queries = [_find_query(golden, query_id, options.file).id for query_id in options.queries]
     runs = dict(runs_of_golden_set(Path(options.file), options.stored, options.tests, options.baseline_dir))
+    if len(options.stored) == 1:
+        beside = baselines_of_golden_set(Path(options.file), options.baseline_dir, options.stored)
+        runs = {**dict(beside), **runs}
     if options.csv_file is not None:
         with readable_file(options.csv_file) as path:
             judgments = label_csv.read(path, options.csv_file, golden)
@@ -204,6 +211,12 @@ def _label_file(options: argparse.Namespace) -> int:
         return _append_passages(golden, options)
     if not runs:
         raise CommandError(f"{options.file}: {no_run_message(options.baseline_dir)}")
+    if len(options.stored) == len(runs) == 1 and options.append is None:
+        print_escaped(
+            f"note: {options.file}: No other run is at hand to pool with {options.stored[0]}. Name the one that it is compared "
+            "with, too (--run): judging one run's documents alone favours that run.",
+            sys.stderr,
+        )
     found = pool(golden, list(runs.values()), options.by)
     wanted = [one for one in found.unjudged if not options.queries or one.query.id in options.queries]
     top = wanted[: options.limit]
@@ -264,7 +277,8 @@ def _list_lines(
         f"{'is' if count == 1 else 'are'} not judged."
     )
     if len(top) < count:
-        heading += f" The {len(top)} on which it hangs most (--limit {min(count, 5 * len(top))} shows more):"
+        first = "to judge first" if len(names) > 1 else "on which it hangs most"
+        heading += f" The {len(top)} {first} (--limit {min(count, 5 * len(top))} shows more):"
     yield from screen.wrapped(heading)
     if not top:
         return

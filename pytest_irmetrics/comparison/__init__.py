@@ -1,6 +1,7 @@
 """Compare two evaluations of one golden set: which queries pair, how far each metric moved, which documents moved."""
 
 from pytest_irmetrics.comparison.comparison import Comparison, LabelChange, LabelPart, compare
+from pytest_irmetrics.comparison.judged_since import JudgedSince
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED, MetricChange
 from pytest_irmetrics.comparison.moves import Move, moves
 from pytest_irmetrics.comparison.run_noise import RunNoise
@@ -9,6 +10,7 @@ from pytest_irmetrics.comparison.slices import SliceFall, joint_intervals, main_
 __all__ = [
     "MIN_CHANGED",
     "Comparison",
+    "JudgedSince",
     "LabelChange",
     "LabelPart",
     "MetricChange",

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
 
+from pytest_irmetrics.comparison.judged_since import count_judged_since
 from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.moves import moves
 from pytest_irmetrics.comparison.run_noise import measure_run_noise
@@ -19,6 +20,7 @@ from pytest_irmetrics.retrieval.passages import passages_when_stored
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_irmetrics.comparison.judged_since import JudgedSince
     from pytest_irmetrics.comparison.moves import Move
     from pytest_irmetrics.comparison.run_noise import RunNoise
     from pytest_irmetrics.golden import Query
@@ -175,6 +177,12 @@ class Comparison:
                 if answer.judgments.get(doc_id) != query.judgments.get(doc_id)
             ]
         )
+
+    @cached_property
+    def judged_since(self) -> JudgedSince:
+        """What was judged since the baseline was stored, of the documents that one of the two runs alone returns."""
+        new = {(change.query_id, change.doc_id) for change in self.label_changes if change.before is None}
+        return count_judged_since(self.now, self.baseline, new)
 
     @cached_property
     def weight_changes(self) -> tuple[str, ...]:

@@ -158,7 +158,6 @@ class BaselineJudge:
         passed = not regression.failed or (
             p is not None and regression.significance is not None and p >= regression.significance
         )
-        today = self._comparison.change(gate.metric, gate.tag)
         lost = [-change.weighted_differences[query_id] for query_id in queries] if is_drop else []
         total = math.fsum(lost)
         return verdict_on(
@@ -166,7 +165,7 @@ class BaselineJudge:
             "passed" if passed else "failed",
             wording.regression(regression, self._against, labels, p, len(self._adjusted)),
             queries=queries,
-            details=[*wording.regression_details(regression, today, labels)],
+            details=[*wording.regression_details(regression, self._comparison, labels)],
             limit=regression.allowed,
             shares=[cost / total for cost in lost],
             as_stored=as_stored,

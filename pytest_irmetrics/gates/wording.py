@@ -13,7 +13,7 @@ from pytest_irmetrics.comparison import MIN_CHANGED, main_slice
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.comparison import Comparison, LabelPart, MetricChange, RunNoise
+    from pytest_irmetrics.comparison import Comparison, JudgedSince, LabelPart, MetricChange, RunNoise
     from pytest_irmetrics.comparison.stored_means import WrongMean
     from pytest_irmetrics.evaluation import NoQueryError
     from pytest_irmetrics.gates.regression import Regression
@@ -278,24 +278,27 @@ def _p_value(p: float, *against: float) -> str:
 
 
 def regression_details(
-    regression: Regression, today: MetricChange, labels: Sequence[LabelPart]
+    regression: Regression, comparison: Comparison, labels: Sequence[LabelPart]
 ) -> Iterator[str]:
-    """Say what a regression is made of and what it shows; ``today`` and ``labels`` of one under the stored labels."""
-    word, change = regression.gate.word, regression.change
+    """Say what a regression shows; ``comparison`` is that under today's labels, and ``labels`` of one under the stored ones."""
+    gate, change = regression.gate, regression.change
     if labels:
-        if word == "max_drop":
-            yield _shares_of_drop(change.baseline, today.now, change.delta, labels)
-        yield _under_todays(word, today, labels)
-    if word == "max_drop":
+        yield from _under_both(regression, comparison, labels)
+    elif gate.word == "max_drop":
+        by_labels = comparison.labels_delta(gate.metric, gate.tag)
+        if by_labels is not None and abs(by_labels) > TOLERANCE:
+            then, stored = (change.baseline or 0.0) - by_labels, comparison.under_stored_labels
+            parts = comparison.changed_labels(gate.tag)
+            if comparison.judged_since.one_sided is not None:
+                yield one_sided(comparison.judged_since)
+            elif stored is not None:
+                yield _by_both(then, stored.change(gate.metric, gate.tag), change, parts)
+    if gate.word == "max_drop":
         yield from _drop_details(regression)
 
 
 def _drop_details(regression: Regression) -> Iterator[str]:
     change, noise = regression.change, regression.noise
-    labels = regression.comparison.labels_delta(change.metric, change.tag)
-    if labels is not None and abs(labels) > TOLERANCE:
-        then = (change.baseline or 0.0) - labels
-        yield _shares_of_drop(then, change.now, change.delta, regression.comparison.changed_labels())
     yield _counts(change)
     if noise is not None:
         yield _noise(noise, regression.allowed)
@@ -361,30 +364,43 @@ def _under_stored(labels: Sequence[LabelPart], against: str) -> str:
     return f"Under the {joined(labels)} that {were} stored with {against}, "
 
 
-def _shares_of_drop(
-    then: float | None, now: float | None, retriever: float, labels: Sequence[LabelPart]
+def _under_both(regression: Regression, comparison: Comparison, labels: Sequence[LabelPart]) -> Iterator[str]:
+    """Say how a fall under the stored labels looks under today's, and why that does not count."""
+    gate, change = regression.gate, regression.change
+    if comparison.judged_since.one_sided is not None:
+        yield one_sided(comparison.judged_since)
+        return
+    today = comparison.change(gate.metric, gate.tag)
+    if not today.n:
+        yield f"By today's {joined(labels)}, which the table goes by, there is nothing to compare."
+    elif gate.word == "max_drop":
+        yield _by_both(change.baseline, change, today, labels)
+    else:
+        yield f"By today's {joined(labels)}, which the table goes by, {len(today.lost) or 'none'} did."
+    yield accept_or_take_back(labels)
+
+
+def _by_both(
+    then: float | None, stored: MetricChange, today: MetricChange, labels: Sequence[LabelPart]
 ) -> str:
-    """Divide the way of a mean since the baseline was stored between the retriever and the changed labels."""
-    by_labels = (now or 0.0) - (then or 0.0) - retriever
-    article = "a " if tuple(labels) == ("relevance level",) else ""
+    """Say how far a mean moved since the baseline was stored: by the stored labels, and by today's."""
     return (
-        f"From {score_text(then, now)} when it was stored to {score_text(now, then)} today: {signed_text(retriever)} is the "
-        f"retriever's doing, {signed_text(by_labels)} that of {article}changed {joined(labels)}. Only the retriever's part is gated."
+        f"From {score_text(then, today.now)} when it was stored to {score_text(today.now, then)} today: by the stored "
+        f"{joined(labels)} {signed_text(stored.delta)}, by today's {signed_text(today.delta)}. Both are gated."
     )
 
 
-def _under_todays(word: str, today: MetricChange, labels: Sequence[LabelPart]) -> str:
-    """Say how a fall under the stored labels looks under today's, and why that does not count."""
-    if today.n and word == "max_lost":
-        seen = f"{len(today.lost) or 'none'} did"
-    elif today.n and abs(today.delta) <= TOLERANCE:
-        seen = "the retriever moved nothing"
-    elif today.n:
-        moved = f"{score_text(today.baseline, today.now)} to {score_text(today.now, today.baseline)}"
-        seen = f"the retriever moved it from {moved}"
-    else:
-        seen = "there is nothing to compare"
-    return f"By today's {joined(labels)}, which the table goes by, {seen}. {accept_or_take_back(labels)}"
+def one_sided(judged: JudgedSince) -> str:
+    """Say that one run's documents alone were judged since the baseline was stored, so that today's judgments favour it."""
+    one, other = (
+        ("today's run", "the baseline") if judged.one_sided == "now" else ("the baseline", "today's run")
+    )
+    few, many = sorted((judged.now, judged.baseline), key=lambda side: side.judged_since)
+    return (
+        f"The new judgments are of one side: {many.judged_since:,} of the documents that {one} alone returns were judged since "
+        f"the baseline was stored, and {few.judged_since or 'none'} of the {few.returned:,} that {other} alone does. That favours {one}, so today's "
+        "judgments do not tell which is better. Judge both."
+    )
 
 
 def accept_or_take_back(labels: Sequence[LabelPart]) -> str:

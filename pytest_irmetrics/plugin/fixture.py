@@ -280,7 +280,7 @@ class IRMetrics:
             add_since(item, result, self._then, None if settings.update else baseline)
         add_notes(item, result, self._corpus)
         # Here and not when the test is through, where a metric of the user's that raises would end pytest itself.
-        report = item_report(item, result)
+        report = item_report(item, result, file)
         if (
             not now.errors
         ):  # after the report is made, so that a hook changes nothing in it or in what is stored

@@ -17,7 +17,7 @@ from pytest_irmetrics.evaluation import Evaluation, judged_metrics, read_metrics
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.plugin.collected_tests import class_names, item_name
 from pytest_irmetrics.plugin.marks import GoldenParameter, MarkError, marked_thresholds, nearest_marks
-from pytest_irmetrics.run.baseline import baseline_path
+from pytest_irmetrics.run.baseline import baseline_path, golden_set_named, list_baselines
 from pytest_irmetrics.thresholds import BY_DEFAULT, Gates, Threshold, resolve
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from pytest_irmetrics.plugin.session import GatingSession
     from pytest_irmetrics.plugin.settings import Settings
     from pytest_irmetrics.retrieval import Retrieved
+
+
+_LABEL_REPORT = "run.json"
+"""The file that the commands to judge documents write today's run to."""
 
 
 class GatedItem:
@@ -214,6 +218,38 @@ class GatedItem:
         return shlex.join(
             ["pytest", self.session.shown(self.node.path) + name, *options, *self._options_of_call()]
         )
+
+    def label_commands(self, golden: GoldenSet, metric: Metric | None, other: str) -> list[str]:
+        """Return the commands that list what to judge of this run and of the one in the file `other`; none without files.
+
+        The first writes this run to a file, where this call does not do so anyway.
+        """
+        from pytest_irmetrics.reports.output import parse  # noqa: PLC0415 - only a failure has commands
+
+        config = self.node.config
+        if golden.path is None or not other:
+            return []
+        written = parse(config.getoption("ir_report") or (), config.invocation_params.dir)
+        report = next((self.session.shown(one.path) for one in written if one.format == "json"), None)
+        label = ["pytest-irmetrics", "label", self.session.shown(golden.path)]
+        if not self._is_found_by_label(other):
+            label += ["--run", other]
+        label += ["--run", report or _LABEL_REPORT]
+        if report is not None and len(self.node.session.items) > 1:
+            label += ["--test", self.node.nodeid]
+        if metric is not None and metric.name != "ndcg@10":
+            label += ["--by", metric.name]
+        write = [] if report is not None else [self.command(f"--ir-report=json:{_LABEL_REPORT}")]
+        return [*write, shlex.join(label)]
+
+    def _is_found_by_label(self, other: str) -> bool:
+        """Whether a run is the only baseline of its golden set here, which the command `label` pools with a run that is named."""
+        path = self.baseline_file
+        if other != self.session.shown(path):
+            return False
+        golden_set = golden_set_named(path)
+        stored = [one for one in list_baselines(path.parent.parent) if golden_set_named(one) == golden_set]
+        return stored == [path] and self.settings.baseline_dir == "ir_baselines"
 
     def _options_of_call(self) -> list[str]:
         """Return the options of this pytest call that set how a test is asked and judged."""

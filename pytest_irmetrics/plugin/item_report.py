@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.item_report import Curve
 
 
-def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
-    """Build the ItemReport that travels to the controller on the item's test report."""
+def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -> ItemReport:
+    """Build the ItemReport that travels to the controller on the item's test report.
+
+    `baseline_shown` is the path, as messages show it, of the run that it was compared with, if it was read from a file.
+    """
     against = result.against
     own = against == OWN_BASELINE
     config, settings = item.node.config, item.settings
@@ -58,6 +61,9 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
         run=text if reporting else None,
         against=against,
         look=item.command(*(["--ir-baseline"] if own else [])),
+        judge=item.label_commands(golden, result.leading_metric, baseline_shown)
+        if result.needs_judgments(kind) and not settings.only_queries
+        else [],
         accept=item.command("--ir-baseline-update") if own and result.acceptable else None,
         depth=result.evaluation.depth,
         only_queries=bool(settings.only_queries),

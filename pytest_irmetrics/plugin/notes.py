@@ -13,8 +13,8 @@ from pytest_irmetrics.analysis.trust import (
     on_averages,
     on_passed_drops,
     on_run_noise,
-    on_unjudged,
 )
+from pytest_irmetrics.analysis.unjudged import on_judged_alone, on_unjudged, possible_cause, scenarios
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.marks import GoldenParameter
@@ -88,6 +88,7 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
         undecided = list(on_undecided_falls(comparison, gates, result.verdicts)) if result.mean_fell else []
         result.notes += undecided
         if wants_hints:
+            result.hints += _on_judgments(result, comparison)
             result.hints += on_run_noise(comparison, result.verdicts)
             if not undecided and not item.settings.only_queries:  # then no mean is judged
                 result.hints += on_tolerance(comparison, gates)
@@ -127,13 +128,25 @@ def _add_notes_on_comparison(result: ItemResult, comparison: Comparison, against
     result.notes += edits
     result.quiet_notes += edits
     if leading is not None and _needs_judgments(result, comparison.change(leading).delta):
-        result.notes += on_unjudged(comparison, leading)
+        result.notes += on_unjudged(comparison, leading, possible_cause(comparison, leading))
     if leading is not None and not result.mean_fell:
         gated = [gate.tag for gate in gates.with_word("max_drop") if gate.tag and gate.metric == leading]
         result.notes += hidden_slices(comparison, leading, gated)
     result.notes += on_passed_drops(comparison, result.verdicts)
     if result.failed:
         result.notes += on_averages(comparison)
+
+
+def _on_judgments(result: ItemResult, comparison: Comparison) -> Iterator[str]:
+    """Say what judged documents alone show, or, where that is said already, give the scenarios of the unjudged ones."""
+    metric = result.leading_metric
+    if metric is None or any(verdict.word == "ids" for verdict in result.verdicts):
+        return
+    found = result.unjudged if result.fell else possible_cause(comparison, metric)
+    if found is None:
+        yield from on_judged_alone(comparison, metric)
+    else:
+        yield scenarios(comparison, metric, found)
 
 
 def _needs_judgments(result: ItemResult, delta: float) -> bool:

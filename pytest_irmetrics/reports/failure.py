@@ -187,6 +187,10 @@ def _commands(item: ItemReport, failed: Sequence[VerdictReport], screen: Screen)
         separator = "=" if query.startswith("-") else " "
         option = f"--ir-query{separator}{shlex.quote(query)}"
         lines.append(screen.line(f"To look closer: {item.look} {option}"))
+    lines += [
+        screen.line(f"{'' if number else 'To judge both:':<16}{command}")
+        for number, command in enumerate(item.judge)
+    ]
     if item.accept is not None:
         lines.append(screen.line(f"To accept it:   {item.accept}"))
     return lines if len(lines) > 1 else []

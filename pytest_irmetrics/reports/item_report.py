@@ -208,6 +208,8 @@ class ItemReport:
     """What messages call the run that it was compared with."""
     look: str | None = None
     """The command that shows single queries in full, up to the query's id."""
+    judge: list[str] = field(default_factory=list)
+    """The commands that list the documents to judge before anybody decides on a fall; empty where judgments would not decide it."""
     accept: str | None = None
     """The command that stores today's run as the baseline."""
     depth: int | None = None

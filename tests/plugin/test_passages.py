@@ -281,7 +281,7 @@ class TestBaseline:
         result = stored.run("--ir-baseline")
         result.assert_outcomes(passed=1)
         assert "golden/faq.yaml:6 returns: handbook: the way back costs nothing 1 → 3" in said(result)
-        assert "labels 0.0000 retriever" in said(result)
+        assert "and 0.0000 (the labels alone " in said(result)
 
     def test_the_run_stands_in_for_the_retriever(self, stored):
         now = stored.run("--ir-report=json:report.json")

@@ -92,6 +92,22 @@ def test_several_runs_are_pooled_and_the_larger_influence_counts():
     assert pooled.returned == 4
 
 
+def test_what_all_runs_return_at_one_rank_settles_nothing_and_comes_last():
+    golden = GoldenSet.from_judgments({"a": {"r": 1}, "b": {"r": 1}})
+    before = {"a": ["same", "r", "x"], "b": ["y", "r"]}
+    now = {"a": ["same", "r", "z"], "b": ["r", "y"]}
+    influence = found(golden, before, now)
+    assert list(influence) == [("b", "y"), ("a", "x"), ("a", "z"), ("a", "same")]
+    assert influence["a", "same"] == influence["b", "y"]
+    assert list(found(golden, before))[:2] == [("a", "same"), ("b", "y")]
+
+
+def test_a_query_that_one_run_alone_answers_settles_nothing_and_comes_last():
+    golden = GoldenSet.from_judgments({"both": {"r": 1}, "one": {"r": 1}})
+    influence = found(golden, {"both": ["r", "u", "v"], "one": ["x"]}, {"both": ["r", "v", "u"]})
+    assert list(influence) == [("both", "u"), ("both", "v"), ("one", "x")]
+
+
 def test_repeats_are_averaged():
     golden = GoldenSet.from_judgments({"q": {"r": 1}})
     once, both = Run({"q": ["u"]}), Run.of({"q": Answer((("u",), ("r",)))})

@@ -89,7 +89,7 @@ class TestList:
         out, _ = label(capsys)
         assert out == "golden/faq.yaml: 0 of the 2 returned documents that ndcg@10 looks at are not judged.\n"
 
-    def test_option_run_pools_runs_in_place_of_the_baselines(self, capsys, folder):
+    def test_two_runs_are_pooled_in_place_of_the_baselines(self, capsys, folder):
         (folder / "one.run").write_text("refund Q0 a 1 3 x\nrefund Q0 b 2 2 x\n")
         (folder / "two.run").write_text("refund Q0 b 1 3 x\nopening\\u0020hours Q0 c 2 2 x\n")
         out, err = label(capsys, "--run", "one.run", "--run", "two.run")
@@ -103,6 +103,33 @@ class TestList:
         assert (
             err.count("note: one.run: 1 query was not asked, or in other words, and left out: opening hours")
             == 1
+        )
+
+    def test_one_run_is_pooled_with_the_baselines(self, capsys):
+        Run({"refund": ["n1", "d1"], "opening hours": ["d9"], "nothing": []}).save("now.json")
+        out, err = label(capsys, "--run", "now.json")
+        assert out.splitlines()[:8] == [
+            "golden/faq.yaml: 4 of the 6 returned documents that ndcg@10 looks at are not judged.",
+            "  rank 1: in ir_baselines/test_search/test_it[faq].json",
+            "  rank 2: in now.json",
+            "  influence  rank 1  rank 2  document  query",
+            "     0.3066       -       1  n1        refund: refund policy",
+            "     0.3066       1       -  u1        refund: refund policy",
+            "     0.1934       2       -  0123      opening hours",
+            "     0.1533       3       -  u2        refund: refund policy",
+        ]
+        assert err == ""
+
+    def test_a_baseline_that_is_named_is_not_pooled_with_itself(self, capsys):
+        assert label(capsys, "--run", "ir_baselines/test_search/test_it[faq].json").out == label(capsys).out
+
+    def test_a_run_with_none_to_pool_it_with_is_noted(self, capsys, folder):
+        (folder / "ir_baselines/test_search/test_it[faq].json").rename(folder / "now.json")
+        out, err = label(capsys, "--run", "now.json")
+        assert "3 of the 5 returned documents" in out
+        assert err == (
+            "note: golden/faq.yaml: No other run is at hand to pool with now.json. Name the one that it is compared with, "
+            "too (--run): judging one run's documents alone favours that run.\n"
         )
 
     def test_prints_json(self, capsys):
@@ -197,6 +224,7 @@ class TestCsv:
         text = GOLDEN.replace("id: refund", "id: +refund").replace("query: refund policy", "query: =SUM(A1)")
         (folder / FILE).write_text(text)
         Run({"+refund": ids}).save("a.run.json")
+        (folder / "ir_baselines/test_search/test_it[faq].json").unlink()
         label(capsys, "--run", "a.run.json", "--out", "todo.csv")
         rows = list(csv.reader(io.StringIO((folder / "todo.csv").read_text("utf-8-sig"))))[1:]
         assert [row[:3] for row in rows] == [

@@ -1,0 +1,72 @@
+"""Tell whose results were judged since the baseline was stored: both runs', or those of one run alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pytest_irmetrics.evaluation import Evaluation
+
+_MIN_JUDGMENTS = 5
+"""New judgments of one run's documents from which on they can be one-sided."""
+
+_MAX_OTHERS = 1 / 4
+"""Up to which share of them the other run's may get, for them to be one-sided."""
+
+_HALF = 1 / 2
+"""Below which share of what is judged of the one run's own documents the other's are judged less."""
+
+
+class JudgedSide(NamedTuple):
+    """The documents that one run returns for the paired queries, and the other does not."""
+
+    returned: int
+    judged: int
+    """How many of them are judged today."""
+    judged_since: int
+    """How many of those were not when the baseline was stored."""
+
+
+class JudgedSince(NamedTuple):
+    """What was judged since the baseline was stored, of the documents that one run alone returns."""
+
+    now: JudgedSide
+    baseline: JudgedSide
+
+    @property
+    def one_sided(self) -> Literal["now", "baseline"] | None:
+        """The run whose documents alone were judged; None where both runs' were, or the other's had been before.
+
+        Such judgments favour that run: its relevant documents count from then on, the other's do not.
+        """
+        now, baseline = self.now, self.baseline
+        if _favours(now, baseline):
+            return "now"
+        return "baseline" if _favours(baseline, now) else None
+
+
+def _favours(one: JudgedSide, other: JudgedSide) -> bool:
+    return (
+        one.judged_since >= _MIN_JUDGMENTS
+        and other.judged_since <= _MAX_OTHERS * one.judged_since
+        and other.judged * one.returned < _HALF * one.judged * other.returned
+    )
+
+
+def count_judged_since(
+    now: Evaluation, baseline: Evaluation, new: Collection[tuple[str, str]]
+) -> JudgedSince:
+    """Count the documents that one run alone returns: how many are judged, and how many are ``new`` pairs of query and document."""
+    sides = []
+    for side, other in ((now, baseline), (baseline, now)):
+        returned = judged = since = 0
+        for query in now.counted if new else ():
+            theirs = {doc_id for ranking in other.rankings(query.id) for doc_id in ranking}
+            own = {doc_id for ranking in side.rankings(query.id) for doc_id in ranking} - theirs
+            returned += len(own)
+            judged += sum(doc_id in query.judgments for doc_id in own)
+            since += sum((query.id, doc_id) in new for doc_id in own)
+        sides.append(JudgedSide(returned, judged, since))
+    return JudgedSince(*sides)
