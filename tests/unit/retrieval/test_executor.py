@@ -225,7 +225,8 @@ class TestProcesses:
             )
             assert len(set(retrieved.errors.values())) == 1
             assert len(retrieved.run) + len(retrieved.errors) == 40
-            assert retrieved.run["q0"] == ("text 0",)
+            # On a slow machine the worker that has the first query may be the last to answer.
+            assert all(retrieved.run[found] == (f"text {found[1:]}",) for found in retrieved.run.answers)
             assert "or an earlier test did" in asked(executor).errors["q0"]
 
     def test_workers_that_die_before_any_answer_are_explained(self):
