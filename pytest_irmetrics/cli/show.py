@@ -28,6 +28,7 @@ from pytest_irmetrics.cli.command_line import (
 from pytest_irmetrics.cli.inputs import (
     USUAL_METRICS,
     load_golden,
+    load_titles,
     metrics_beyond,
     no_run_message,
     runs_of_golden_set,
@@ -41,7 +42,7 @@ from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.cli.command_line import Commands
@@ -102,9 +103,10 @@ def _show(options: argparse.Namespace) -> int:
         print_line(line)
     only = subset(golden, [query.id], options.file)
     metrics = options.metrics or _default_metrics(query, golden)
+    titles = load_titles(named)
     for name, run in runs:
         print_line("")
-        for line in _answer_lines(query, only, run, name, metrics, screen):
+        for line in _answer_lines(query, only, run, name, metrics, screen, titles):
             print_line(line)
     if not runs:
         print_line("")
@@ -166,7 +168,13 @@ def _query_lines(query: Query, golden: GoldenSet, screen: Screen) -> Iterator[st
 
 
 def _answer_lines(
-    query: Query, only: GoldenSet, run: Run, name: str, metrics: Sequence[Metric], screen: Screen
+    query: Query,
+    only: GoldenSet,
+    run: Run,
+    name: str,
+    metrics: Sequence[Metric],
+    screen: Screen,
+    titles: Mapping[str, str],
 ) -> Iterator[str]:
     """Yield the lines about a run's answer to a query: its scores and rankings."""
     evaluation = evaluate_run(only, run, scorable_metrics(metrics, only), depth=run.depth)
@@ -180,7 +188,7 @@ def _answer_lines(
         yield screen.cut(f"{name}: has no answer to this query")
         return
     report = ItemResult(evaluation, Gates()).query_reports(everything=True)[0]
-    yield from query_in_full(replace(report, where=name, text=None, status=""), screen)
+    yield from query_in_full(replace(report, where=name, text=None, status=""), screen, titles)
     for note in _notes(query, run, pairing, beyond):
         yield from screen.wrapped(f"note: {note}", "  ", "    ")
 

@@ -393,13 +393,24 @@ class _Controller:
 
 @pytest.fixture
 def irmetrics(
-    request: pytest.FixtureRequest, retriever: Any, ir_doc_id: Any, ir_corpus: Any, ir_executor: Any
+    request: pytest.FixtureRequest,
+    retriever: Any,
+    ir_doc_id: Any,
+    ir_doc_title: Any,
+    ir_corpus: Any,
+    ir_executor: Any,
 ) -> Generator[IRMetrics, None, None]:
     """Ask the retriever each query of the test's golden set, score the answers, and gate on the scores."""
     from pytest_irmetrics.plugin.fixture import IRMetrics  # noqa: PLC0415 - only a run that gates pays for it
 
     fixture = IRMetrics(
-        request, _session(request.config), retriever, doc_id=ir_doc_id, corpus=ir_corpus, executor=ir_executor
+        request,
+        _session(request.config),
+        retriever,
+        doc_id=ir_doc_id,
+        doc_title=ir_doc_title,
+        corpus=ir_corpus,
+        executor=ir_executor,
     )
     request.node.stash[_irmetrics_key] = fixture
     yield fixture

@@ -1,4 +1,4 @@
-"""The default fixtures that users override: `retriever`, `ir_doc_id`, `ir_corpus` and `ir_executor`."""
+"""The default fixtures that users override: `retriever`, `ir_doc_id`, `ir_doc_title`, `ir_corpus` and `ir_executor`."""
 
 from __future__ import annotations
 
@@ -36,6 +36,11 @@ def ir_doc_id() -> None:
 
 
 @pytest.fixture(scope="session")
+def ir_doc_title() -> None:
+    """Override it with a function or a mapping from a document's id to its title, which reports show beside the id."""
+
+
+@pytest.fixture(scope="session")
 def ir_corpus() -> None:
     """Override it with anything that supports `in`; judged documents that are not in it are reported."""
 
@@ -48,6 +53,7 @@ def ir_executor() -> None:
 _FIXTURES = {
     "retriever": retriever,
     "ir_doc_id": ir_doc_id,
+    "ir_doc_title": ir_doc_title,
     "ir_corpus": ir_corpus,
     "ir_executor": ir_executor,
 }

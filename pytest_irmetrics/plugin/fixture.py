@@ -19,6 +19,7 @@ from pytest_irmetrics.gates.wording import RETURN_KNOWN_IDS
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.plugin.baselines import STORED_TYPES, StoredRun, read_stored_run, require_queries
 from pytest_irmetrics.plugin.defaults import MissingRetriever
+from pytest_irmetrics.plugin.doc_titles import DocTitles
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.item_report import item_report
 from pytest_irmetrics.plugin.marks import MarkError, marked_thresholds
@@ -69,12 +70,14 @@ class IRMetrics:
         retriever: Any,
         *,
         doc_id: Any = None,
+        doc_title: Any = None,
         corpus: Any = None,
         executor: Any = None,
     ) -> None:
         self._item = GatedItem(request.node, session, getattr(request, "param", None))
         self._retriever = retriever
         self._doc_id = doc_id
+        self._item.titles = DocTitles(doc_title)
         self._corpus = corpus
         self._executor = executor
         self._notes: list[str] = []
@@ -225,6 +228,7 @@ class IRMetrics:
             executor=self._executor,
             stored=stored,
             warn=item.session.print_now,
+            titles=item.titles.returned,
             stop_on_error=item.node.config.getoption("maxfail", 0) == 1,
         )
 

@@ -16,6 +16,7 @@ from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.evaluation import Evaluation, judged_metrics, read_metrics, require_depth
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.plugin.collected_tests import class_names, item_name
+from pytest_irmetrics.plugin.doc_titles import DocTitles
 from pytest_irmetrics.plugin.marks import GoldenParameter, MarkError, marked_thresholds, nearest_marks
 from pytest_irmetrics.run.baseline import baseline_path, golden_set_named, list_baselines
 from pytest_irmetrics.thresholds import BY_DEFAULT, Gates, Threshold, resolve
@@ -42,6 +43,7 @@ class GatedItem:
         self.node = node
         self.session = session
         self.parameter = parameter
+        self.titles = DocTitles(None)
 
     @property
     def settings(self) -> Settings:

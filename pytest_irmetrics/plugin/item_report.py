@@ -34,6 +34,12 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
     run = _run_to_store(item, result.evaluation) if updating or reporting else None
     text = None if run is None else run.dumps()
     accepted = _accepted_queries(result, run) if updating and settings.only_queries else None
+    queries = result.query_reports(everything=wanted)
+    titles = item.titles.of(
+        dict.fromkeys(
+            doc_id for query in queries for doc_id in (*query.now, *(query.before or ()), *query.judgments)
+        )
+    )
     return ItemReport(
         nodeid=item.node.nodeid,
         golden_set=item.golden_name(golden),
@@ -45,14 +51,15 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
         curves=_curves(result) if reporting and result.selftest is None else [],
         kind=None if kind is None else kind.kind,
         kind_sentences=[] if kind is None else list(kind.sentences),
-        notes=list(result.notes),
+        titles=titles,
+        notes=[*result.notes, *filter(None, [item.titles.problem])],
         hints=list(result.hints),
         quiet_notes=list(result.quiet_notes),
         gains=list(result.gains()) if own and not (settings.update or settings.only_queries) else [],
         query_count=len(result.evaluation.counted),
         no_answer_count=sum(query.no_answer for query in result.evaluation.counted),
         xfail_count=len(result.evaluation.known_bad),
-        queries=result.query_reports(everything=wanted),
+        queries=queries,
         lowered=_lowered(item, result, accepted),
         accepted="" if accepted is None else accepted.text,
         unbound=item.session.unbound(golden) if result.checked else [],

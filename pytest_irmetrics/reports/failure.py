@@ -108,7 +108,11 @@ def _explanation(item: ItemReport, queries: Mapping[str, QueryReport], screen: S
         yield ""
         query = queries[query_id]
         yield from _query(
-            query, metrics[query_id], compared_with(item), screen, ranked=not is_only_slow(query, item.gates)
+            query,
+            metrics[query_id],
+            item,
+            screen,
+            ranked=not is_only_slow(query, item.gates),
         )
     rest = [query_id for query_id in metrics if query_id not in shown]
     if rest:
@@ -138,7 +142,7 @@ def _share_explained(gates: Sequence[VerdictReport], shown: Sequence[str], total
 
 
 def _query(
-    query: QueryReport, metrics: Iterable[str], other: str, screen: Screen, *, ranked: bool
+    query: QueryReport, metrics: Iterable[str], item: ItemReport, screen: Screen, *, ranked: bool
 ) -> Iterator[str]:
     """Show one query: its scores, and where it is ``ranked`` its ranking before and now, and which documents moved."""
     yield _heading(query, screen)
@@ -148,9 +152,9 @@ def _query(
     if not ranked:
         return
     if query.before is not None and query.before != query.now:
-        yield _ranking_line(other, query.before, query, screen)
+        yield _ranking_line(compared_with(item), query.before, query, screen)
     yield _ranking_line("now", query.now, query, screen)
-    for sentence in movements(query):
+    for sentence in movements(query, item.titles):
         yield from screen.wrapped(sentence, "  ", "    ")
 
 
@@ -196,28 +200,37 @@ def _commands(item: ItemReport, failed: Sequence[VerdictReport], screen: Screen)
     return lines if len(lines) > 1 else []
 
 
-def query_in_full(query: QueryReport, screen: Screen) -> list[str]:
-    """Return a query's scores and ranking, one result a line."""
+def query_in_full(query: QueryReport, screen: Screen, titles: Mapping[str, str]) -> list[str]:
+    """Return a query's scores and ranking, one result a line, with the titles of those documents that have one."""
     lines = [_heading(query, screen)]
     if query.text is not None and query.text != query.query_id:
         lines.append(screen.cut(f"  {query.text}"))
     if query.error is not None:
         return [*lines, *screen.wrapped(query.error, "  ")]
     lines += _scores(query, query.scores, screen)
-    lines += _full_ranking(query, screen)
-    sentences = [*movements(query), *filter(None, [stored_judgments_note(query)])]
+    lines += _full_ranking(query, screen, titles)
+    sentences = [*movements(query, titles), *filter(None, [stored_judgments_note(query)])]
     return [*lines, *(line for sentence in sentences for line in screen.wrapped(sentence, "  ", "    "))]
 
 
-def _full_ranking(query: QueryReport, screen: Screen) -> list[str]:
+def _full_ranking(query: QueryReport, screen: Screen, titles: Mapping[str, str]) -> list[str]:
     before = {doc_id: rank for rank, doc_id in enumerate(query.before or (), 1)}
     compared = query.before is not None
-    rows = [["rank", "was" if compared else "", "grade", "document"]]
+    known = any(doc_id in titles for doc_id in (*query.now, *query.judgments))
+    rows = [["rank", "was" if compared else "", "grade", "document", "title" if known else ""]]
     for rank, doc_id in [*enumerate(query.now, 1), *((None, doc_id) for doc_id in missing_documents(query))]:
         was = str(before[doc_id]) if doc_id in before else "new" if rank else "-"
         grade = judgment_text(doc_id, query.judgments, query.forbidden, "")
-        rows.append([str(rank or "-"), was if compared else "", grade, screen.line(doc_id)])
+        rows.append(
+            [
+                str(rank or "-"),
+                was if compared else "",
+                grade,
+                screen.line(doc_id),
+                screen.line(titles.get(doc_id, "")),
+            ]
+        )
     if len(rows) == 1:
         return ["  nothing was returned"]
-    lines = table(rows, ">>><", screen.width - 2, ascii_only=screen.ascii_only)
+    lines = table(rows, ">>><<", screen.width - 2, ascii_only=screen.ascii_only)
     return [f"  {line}" for line in lines]

@@ -79,6 +79,8 @@ class ListedQuery:
     score: float | None
     """By its golden set's leading metric."""
     change: float | None
+    titles: Mapping[str, str]
+    """Document id → title, of the documents that have one."""
     anchor: str = ""
     listed: bool = False
     """Whether it has a row, so that its anchor is there to be linked to."""
@@ -218,6 +220,7 @@ def _queries(item: ItemReport, set_anchor: str) -> Iterator[ListedQuery]:
             explains=query.query_id in explaining,
             score=query.scores.get(leading or ""),
             change=delta,
+            titles=item.titles,
         )
 
 

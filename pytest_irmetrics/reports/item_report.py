@@ -185,6 +185,8 @@ class ItemReport:
     """How many queries explain the failed gates; ``gates`` name those that matter most."""
     slices: list[ScoreRow] = field(default_factory=list)
     """One metric for each tag, compared with the baseline."""
+    titles: dict[str, str] = field(default_factory=dict)
+    """Document id → title, of the documents of ``queries`` that have one."""
     curves: list[Curve] = field(default_factory=list)
     """Recall and precision over the cut-offs, for report files."""
     kind: str | None = None

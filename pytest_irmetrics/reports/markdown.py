@@ -44,6 +44,10 @@ _MOST = 20
 """How many items of any list (gates, slices, degradations, notes) are shown."""
 
 
+_LONGEST_TITLE = 60
+"""Characters of a document's title."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Scope:
     """How much of a session is reported."""
@@ -291,13 +295,15 @@ def _queries(item: ItemReport, scope: _Scope) -> Iterator[str]:
     yield from ("", f"<details><summary>{many}</summary>")
     for query_id in shown:
         query = queries[query_id]
-        yield from _query(query, metrics[query_id], ranked=not is_only_slow(query, item.gates))
+        yield from _query(query, metrics[query_id], item.titles, ranked=not is_only_slow(query, item.gates))
     if rest:
         yield from ("", _left_out(rest, "query", "queries"))
     yield from ("", "</details>")
 
 
-def _query(query: QueryReport, metrics: Sequence[str], *, ranked: bool) -> Iterator[str]:
+def _query(
+    query: QueryReport, metrics: Sequence[str], titles: Mapping[str, str], *, ranked: bool
+) -> Iterator[str]:
     """Show one query: its scores, and where it is ``ranked`` its ranking before and now."""
     text = f": {_words(query.text)}" if query.text is not None and query.text != query.query_id else ""
     yield from ("", f"**{_code(query.query_id)}**{text}")
@@ -315,14 +321,14 @@ def _query(query: QueryReport, metrics: Sequence[str], *, ranked: bool) -> Itera
     if not ranked:
         return
     yield ""
-    yield from _ranking(query)
+    yield from _ranking(query, titles)
     missing = missing_by_grade(query)
     if missing:
         named = [f"{_code(document.doc_id, 80)} ({document.judgment})" for document in missing]
         yield from ("", f"Not returned: {listed(named, 5)}.")
 
 
-def _ranking(query: QueryReport) -> Iterator[str]:
+def _ranking(query: QueryReport, titles: Mapping[str, str]) -> Iterator[str]:
     ranks = side_by_side(query)
     if not ranks:
         yield "Nothing was returned."
@@ -334,7 +340,9 @@ def _ranking(query: QueryReport) -> Iterator[str]:
         (rank, before, now) for rank, before, now in ranks[_RANKS:] if _is_marked(before) or _is_marked(now)
     ][:_DEEPER_RANKS]
     for rank, before, now in [*ranks[:_RANKS], *deeper]:
-        yield _row([str(rank), *([_document_cell(before)] if compared else []), _document_cell(now)])
+        yield _row(
+            [str(rank), *([_document_cell(before, titles)] if compared else []), _document_cell(now, titles)]
+        )
     hidden = len(ranks) - min(len(ranks), _RANKS) - len(deeper)
     if hidden:
         yield from ("", _left_out(hidden, "rank"))
@@ -344,13 +352,15 @@ def _is_marked(document: RankedDocument | None) -> bool:
     return document is not None and (document.relevant or document.forbidden)
 
 
-def _document_cell(document: RankedDocument | None) -> str:
+def _document_cell(document: RankedDocument | None, titles: Mapping[str, str]) -> str:
     if document is None:
         return ""
     judgment = document.judgment if document.judged else ""
     facts = [f"**{judgment}**" if _is_marked(document) else judgment, document.move]
     remark = ", ".join(filter(None, facts))
-    return f"{_code(document.doc_id, 80)}{f' ({remark})' if remark else ''}"
+    title = titles.get(document.doc_id)
+    named = _code(document.doc_id, 80) + (f" {_words(title, _LONGEST_TITLE)}" if title else "")
+    return f"{named}{f' ({remark})' if remark else ''}"
 
 
 def _left_out(count: int, one: str, many: str | None = None) -> str:

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
-from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.base.wording import cut, listed, plural
 from pytest_irmetrics.comparison import moves
 from pytest_irmetrics.reports.item_report import explaining_gates
 from pytest_irmetrics.reports.texts import gated_rows, judgment_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.comparison import Move
     from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, VerdictReport
@@ -22,6 +22,8 @@ _MOST_MOVES = 3
 _MOST_OVERTAKING = 2
 """How many documents are named that now stand above another, or that are new."""
 _MOST_MISSING = 5
+_LONGEST_TITLE = 50
+"""Characters of a title within a sentence."""
 
 
 def explaining_queries(gates: Iterable[VerdictReport], known: Collection[str]) -> dict[str, list[str]]:
@@ -220,12 +222,15 @@ def missing_by_grade(query: QueryReport) -> list[RankedDocument]:
     return [_document(query, doc_id) for doc_id in missing]
 
 
-def movements(query: QueryReport) -> Iterator[str]:
-    """Say which documents moved; where none did, or nothing is compared, which relevant ones are missing."""
+def movements(query: QueryReport, titles: Mapping[str, str]) -> Iterator[str]:
+    """Say which documents moved; where none did, or nothing is compared, which relevant ones are missing.
+
+    ``titles`` maps ids to titles, of documents that have one.
+    """
     for doc_id in query.forbidden:
         if doc_id in query.now:
             rank = query.now.index(doc_id) + 1
-            yield f"{doc_id} is forbidden and stands at rank {rank}{_forbidden_before(doc_id, query)}."
+            yield f"{_named(doc_id, titles)} is forbidden and stands at rank {rank}{_forbidden_before(doc_id, query)}."
     if query.status == "no_answer" and query.now:
         yield f"Marked no_answer, and {plural(len(query.now), 'document')} came back."
     moved = [] if query.before is None else moves(query.judgments, query.before, query.now)
@@ -233,23 +238,24 @@ def movements(query: QueryReport) -> Iterator[str]:
     gone = [move for move in moved if move.after is None]
     fell = [move for move in moved if move.before and move.after and move.after > move.before]
     rose = [move for move in moved if move.after and (move.before is None or move.after < move.before)]
-    on_gone = [f"{_gone(gone, query)}{_new(query)}."] if gone else []
+    on_gone = [f"{_gone(gone, query, titles)}{_new(query, titles)}."] if gone else []
     on_fallen = [
-        f"{_graded(move)} fell from rank {move.before} to {move.after}, overtaken by {_overtaking(move.overtaken_by, query)}."
+        f"{_graded(move, titles)} fell from rank {move.before} to {move.after}, overtaken by "
+        f"{_overtaking(move.overtaken_by, query, titles)}."
         for move in fell[:_MOST_MOVES]
     ]
     # `moves` has the highest grade first; the sentences follow it.
     yield from [*on_fallen, *on_gone] if fell and moved[0] is fell[0] else [*on_gone, *on_fallen]
     for move in rose[:_MOST_MOVES]:
         if move.before is None:
-            yield f"{_graded(move)} is returned now, at rank {move.after}."
+            yield f"{_graded(move, titles)} is returned now, at rank {move.after}."
         else:
-            yield f"{_graded(move)} rose from rank {move.before} to {move.after}."
+            yield f"{_graded(move, titles)} rose from rank {move.before} to {move.after}."
     for kind, how in ((fell, "fell"), (rose, "rose or came in")):
         if len(kind) > _MOST_MOVES:
             yield f"And {plural(len(kind) - _MOST_MOVES, 'more relevant document')} {how}."
     if not moved:
-        yield from _missing(query)
+        yield from _missing(query, titles)
 
 
 def _forbidden_before(doc_id: str, query: QueryReport) -> str:
@@ -262,36 +268,47 @@ def _forbidden_before(doc_id: str, query: QueryReport) -> str:
     return ", as before" if rank == query.now.index(doc_id) + 1 else f" (it was at rank {rank})"
 
 
-def _gone(gone: Sequence[Move], query: QueryReport) -> str:
+def _gone(gone: Sequence[Move], query: QueryReport, titles: Mapping[str, str]) -> str:
     several = len(query.now) > 1
     if len(gone) == 1:
         how = f"no longer among the {len(query.now)} results" if several else "no longer returned"
-        return f"{_graded(gone[0])} is {how} (it was at rank {gone[0].before})"
+        return f"{_graded(gone[0], titles)} is {how} (it was at rank {gone[0].before})"
     how = f"No longer among the {len(query.now)} results" if several else "No longer returned"
-    named = [f"{move.doc_id} (grade {move.grade:g}, was at rank {move.before})" for move in gone]
+    named = [
+        f"{_named(move.doc_id, titles)} (grade {move.grade:g}, was at rank {move.before})" for move in gone
+    ]
     return f"{how}: {listed(named, _MOST_MOVES)}"
 
 
-def _new(query: QueryReport) -> str:
+def _new(query: QueryReport, titles: Mapping[str, str]) -> str:
     """Name the documents that are returned now and were not before, whatever their judgment."""
     new = [doc_id for doc_id in query.now if doc_id not in (query.before or ())]
     if not new:
         return ""
-    return f"; new {'are' if len(new) > 1 else 'is'} {_overtaking(new, query)}"
+    return f"; new {'are' if len(new) > 1 else 'is'} {_overtaking(new, query, titles)}"
 
 
-def _overtaking(doc_ids: Sequence[str], query: QueryReport) -> str:
-    named = [f"{doc_id} ({judgment_text(doc_id, query.judgments, query.forbidden)})" for doc_id in doc_ids]
+def _overtaking(doc_ids: Sequence[str], query: QueryReport, titles: Mapping[str, str]) -> str:
+    named = [
+        f"{_named(doc_id, titles)} ({judgment_text(doc_id, query.judgments, query.forbidden)})"
+        for doc_id in doc_ids
+    ]
     return listed(named, _MOST_OVERTAKING)
 
 
-def _graded(move: Move) -> str:
-    return f"{move.doc_id} (grade {move.grade:g})"
+def _graded(move: Move, titles: Mapping[str, str]) -> str:
+    return f"{_named(move.doc_id, titles)} (grade {move.grade:g})"
 
 
-def _missing(query: QueryReport) -> Iterator[str]:
+def _named(doc_id: str, titles: Mapping[str, str]) -> str:
+    """Return a document's id, with its title where it has one: `faq-12 "Refunds of annual plans"`."""
+    title = titles.get(doc_id)
+    return doc_id if title is None else f'{doc_id} "{cut(title, _LONGEST_TITLE)}"'
+
+
+def _missing(query: QueryReport, titles: Mapping[str, str]) -> Iterator[str]:
     missing = missing_by_grade(query)
     if missing:
         where = f"Not among the {plural(len(query.now), 'result')}" if query.now else "Not returned"
-        named = [f"{document.doc_id} ({document.judgment})" for document in missing]
+        named = [f"{_named(document.doc_id, titles)} ({document.judgment})" for document in missing]
         yield f"{where}: {listed(named, _MOST_MISSING)}."

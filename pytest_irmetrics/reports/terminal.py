@@ -239,7 +239,7 @@ def _queries_in_full(item: ItemReport, screen: Screen) -> Iterator[Line]:
     from pytest_irmetrics.reports.failure import query_in_full  # noqa: PLC0415 - a green run does without it
 
     for query in item.queries:
-        yield from map(Line, query_in_full(query, screen))
+        yield from map(Line, query_in_full(query, screen, item.titles))
         if query.error is None:
             yield Line("")
 

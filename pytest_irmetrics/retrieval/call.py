@@ -218,9 +218,14 @@ def _read_ids(query_id: str, items: list[Any] | str, options: RetrievalOptions) 
     try:
         answer = None if options.stored is None else options.stored.answers.get(query_id)
         rankings = () if answer is None else answer.rankings
-        return read_ranking(items, options.duplicates, options.doc_id, rankings)
+        ranking = read_ranking(items, options.duplicates, options.doc_id, rankings)
     except Exception as error:  # noqa: BLE001 - ir_doc_id and items are the user's, and may raise anything
         return _explain(error)
+    if options.titles is not None and items and type(items[0]) is not str:
+        from pytest_irmetrics.retrieval.titles import keep_titles  # noqa: PLC0415 - ids alone have none
+
+        keep_titles(items, ranking, options.titles)
+    return ranking
 
 
 def _read_passages(

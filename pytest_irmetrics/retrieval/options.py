@@ -41,6 +41,8 @@ class RetrievalOptions:
     """A run over the same queries, such as a baseline: equal rankings are read faster and share its objects."""
     warn: Callable[[str], object] | None = None
     """Called, from another thread, with a warning that cannot wait for the end of the run; None: to standard error."""
+    titles: dict[str, str] | None = None
+    """Where the titles of returned documents are kept, by id; None: they are not read. Workers of a process have none."""
     progress: Callable[[int], object] | None = None
     """Called, from the thread that collects the answers, with how many queries a reply has answered."""
     stop_on_error: bool = False
@@ -67,7 +69,7 @@ class RetrievalOptions:
 
     def for_worker(self) -> RetrievalOptions:
         """Return what a worker of the executor needs of them: small, and possible to pickle."""
-        return replace(self, executor=None, stored=None, warn=None, progress=None)
+        return replace(self, executor=None, stored=None, warn=None, titles=None, progress=None)
 
 
 def _require_executor(executor: object) -> None:

@@ -70,20 +70,20 @@ RELEVANT = {f"d{n}": 3.0 for n in range(1, 7)}
 )  # fmt: skip
 def test_sentences_say_which_documents_moved(before, now, judgments, told):
     seen = query(now=now.split(), before=None if before is None else before.split(), judgments=judgments)
-    assert list(movements(seen)) == told
+    assert list(movements(seen, {})) == told
 
 
 def test_the_highest_grade_comes_first():
     judgments = {"d1": 1, "d2": 3}
     lost_first = query(before=["d2", "d1"], now=["x", "d1"], judgments=judgments)
-    assert [sentence[:2] for sentence in movements(lost_first)] == ["d2"]
+    assert [sentence[:2] for sentence in movements(lost_first, {})] == ["d2"]
     fell_first = query(before=["d2", "d1"], now=["x", "d2"], judgments=judgments)
-    assert [sentence[:2] for sentence in movements(fell_first)] == ["d2", "d1"]
+    assert [sentence[:2] for sentence in movements(fell_first, {})] == ["d2", "d1"]
 
 
 def test_what_is_forbidden_is_not_called_unjudged():
     seen = query(before=["d1"], now=["bad", "d1"], judgments={"d1": 1}, forbidden=["bad"])
-    assert list(movements(seen))[1] == "d1 (grade 1) fell from rank 1 to 2, overtaken by bad (forbidden)."
+    assert list(movements(seen, {}))[1] == "d1 (grade 1) fell from rank 1 to 2, overtaken by bad (forbidden)."
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_what_is_forbidden_is_not_called_unjudged():
 )
 def test_it_is_said_whether_a_forbidden_document_was_returned_before(before, told):
     seen = query(before=before, now=["d1", "bad"], judgments={"d1": 1}, forbidden=["bad"])
-    assert next(movements(seen)) == told
+    assert next(movements(seen, {})) == told
