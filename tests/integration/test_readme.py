@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_irmetrics import cli
+from tests.expected import RENEWING
 from tests.integration.test_example_project import EXAMPLE, run
 
 LABELLING = Path(__file__).parents[2] / "docs" / "labelling.md"
@@ -26,7 +27,18 @@ SHOWN = re.findall(r"^```text\n(.*?)^```$", README.read_text(encoding="utf-8"), 
 def test_an_example_prints_what_the_readme_shows(shown, arguments, environment, status):
     ended, output = run(*arguments, **environment, COLUMNS="80")
     assert ended == status
+    if RENEWING:
+        shown = renewed(shown, output)
     assert f"\n{shown}" in output
+
+
+def renewed(shown, output):
+    """Write what is printed now into the README, between the first and the last line that it shows."""
+    lines, printed = shown.splitlines(), output.splitlines()
+    now = "\n".join(printed[printed.index(lines[0]) : printed.index(lines[-1]) + 1]) + "\n"
+    readme = README.read_text(encoding="utf-8")
+    README.write_text(readme.replace(f"```text\n{shown}```", f"```text\n{now}```"), encoding="utf-8")
+    return now
 
 
 def test_the_tolerances_of_the_example_are_those_that_the_page_shows(tmp_path, monkeypatch, capsys):
