@@ -1,9 +1,9 @@
-"""The command ``diff``: compare two stored runs by metric and by query."""
+"""The command ``diff``: compare two stored runs by metric and by query, or two reports test by test."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.analysis.kind_of_change import kind_of_change
 from pytest_irmetrics.base.layout import table
@@ -25,6 +25,7 @@ from pytest_irmetrics.cli.inputs import (
     load_golden,
     load_runs,
     metrics_beyond,
+    runs_by_test,
     scorable_metrics,
     shown_path,
     subset,
@@ -52,6 +53,9 @@ _LEADING = "ndcg@10"
 _MAX_DOCUMENTS = 10
 """Documents of one query that are shown."""
 
+_SHOWN = 5
+"""Queries that moved that are shown of two runs, unless ``--queries`` says otherwise."""
+
 _MAX_OVERTAKING = 2
 """Documents that are shown of those that overtook a fallen one."""
 
@@ -66,18 +70,20 @@ def add(commands: Commands) -> None:
         commands,
         "diff",
         _diff,
-        short="compare two stored runs",
+        short="compare two stored runs, or two reports",
         description=(
             "Compare two runs: baselines, JSON reports, TREC runs. Prints each metric's mean on both "
             "sides over the queries that both have, how many queries got worse and better, and the queries that "
             "moved most with the documents that moved. Both sides are scored under the same judgments: those of "
             "--golden, or those that were stored with B, or else with A. Nothing is gated: it exits with 0 whatever "
-            "the difference, and with 1 only for what cannot be read. pytest --ir-baseline is what fails."
+            "the difference, and with 1 only for what cannot be read. pytest --ir-baseline is what fails. Two JSON reports of "
+            "several tests are compared test by test."
         ),
         examples="""
 git show 'main:tests/ir_baselines/test_search/test_it[faq].json' |
   pytest-irmetrics diff - 'tests/ir_baselines/test_search/test_it[faq].json'
 pytest-irmetrics diff bm25.run dense.run --golden golden/faq.yaml --metrics ndcg@10,recall@100
+pytest-irmetrics diff main.json branch.json
 pytest-irmetrics diff quality.json quality.json --test bm25 --test dense
 """,
     )
@@ -98,9 +104,8 @@ pytest-irmetrics diff quality.json quality.json --test bm25 --test dense
     parser.add_argument(
         "--queries",
         type=_count,
-        default=5,
         metavar="N",
-        help="how many of the queries that moved to show (default: 5)",
+        help=f"how many of the queries that moved to show (default: {_SHOWN}; of two reports: none)",
     )
     add_metric_option(parser)
 
@@ -112,9 +117,62 @@ def _count(text: str) -> int:
 
 
 def _diff(options: argparse.Namespace) -> int:
+    screen = stdout_screen()
     options.baseline_file, options.now_file = options.baseline, options.now
+    if not options.tests:
+        reports = runs_by_test(options.baseline), runs_by_test(options.now)
+        if min(map(len, reports)) > 1:
+            for line in _report_lines(*reports, options, screen):
+                print_line(line)
+            return OK
     named = load_runs([options.baseline, options.now], options.tests)
     (options.baseline, before), (options.now, after) = named
+    for line in _run_lines(before, after, options, screen):
+        print_line(line)
+    return OK
+
+
+def _run_lines(before: Run, after: Run, options: argparse.Namespace, screen: Screen) -> Iterator[str]:
+    """Yield the lines about two runs."""
+    golden, marks = _judged_by(before, after, options)
+    yield from _diff_lines(golden, before, after, marks, options, screen)
+
+
+def _report_lines(
+    before: Mapping[str, Run], after: Mapping[str, Run], options: argparse.Namespace, screen: Screen
+) -> Iterator[str]:
+    """Yield the lines about two reports: a row for each test that both have, then each test's own comparison."""
+    tests = [test for test in after if test in before]
+    yield screen.cut(f"baseline  {options.baseline}: {plural(len(before), 'test')}")
+    yield screen.cut(f"now       {options.now}: {plural(len(after), 'test')}")
+    yield ""
+    rows = [["test", "metric", "baseline", "now", "delta", "n", "worse", "better"]]
+    for test in tests:
+        golden, _ = _judged_by(before[test], after[test], options)
+        changes = _measure(golden, before[test], after[test], options).changes
+        change = next((one for one in changes if one.metric.name == _LEADING and not options.metrics), None)
+        change = change or next(iter(changes), None)
+        cells = ["nothing to compare"] if change is None else _score_cells(change, screen)
+        rows.append([screen.line(test), *cells])
+    yield from table(rows, "<<>>>>>>", screen.width, ascii_only=screen.ascii_only, whole=(1,))
+    for name, ids in (
+        (options.baseline, [test for test in before if test not in after]),
+        (options.now, [test for test in after if test not in before]),
+    ):
+        if ids:
+            yield from screen.wrapped(
+                f"note: {plural(len(ids), 'test')} only in {name}: {listed(ids)}.", hanging="  "
+            )
+    for test in tests:
+        yield ""
+        yield screen.cut(f"== {test}")
+        own = argparse.Namespace(**vars(options))
+        own.queries = options.queries or 0
+        yield from _run_lines(before[test], after[test], own, screen)
+
+
+def _judged_by(before: Run, after: Run, options: argparse.Namespace) -> tuple[GoldenSet, GoldenSet | None]:
+    """Return the golden set to score two runs by, and the one that says which queries are marked ``xfail``, if it is found."""
     marks: GoldenSet | None = None
     if options.golden is None:
         files = (options.now_file, after), (options.baseline_file, before)
@@ -122,10 +180,7 @@ def _diff(options: argparse.Namespace) -> int:
         golden = _golden_set_of_runs(before, after, options, marks)
     else:
         golden = load_golden(options.golden, options.metric)
-    screen = stdout_screen()
-    for line in _diff_lines(golden, before, after, marks, options, screen):
-        print_line(line)
-    return OK
+    return golden, marks
 
 
 def _golden_set_of_runs(
@@ -164,14 +219,18 @@ def _golden_set_of_runs(
     return GoldenSet(queries, shown=options.now, relevance_level=next(iter(levels), 1))
 
 
-def _diff_lines(
-    golden: GoldenSet,
-    before: Run,
-    after: Run,
-    marks: GoldenSet | None,
-    options: argparse.Namespace,
-    screen: Screen,
-) -> Iterator[str]:
+class _Measured(NamedTuple):
+    """Two runs compared under one golden set."""
+
+    comparison: Comparison
+    changes: Sequence[MetricChange]
+    beyond: Sequence[Metric]
+    """The metrics that the runs are too shallow for."""
+    reworded_in_now: Sequence[str]
+    now: Evaluation
+
+
+def _measure(golden: GoldenSet, before: Run, after: Run, options: argparse.Namespace) -> _Measured:
     where = options.now if options.golden is None else options.golden
     metrics = scorable_metrics(options.metrics or USUAL_METRICS, golden)
     asked = subset(golden, [query_id for query_id in golden.queries if query_id in after], where)
@@ -187,7 +246,18 @@ def _diff_lines(
     beyond = metrics_beyond(metrics, comparison.depth)
     changes = [comparison.change(metric) for metric in metrics if metric not in beyond]
     changes = [change for change in changes if change.n]
+    return _Measured(comparison, changes, beyond, reworded_in_now, now)
 
+
+def _diff_lines(
+    golden: GoldenSet,
+    before: Run,
+    after: Run,
+    marks: GoldenSet | None,
+    options: argparse.Namespace,
+    screen: Screen,
+) -> Iterator[str]:
+    comparison, changes, beyond, reworded_in_now, now = _measure(golden, before, after, options)
     yield screen.cut(f"baseline  {options.baseline}: {plural(len(before), 'query', 'queries')}")
     yield screen.cut(f"now       {options.now}: {plural(len(after), 'query', 'queries')}")
     yield ""
@@ -209,18 +279,19 @@ def _diff_lines(
 
 def _table(changes: Sequence[MetricChange], screen: Screen) -> list[str]:
     rows = [["metric", "baseline", "now", "delta", "n", "worse", "better", "same"]]
-    for change in changes:
-        counts = (change.n, len(change.worse), len(change.better), len(change.same))
-        rows.append(
-            [
-                change.metric.name,
-                score_text(change.baseline, change.now),
-                score_text(change.now, change.baseline),
-                screen.line(signed_text(change.delta)),
-                *map(str, counts),
-            ]
-        )
+    rows += [[*_score_cells(change, screen), str(len(change.same))] for change in changes]
     return table(rows, "<>>>>>>>", screen.width, ascii_only=screen.ascii_only, whole=(0,))
+
+
+def _score_cells(change: MetricChange, screen: Screen) -> list[str]:
+    """Return a metric's name, its means, their difference, and how many queries there are, worse and better."""
+    return [
+        change.metric.name,
+        score_text(change.baseline, change.now),
+        score_text(change.now, change.baseline),
+        screen.line(signed_text(change.delta)),
+        *map(str, (change.n, len(change.worse), len(change.better))),
+    ]
 
 
 def _leading_change(changes: Sequence[MetricChange], asked: Sequence[Metric] | None) -> MetricChange | None:
@@ -317,7 +388,8 @@ def _moved_queries(
         return
     weighed = leading.weighted_differences
     ids = sorted((*leading.worse, *leading.better), key=lambda query_id: (-abs(weighed[query_id]), query_id))
-    shown = ids[: options.queries]
+    most = _SHOWN if options.queries is None else options.queries
+    shown = ids[:most]
     if not shown:
         return
     yield ""

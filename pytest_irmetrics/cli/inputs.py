@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
@@ -11,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base import strict_json
 from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.gzipped import gunzip_start
 from pytest_irmetrics.base.paths import relative_path
@@ -27,6 +29,7 @@ from pytest_irmetrics.run.baseline import (
     list_baselines,
     read_baseline,
 )
+from pytest_irmetrics.run.json import REPORT_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -264,8 +267,6 @@ def load_run(path: str, test: str | None = None) -> Run:
 
 def load_titles(paths: Iterable[str]) -> dict[str, str]:
     """Return the titles of documents, by id, that the JSON reports among some files of runs have."""
-    from pytest_irmetrics.base import strict_json  # noqa: PLC0415 - few commands show titles
-
     titles: dict[str, str] = {}
     for path in paths:
         if path == "-":  # standard input is read once, as a run
@@ -279,6 +280,24 @@ def load_titles(paths: Iterable[str]) -> dict[str, str]:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue  # a run in another format, which has none
     return titles
+
+
+def runs_by_test(path: str) -> dict[str, Run]:
+    """Return test id → run, of a JSON report; empty for any other file, and for what cannot be read."""
+    try:
+        with readable_file(path) as file:
+            data = read_regular(file, MAX_RUN_BYTES)
+        document = (
+            strict_json.loads(data.decode("utf-8-sig")) if REPORT_FORMAT.encode() in data[:1000] else None
+        )
+        tests = document["tests"] if isinstance(document, dict) else []
+        return {
+            test["nodeid"]: Run.loads(json.dumps(test["run"]), path)
+            for test in tests
+            if test.get("run") is not None
+        }
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}
 
 
 def _run_name(path: str, test: str | None) -> str:
