@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.paths import relative_path
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
 from pytest_irmetrics.plugin.paths import path_in_root
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, LeadingScores
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
         accept=item.command("--ir-baseline-update") if own and result.acceptable else None,
         depth=result.evaluation.depth,
         only_queries=bool(settings.only_queries),
+        leading=_leading_scores(item, result),
         since=None if result.since is None else result.since.as_dict(),
         selftest=list(result.selftest.degradations) if result.selftest is not None else None,
         advice=list(result.selftest.advice) if result.selftest is not None else [],
@@ -87,6 +88,26 @@ def _accepted_queries(result: ItemResult, asked: Run | None) -> AcceptedQueries 
     from pytest_irmetrics.analysis.accepted_queries import accept_queries  # noqa: PLC0415 - few runs accept single queries
 
     return accept_queries(result.comparison, asked, result.leading_metric)
+
+
+def _leading_scores(item: GatedItem, result: ItemResult) -> LeadingScores | None:
+    """Return each query's score by the first gated metric, where the test has variants that are shown side by side."""
+    callspec = getattr(item.node, "callspec", None)
+    shown = item.verbosity >= 1 or bool(item.node.config.getoption("ir_report"))
+    if not shown or callspec is None or len(callspec.params) < 2 or result.evaluation.errors:
+        return None
+    evaluation = result.evaluation
+    gated = [metric for metric, tag in result.gates.slices if tag is None]
+    usual = sorted(evaluation.metrics, key=lambda metric: metric.name != "ndcg@10")
+    metric = next((one for one in (*gated, *usual) if one.kind in ("ranking", "custom")), None)
+    if metric is None:
+        return None
+    scored = evaluation.scored(metric)
+    return LeadingScores(
+        metric.name,
+        {query.id: score for query, score in scored},
+        {query.id: query.weight for query, _ in scored if query.weight != 1},
+    )
 
 
 def _lowered(item: GatedItem, result: ItemResult, accepted: AcceptedQueries | None) -> list[str]:

@@ -9,6 +9,7 @@ from pytest_irmetrics.reports import plots, texts
 from pytest_irmetrics.reports.html_page import Trusted, content_policy, load_template, read_resource
 from pytest_irmetrics.reports.html_queries import anchor_of, anchors, query_list
 from pytest_irmetrics.reports.session_report import titles
+from pytest_irmetrics.reports.variants import variant_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +43,7 @@ def render(session: SessionReport) -> str:
         unmeasured=session.unmeasured,
         unused_baselines=session.unused_baseline_notes,
         sets=sets,
+        variants=variant_tables(items),
         list=queries,
         names={one["anchor"]: one["title"] for one in sets},
         row_height=plots.ROW_HEIGHT,

@@ -169,6 +169,17 @@ class Degradation:
 
 
 @dataclass(slots=True)
+class LeadingScores:
+    """Each query's score by one metric, by which the variants of a test are compared."""
+
+    metric: str
+    scores: dict[str, float]
+    """Query id → score, of the queries that count."""
+    weights: dict[str, float] = field(default_factory=dict)
+    """Query id → weight, where it is not 1."""
+
+
+@dataclass(slots=True)
 class ItemReport:
     """Everything that is printed, reported and stored of one test item."""
 
@@ -229,6 +240,8 @@ class ItemReport:
     """How many of those are marked ``no_answer``, over which the metric of that name alone averages."""
     xfail_count: int = 0
     """How many were asked besides, which are marked ``xfail`` and in no mean."""
+    leading: LeadingScores | None = None
+    """Where the test has other parameters than its golden set, and the variants are shown side by side."""
     queries: list[QueryReport] = field(default_factory=list)
     """The queries that explain a failed gate; with ``-vv``, ``--ir-query`` or a report file, all of them."""
     run: str | None = None

@@ -20,6 +20,7 @@ from pytest_irmetrics.reports.query_details import (
     took_text,
 )
 from pytest_irmetrics.reports.session_report import all_pass, counted_as, titles
+from pytest_irmetrics.reports.variants import variant_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -94,6 +95,8 @@ def _document(session: SessionReport, scope: _Scope) -> Iterator[str]:
         yield from ("", _left_out(len(items), unit))
         return
     yield from _unmeasured(session, scope)
+    if scope.passing:
+        yield from _side_by_side(items)
     failing = [item for item in items if session.fails(item)]
     passing = items[len(failing) :]
     if scope.failing:
@@ -112,6 +115,19 @@ def _document(session: SessionReport, scope: _Scope) -> Iterator[str]:
         yield from _lines(passing, names, session, scope.sets, unit)
     for path, told in session.unused_baseline_notes[:_MOST]:
         yield from ("", f"The baseline {_code(path)} {told}")
+
+
+def _side_by_side(items: Sequence[ItemReport]) -> Iterator[str]:
+    """Show the variants of each test over each golden set in one table, the best in bold."""
+    for variants in variant_tables(items)[:_MOST]:
+        yield from ("", f"Side by side: {_code(variants.title)}", "")
+        yield _row(["metric", *map(_code, variants.columns)])
+        yield _row(["---", *["---:"] * len(variants.columns)])
+        for row in variants.rows:
+            cells = zip(row.cells, row.best, strict=True)
+            yield _row([_code(row.name), *(f"**{cell}**" if best else cell for cell, best in cells)])
+        if variants.sentence:
+            yield from ("", _words(variants.sentence))
 
 
 def _how_many(passing: Sequence[ItemReport], unit: str) -> str:

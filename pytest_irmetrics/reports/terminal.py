@@ -6,7 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.escape import to_stream
-from pytest_irmetrics.base.layout import display_width, shorten, table_rows
+from pytest_irmetrics.base.layout import display_width, shorten, table, table_rows
 from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import texts
@@ -89,6 +89,8 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     else:
         for item in session.items:
             yield from _item(session, item, names[item.nodeid], screen, verbosity)
+        if verbosity > 0:
+            yield from _side_by_side(session, screen)
     for problem in session.problems:
         yield from _wrapped(f"error: {problem}", screen, Style.RED)
     if verbosity >= 0:
@@ -103,6 +105,22 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     if session.gains:
         yield from _wrapped(f"note: {session.gains}", screen, Style.YELLOW)
         yield Line(screen.line(f"  To store it: {session.store}"))  # not wrapped, so that it can be copied
+
+
+def _side_by_side(session: SessionReport, screen: Screen) -> Iterator[Line]:
+    """Yield a table for each test and golden set that has several variants."""
+    from pytest_irmetrics.reports.variants import mark, variant_tables  # noqa: PLC0415 - only with -v
+
+    for variants in variant_tables(session.measured):
+        yield Line(screen.cut(f"{variants.title}, side by side (* best)"))
+        rows = [["metric", *(f"{label} " for label in variants.columns)]]
+        rows += [[row.name, *mark(row, "*")] for row in variants.rows]
+        cells = [[screen.line(cell) for cell in row] for row in rows]
+        align = "<" + ">" * len(variants.columns)
+        for line in table(cells, align, screen.width - 2, ascii_only=screen.ascii_only, whole=(0,)):
+            yield Line(f"  {line}")
+        if variants.sentence:
+            yield from _wrapped(variants.sentence, screen, indent="  ")
 
 
 def _wrapped(text: str, screen: Screen, style: Style = Style.PLAIN, indent: str = "") -> list[Line]:
