@@ -22,17 +22,18 @@ _MAX_CHANGES = 5
 
 
 def on_additions(comparison: Comparison, against: str) -> Iterator[str]:
-    """Yield notes on queries that are new, and on a depth that differs from the baseline's.
+    """Yield notes on queries that are new, and on a baseline that is less deep than today's rankings.
 
     ``against`` is what messages call the baseline.
     """
     renamed = _renamed(comparison)
     yield from _on_uncompared([i for i in comparison.new if i not in renamed], "new", against)
-    yield from _on_depths(comparison, against)
+    if not _is_less_deep(comparison):
+        yield from _on_depths(comparison, against)
 
 
 def on_edits(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
-    """Yield notes on edits of the golden set that took something out of the gates, or changed what they go by.
+    """Yield notes on edits that took something out of the gates, or changed what they go by: of the golden set, of the depth.
 
     ``against`` is what messages call the baseline.
     """
@@ -43,6 +44,14 @@ def on_edits(comparison: Comparison, against: str, gates: Gates) -> Iterator[str
     yield from _on_tags(comparison, against, gates)
     yield from _on_xfail(comparison, against, gates)
     yield from _on_left_out(comparison, gates)
+    if _is_less_deep(comparison):
+        yield from _on_depths(comparison, against)
+
+
+def _is_less_deep(comparison: Comparison) -> bool:
+    """Whether today's rankings are cut above what the baseline holds, so that what is lost below that goes unseen."""
+    now, before = comparison.full.depth, comparison.baseline.run.depth
+    return now is not None and before is not None and now < before
 
 
 def _on_uncompared(ids: Sequence[str], what: str, against: str) -> Iterator[str]:

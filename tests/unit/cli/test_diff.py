@@ -263,22 +263,20 @@ def test_control_characters_are_escaped_in_any_encoding(folder, encoding):
 
 
 class TestOrder:
+    IDS = ("u7", "u3", "u1", "u6", "u4", "u2", "u5")
+
     def test_queries_of_a_note_are_sorted(self, capsys, folder):
-        ids = ["u3", "u1", "u4", "u2"]
-        extra = [(query_id, Answer((("d1",),), "text", {})) for query_id in ids]
-        (folder / "a.json").unlink()
-        save(folder / "a.json", BEFORE, *extra)
-        save(folder / "b.json", {key: BEFORE[key] for key in ("hours", "refund")}, *reversed(extra))
-        out, _ = diff(capsys, "a.json", "b.json", "--golden", "faq.yaml")
-        assert "note: 4 queries of both without judgments: u1, u2, u3, u4." in out
-        assert "note: 2 queries only in a.json: empty, hard." in out
+        for name, only in (("a", ("w5", "w3", "w1", "w4", "w2", "w6")), ("b", ())):
+            text = "".join(f"{query_id} Q0 h1 1 1 x\n" for query_id in ("hours", *self.IDS, *only))
+            (folder / f"{name}.run").write_text(text)
+        out = " ".join(diff(capsys, "a.run", "b.run", "--golden", "faq.yaml")[0].split())
+        assert "7 queries of both without judgments: u1, u2, u3, u4, u5, u6, u7." in out
+        assert ": w1, w2, w3, w4, w5, w6." in out
 
     def test_queries_in_other_words_are_sorted(self, capsys, folder):
-        changed = {"refund": "r", "hours": "h", "hard": "x"}
-        save(
-            folder / "b.json",
-            {key: replace(BEFORE[key], text=text) for key, text in changed.items()},
-            now("empty"),
-        )
-        out, _ = diff(capsys, "a.json", "b.json", "--golden", "faq.yaml")
-        assert "compared: hard, hours, refund." in " ".join(out.split())
+        golden = [f"- {{id: {query_id}, query: {query_id}, relevant: d}}\n" for query_id in self.IDS]
+        (folder / "many.yaml").write_text("queries:\n" + "".join(golden))
+        save(folder / "a.json", {query_id: Answer((("d",),), query_id, {}) for query_id in self.IDS})
+        save(folder / "b.json", {query_id: Answer((("d",),), "other", {}) for query_id in self.IDS})
+        out = " ".join(diff(capsys, "a.json", "b.json", "--golden", "many.yaml")[0].split())
+        assert "not compared: u1, u2, u3, u4, u5, u6, u7." in out

@@ -35,3 +35,9 @@ def test_where_each_side_leaves_out_other_queries_the_means_differ_and_there_is_
     change = compare(now, before)["mrr(miss=skip)"]
     assert change.delta == pytest.approx(0.5 - 1)
     assert (change.p_value, change.interval) == (None, None)
+
+
+def test_lost_queries_come_costliest_first():
+    golden = golden_set(4, weight=lambda n: (1.0, 3.0, 2.0, 3.0)[n])
+    change = compare(evaluated(golden, lambda _: MISS), evaluated(golden, lambda _: HIT))["mrr"]
+    assert change.lost == ("q0001", "q0003", "q0002", "q0000")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 
@@ -250,3 +251,15 @@ def test_a_metric_of_ones_own_is_given_the_ranking_to_the_cutoff_and_its_paramet
         ("a", ("d1", "d9", "d2"), None, 1),
         ("b", ("d9", "d3"), None, 1),
     ]
+
+
+def test_queries_are_asked_one_after_the_other_unless_told_otherwise():
+    asked = []
+
+    def find(query, _k):
+        asked.append((query, threading.get_ident()))
+        return search(query, 10)
+
+    evaluate(GOLDEN, find, ["mrr"])
+    assert [query for query, _ in asked] == [query.text for query in GOLDEN.queries.values()]
+    assert {thread for _, thread in asked} == {threading.get_ident()}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_irmetrics import GoldenSet, Run
+from pytest_irmetrics import GoldenSet, Run, compare
+from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import decide
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run import Answer
-from pytest_irmetrics.thresholds import Gates, build
-from tests.unit.gates.runs import HIT, MISS, SECOND, evaluated, gates, golden_set
+from pytest_irmetrics.thresholds import Gates, build, resolve
+from tests.unit.gates.runs import HIT, MISS, SECOND, evaluated, gates, golden_set, judged
 
 
 def test_failed_gates_come_first_and_passed_ones_last():
@@ -122,3 +123,19 @@ def test_one_repeat_that_answers_what_has_no_answer_fails():
     assert verdicts(((), ("d",)), fine[1]) == {"forbidden": "passed", "no_answer": "failed"}
     assert verdicts((("d",), ()), fine[1]) == {"forbidden": "passed", "no_answer": "failed"}
     assert verdicts(fine[0], (("d",), ("d", "x"))) == {"forbidden": "failed", "no_answer": "passed"}
+
+
+def test_one_gate_that_fell_is_a_fall_beside_others_that_hold():
+    golden = golden_set(4)
+    before, now = evaluated(golden, lambda _: HIT), evaluated(golden, lambda n: HIT if n else SECOND)
+    held = resolve([[build("mrr", {"max_drop": 0.01, "max_lost": 0, "min": 0.1})]])
+    result = ItemResult(now, held, judged(now, before, held), comparison=compare(now, before))
+    assert [verdict.word for verdict in result.verdicts if verdict.failed] == ["max_drop"]
+    assert result.fell
+    assert result.mean_fell
+    assert result.kind()
+    assert result.acceptable
+    fine = ItemResult(before, held, judged(before, before, held), comparison=compare(before, before))
+    assert not fine.fell
+    assert not fine.mean_fell
+    assert not fine.kind()
