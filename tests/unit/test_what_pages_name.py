@@ -19,6 +19,7 @@ from pytest_irmetrics.thresholds import WORDS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+ATTACKS = (ROOT / "tests" / "attacks.md").read_text(encoding="utf-8")
 HELP = Path(plugin.__file__).read_text(encoding="utf-8")
 FORMATS_PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 
@@ -88,7 +89,7 @@ def test_the_readme_says_which_test_holds_each_of_its_six_claims():
     assert all(len(named_tests(row)) == 1 for row in rows)
 
 
-@pytest.mark.parametrize("name", named_tests(README))
+@pytest.mark.parametrize("name", sorted({*named_tests(README), *named_tests(ATTACKS)}))
 def test_every_test_that_a_page_names_exists(name):
     assert exists(name)
 
