@@ -180,7 +180,7 @@ def add_format_option(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="form",
         choices=tuple(dict.fromkeys(SUFFIXES.values())),
-        help="the format of FILE, where its suffix does not say it; - is read as yaml unless this says otherwise",
+        help="the format of the golden set, where its suffix does not say it; - is read as yaml unless this says otherwise",
     )
 
 

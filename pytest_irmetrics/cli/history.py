@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from pytest_irmetrics.cli.command_line import (
     stdout_screen,
 )
 from pytest_irmetrics.cli.inputs import (
+    STANDARD,
     USUAL_METRICS,
     baselines_below,
     is_same_file,
@@ -109,7 +111,8 @@ def _count(text: str) -> int:
 def _history(options: argparse.Namespace) -> int:
     chosen = _choose(options.tests, options.baseline_dir)
     histories, status = [], OK
-    with Repository(chosen[0].path.parent) as repository:
+    with ExitStack() as stack:
+        repositories: dict[Path, Repository] = {}  # a submodule is one of its own
         for stored in chosen:
             try:
                 run = stored.read()
@@ -117,9 +120,14 @@ def _history(options: argparse.Namespace) -> int:
                 print_escaped(str(error), sys.stderr)
                 status = FAILED
                 continue
-            histories.append(_test_history(repository, stored, run, options))
+            found = Repository(stored.path.parent)
+            if found.top not in repositories:
+                repositories[found.top] = stack.enter_context(found)
+            histories.append(_test_history(repositories[found.top], stored, run, options))
     if options.html is not None:
         _write_html(options.html, histories)
+        if options.html == STANDARD:
+            return status
     if options.json:
         print_line("\n".join(_json_lines(histories)))
         return status

@@ -12,7 +12,9 @@ from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli.command_line import (
     GOLDEN_HELP,
     OK,
+    CommandError,
     add_command,
+    add_format_option,
     add_metric_option,
     add_metrics_option,
     add_test_option,
@@ -20,7 +22,14 @@ from pytest_irmetrics.cli.command_line import (
     print_line,
     stdout_screen,
 )
-from pytest_irmetrics.cli.inputs import USUAL_METRICS, load_runs, metrics_beyond, scorable_metrics
+from pytest_irmetrics.cli.inputs import (
+    STANDARD,
+    USUAL_METRICS,
+    load_golden,
+    load_runs,
+    metrics_beyond,
+    scorable_metrics,
+)
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run, judged_metrics
 from pytest_irmetrics.gates import decide
@@ -59,22 +68,32 @@ def add(commands: Commands) -> None:
 pytest-irmetrics score golden/faq.yaml bm25.run
 pytest-irmetrics score dev.qrels bm25.run -q --metrics ndcg_cut_10,recip_rank
 pytest-irmetrics score golden/faq.yaml quality.json --test dense
+zcat bm25.run.gz | pytest-irmetrics score dev.qrels -
 pytest-irmetrics score golden/faq.yaml bm25.run --json | jq .metrics
 """,
     )
     parser.add_argument("golden", metavar="GOLDEN", help=GOLDEN_HELP)
-    parser.add_argument("stored", metavar="RUN", help="the run; JSON where its name ends in .json, else TREC")
+    parser.add_argument(
+        "stored",
+        metavar="RUN",
+        help="the run; JSON where its name ends in .json, else TREC; - is standard input",
+    )
     parser.add_argument("-q", "--by-query", action="store_true", help="print the scores of each query, too")
     parser.add_argument(
         "--json", action="store_true", help="print means, thresholds and the scores of each query as JSON"
     )
+    add_format_option(parser)
     add_test_option(parser)
     add_metrics_option(parser)
     add_metric_option(parser)
 
 
 def _score(options: argparse.Namespace) -> int:
-    golden = GoldenSet.load(options.golden, custom_metrics=options.metric, shown=options.golden)
+    if options.golden == options.stored == STANDARD:
+        raise CommandError(
+            "Standard input cannot be both the golden set and the run. Name a file for one of them."
+        )
+    golden = load_golden(options.golden, options.metric, options.form)
     ((name, run),) = load_runs([options.stored], options.tests)
     result, beyond = _result(golden, options.golden, run, options.metrics)
     if options.json:

@@ -268,3 +268,34 @@ def test_prints_in_ascii(folder):
     done = run_script("history", encoding="ascii")
     assert done.returncode == 0, done.stderr
     assert b"@" in done.stdout
+
+
+def test_the_page_alone_goes_to_standard_output(capsysbinary, folder):
+    pytest.importorskip("jinja2")
+    commit(folder, "Begin")
+    assert cli.main(["history", "--html", "-"]) == 0
+    out = capsysbinary.readouterr().out
+    assert out.startswith(b"<!doctype html>")
+    assert out.rstrip().endswith(b"</html>")
+
+
+def test_tests_below_the_repositorys_top_and_in_a_repository_of_their_own(capsys, folder, monkeypatch):
+    top = "services/search/tests"
+    (folder / top).mkdir(parents=True)
+    (folder / "faq.yaml").rename(folder / top / "faq.yaml")
+    commit(folder, "Begin", path=f"{top}/{BASELINE}")
+    commit(folder, "Reorder", path=f"{top}/{BASELINE}", hours=("z", "h1"))
+    inner = folder / "services" / "vendored"
+    inner.mkdir()
+    git(inner, "init", "-q", "-b", "main", ".")
+    commit(inner, "Vendor", path=f"tests/{BASELINE}")
+    for here, count in ((folder, 2), (folder / top, 1)):
+        monkeypatch.chdir(here)
+        out, _ = history(capsys, "--json")
+        tests = json.loads(out)["tests"]
+        assert len(tests) == count
+        assert [point["subject"] for point in tests[0]["points"]] == ["Begin", "Reorder"]
+    assert tests[0]["golden_set"] == "faq.yaml as it is today"
+    monkeypatch.chdir(folder)
+    vendored = json.loads(history(capsys, "--json", "vendored").out)["tests"][0]
+    assert [point["subject"] for point in vendored["points"]] == ["Vendor"]

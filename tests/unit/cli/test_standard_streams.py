@@ -246,3 +246,22 @@ def test_a_pipe_between_two_processes(tmp_path, monkeypatch):
     Path("faq.yaml").write_text(YAML, encoding="utf-8")
     done = run_script("convert", "faq.yaml", "-", "--to", "csv", encoding="ascii")
     assert done.stdout.splitlines()[0] == b"id,query,docid,rating"
+
+
+class TestScore:
+    def test_reads_the_run_or_the_golden_set(self, run):
+        plain, _ = run("score", "faq.yaml", "bm25.run", "--metrics", "mrr")
+        assert b"mrr     2  1.0000" in plain
+        out, err = run("score", "faq.yaml", "-", "--metrics", "mrr", stdin=TREC_RUN)
+        assert (out, err) == (plain.replace(b"bm25.run", b"-"), [])
+        out, _ = run("score", "-", "bm25.run", "--metrics", "mrr", stdin=YAML)
+        assert out == plain.replace(b"faq.yaml", b"-")
+        qrels = "refund 0 doc-4 1\nhours 0 doc-1 1\n"
+        out, _ = run("score", "-", "bm25.run", "--from", "trec", "--metrics", "mrr", stdin=qrels)
+        assert b"mrr     2  1.0000" in out
+
+    def test_cannot_read_both(self, run):
+        _, err = run("score", "-", "-", stdin=YAML, status=1)
+        assert err == [
+            "Standard input cannot be both the golden set and the run. Name a file for one of them."
+        ]
