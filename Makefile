@@ -8,7 +8,7 @@ VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(subst /,_,$(PYTHON)))
 PY = $(VENV)/bin/python
 PIP = $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: test expected fuzz mutants integration example lint types bench clean
+.PHONY: test expected fuzz mutants integration example docs site lint types bench clean
 
 # Reruns of a set-up are quick: a stamp says for which pyproject.toml it was done.
 test: $(VENV)/.ready-test
@@ -39,6 +39,13 @@ integration: $(VENV)/.ready-integration
 # pytest-asyncio may be here for the tests, and would only warn about a setting of its own.
 example: $(VENV)/.ready-example
 	cd example_project && ../$(PY) -m pytest -p no:asyncio --ir-baseline -v $(ARGS)
+
+# The documentation as a site: shown on a local port, and built with every link checked.
+docs: $(VENV)/.ready-docs
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs serve $(ARGS)
+
+site: $(VENV)/.ready-docs
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
 
 lint: $(VENV)/.ready-lint
 	$(PY) -m ruff check
