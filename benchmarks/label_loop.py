@@ -281,6 +281,16 @@ class Outcome(NamedTuple):
     today: float
 
 
+def first_judgments(corpus: Corpus, seed: int) -> dict[str, Judgments]:
+    """Return one judgment a query: a document of the best grade, drawn at random."""
+    rng = random.Random(seed)
+    first = {}
+    for query_id, judgments in corpus.truth.items():
+        best = max(judgments.values())
+        first[query_id] = {rng.choice([doc_id for doc_id in judgments if judgments[doc_id] == best]): best}
+    return first
+
+
 def difference(judgments: Mapping[str, Judgments], now: Run, before: Run) -> float:
     """Return how much better today's run is by some judgments."""
     golden = GoldenSet.from_judgments(judgments)
@@ -391,13 +401,7 @@ def main() -> int:
     errors: list[tuple[float, float]] = []
     for seed in options.seeds:
         corpus = make_corpus(seed)
-        rng = random.Random(seed)
-        first = {}
-        for query_id, judgments in corpus.truth.items():
-            best = max(judgments.values())
-            first[query_id] = {
-                rng.choice([doc_id for doc_id in judgments if judgments[doc_id] == best]): best
-            }
+        first = first_judgments(corpus, seed)
         base, engines = make_engines(corpus.documents)
         at_first = Run({query_id: base(text) for query_id, text in corpus.texts.items()})
         print(f"seed {seed}: {len(first)} queries, {METRIC}, {options.labels} labels")
