@@ -176,10 +176,8 @@ class FullText:
         title: bool = True,
         body: bool = True,
         first: int | None = None,
-        asked: int | None = None,
         lost: int = 0,
     ) -> None:
-        self._asked = asked
         self._index = sqlite3.connect(":memory:")
         self._index.execute(
             f"CREATE VIRTUAL TABLE texts USING fts5(id UNINDEXED, title, body, tokenize='{tokenizer}')"
@@ -194,7 +192,7 @@ class FullText:
         )
 
     def __call__(self, query: str, size: int = 10) -> Ranking:
-        match = " OR ".join(f'"{word}"' for word in query.split()[: self._asked])
+        match = " OR ".join(f'"{word}"' for word in query.split())
         found = self._index.execute(
             "SELECT id FROM texts WHERE texts MATCH ? ORDER BY bm25(texts, 0, 5, 1), id LIMIT ?",
             (match, size),
@@ -259,7 +257,7 @@ def make_engines(documents: Mapping[str, Document]) -> tuple[FullText, dict[str,
         "title only": FullText(documents, body=False),
         "body only": FullText(documents, title=False),
         "first 30 words of the body": FullText(documents, first=30),
-        "first 2 words of the query": FullText(documents, asked=2),
+        "first 15 words of the body": FullText(documents, first=15),
         "every fifth document lost": FullText(documents, lost=5),
         "LSA, 30 dimensions": Semantic(documents, 30),
         "LSA, 100 dimensions": semantic,
