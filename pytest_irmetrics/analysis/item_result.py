@@ -190,7 +190,11 @@ class ItemResult:
 
     def kind(self) -> KindOfChange | None:
         """Return what kind of change a failed regression gate is about; None where there is none, or nothing to say."""
-        if not self.fell or self.comparison is None:
+        if self.comparison is None:
+            return None
+        if any(verdict.failed and verdict.word == "ids" for verdict in self.verdicts):
+            return self._kind_of_ids(self.comparison)
+        if not self.fell:
             return None
         then = self.comparison.under_stored_labels
         sides = [self.comparison] if then is None else [self.comparison, then]
@@ -237,6 +241,14 @@ class ItemResult:
         if self.comparison.judged_since.one_sided is not None:
             return True
         return self.unjudged is not None and (kind is None or kind.sign is None)
+
+    @staticmethod
+    def _kind_of_ids(comparison: Comparison) -> KindOfChange | None:
+        """Return what became of the ids where the golden set knows none of those returned; None where that is not known."""
+        from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - only after a drop
+
+        kind = kind_of_change(comparison)
+        return kind if kind is not None and kind.kind in ("ids_respelt", "ids_renamed") else None
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         states = {

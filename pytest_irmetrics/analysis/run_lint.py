@@ -96,14 +96,17 @@ def _misspelt(
         for doc_id, query in unreturned.items()
         if normalised(doc_id) in by_spelling
     ]
-    pairs = [pair for pair in pairs if corpus is None or pair[0] not in corpus]
+    # Where the index holds both, they are two documents.
+    pairs = [pair for pair in pairs if corpus is None or not all(doc_id in corpus for doc_id in pair[:2])]
     if pairs and len(queries) < len(evaluation.counted):
         returned = _returned_documents(evaluation, evaluation.counted)
         pairs = [pair for pair in pairs if pair[0] not in returned]
     before = _returned_documents(stored, stored.counted) if pairs and stored is not None else set()
     pairs = [pair for pair in pairs if not before.issuperset(pair[:2])]
     respelt = [pair for pair in pairs if pair[0] in before]
-    misspelt = [pair for pair in pairs if pair[0] not in before]
+    others = [pair for pair in pairs if pair[0] not in before]
+    misspelt = [pair for pair in others if corpus is None or pair[0] not in corpus]
+    unlike_index = [pair for pair in others if pair not in misspelt]
 
     def shown_pair(pair: tuple[str, str, Query], between: str = "for") -> str:
         judged, returned, query = pair
@@ -115,6 +118,12 @@ def _misspelt(
         yield (
             f"{plural(len(respelt), 'id')} came back in another spelling than before, which is the golden set's: {shown}. "
             "Return ids as before; or, where the new spelling is meant, write it in the golden set."
+        )
+    if unlike_index:
+        shown = listed(unlike_index, _MAX_NAMED, lambda pair: shown_pair(pair, "came back as"), "; ")
+        yield (
+            f"{plural(len(unlike_index), 'id')} came back in another spelling than the index and the golden set have: {shown}. "
+            "Return ids as the index has them."
         )
     if misspelt:
         yield (

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.plugin.session import GatingSession
 
 _MAX_TOLERANCE_NOTES = 3
@@ -128,7 +129,7 @@ def _add_notes_on_comparison(result: ItemResult, comparison: Comparison, against
     result.notes += edits
     result.quiet_notes += edits
     if leading is not None and _needs_judgments(result, comparison.change(leading).delta):
-        result.notes += on_unjudged(comparison, leading, possible_cause(comparison, leading))
+        result.notes += _on_unjudged_alone(comparison, leading)
     if leading is not None and not result.mean_fell:
         gated = [gate.tag for gate in gates.with_word("max_drop") if gate.tag and gate.metric == leading]
         result.notes += hidden_slices(comparison, leading, gated)
@@ -147,6 +148,16 @@ def _on_judgments(result: ItemResult, comparison: Comparison) -> Iterator[str]:
         yield from on_judged_alone(comparison, metric)
     else:
         yield scenarios(comparison, metric, found)
+
+
+def _on_unjudged_alone(comparison: Comparison, metric: Metric) -> list[str]:
+    """Say that a drop may come from unjudged documents, unless the answers show another cause."""
+    notes = list(on_unjudged(comparison, metric, possible_cause(comparison, metric)))
+    if not notes:
+        return []
+    from pytest_irmetrics.analysis.kind_of_change import find_sign  # noqa: PLC0415 - seldom needed
+
+    return notes if find_sign(comparison) is None else []
 
 
 def _needs_judgments(result: ItemResult, delta: float) -> bool:

@@ -73,6 +73,16 @@ class TestRunLint:
         assert notes(other, {"q": ["doc"], "r": ["DOC"]}) == []  # both are returned
         assert notes(other, {"q": ["doc"], "r": []}, corpus={"DOC", "doc"}) == []
 
+    def test_an_index_that_has_the_golden_sets_spelling_alone_hides_no_other_spelling(self, golden_set):
+        golden = golden_set("- query: q\n  relevant: [DOC, x]\n")
+        (text,) = notes(golden, {"q": ["doc", "x"]}, corpus={"DOC", "x", *map(str, range(20))})
+        assert text == (
+            "1 id came back in another spelling than the index and the golden set have: 'DOC' (faq.yaml:3) came back as 'doc'. "
+            "Return ids as the index has them."
+        )
+        (text,) = notes(golden, {"q": ["doc", "x"]}, corpus={"doc", "x", *map(str, range(20))})
+        assert text.startswith("The golden set seems to misspell 1 id")
+
     def test_two_documents_of_the_baseline_are_not_spellings_of_one(self, golden_set):
         golden = golden_set("- {query: q, relevant: [a._b, x]}\n- {query: r, relevant: [b]}\n")
         today = {"q": ["a.b"], "r": []}
