@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,8 +64,8 @@ class AnswerPair(NamedTuple):
         return self.now[0] if self.now else ()
 
     def shows(self, test: Callable[[Ranking, Ranking], bool]) -> bool:
-        """Tell whether each of today's rankings has this relation to a ranking of the baseline."""
-        return all(any(test(then, today) for then in self.before) for today in self.now)
+        """Tell whether most of today's rankings have this relation to one of the baseline's; a single one must."""
+        return 2 * sum(any(test(then, today) for then in self.before) for today in self.now) > len(self.now)
 
 
 class AnswerPairs:
@@ -85,14 +88,30 @@ class AnswerPairs:
         return cls(pairs, comparison.depth)
 
     @cached_property
+    def by_document(self) -> AnswerPairs:
+        """The same answers with documents in place of their chunks and passages: cutting texts anew exchanges no document."""
+        if not any(pair.query.passages for pair in self.pairs):
+            return self
+        pairs = []
+        for pair in self.pairs:
+            known = {passage.key: passage.doc for passage in pair.query.passages}
+            sides = [
+                [tuple(dict.fromkeys(known.get(i) or document_of(i) for i in ranking)) for ranking in side]
+                for side in (pair.before, pair.now)
+            ]
+            pairs.append(AnswerPair(pair.query, *sides))
+        # Several chunks may be of one document, so nobody knows how many a full answer has.
+        return AnswerPairs(pairs, None)
+
+    @cached_property
     def answered(self) -> list[AnswerPair]:
         """The pairs to which the baseline has a result."""
         return [pair for pair in self.pairs if any(pair.before)]
 
     @cached_property
     def changed(self) -> list[AnswerPair]:
-        """Those of ``answered`` of which a ranking is none of the baseline's."""
-        return [pair for pair in self.answered if not all(today in pair.before for today in pair.now)]
+        """Those of ``answered`` of which half of the rankings, or more, are none of the baseline's."""
+        return [pair for pair in self.answered if not pair.shows(operator.eq)]
 
     @cached_property
     def ids_before(self) -> frozenset[str]:

@@ -178,7 +178,7 @@ def documents_gone(pairs: AnswerPairs) -> Sign | None:
         members = frozenset().union(*groups.values())
         having = [pair for pair in pairs.answered if not members.isdisjoint(pair.then)]
         # Documents that others push out of the answers are not gone.
-        if len(having) >= FEWEST_ANSWERS and not _pushed_down(having):
+        if len(having) >= FEWEST_ANSWERS and not _pushed_down(having) and _others_stay(having, members):
             examples = tuple(name if name[-1:] in _ENDS else min(groups[name]) for name in groups)
             return Sign("documents_gone", len(having), len(pairs.answered), number=len(members), ids=examples)
     before, _, _ = _counts(pairs)
@@ -204,6 +204,12 @@ def _moved_up(pair: AnswerPair, gone: frozenset[str]) -> bool:
     # One document that is not known may have come in above the last.
     head = {*pair.today[: len(kept) + 1]}
     return lost_above and head.issuperset(kept) and disorder(tuple(kept), pair.today) <= _SAME_ORDER
+
+
+def _others_stay(pairs: Sequence[AnswerPair], gone: frozenset[str]) -> bool:
+    """Tell whether most of what else these answers had is still in them."""
+    others = [(doc_id, pair.today) for pair in pairs for doc_id in pair.then if doc_id not in gone]
+    return sum(doc_id in today for doc_id, today in others) * 2 >= len(others)
 
 
 def _pushed_down(pairs: Sequence[AnswerPair]) -> bool:

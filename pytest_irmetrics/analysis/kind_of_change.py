@@ -158,12 +158,26 @@ SIGNS: tuple[Callable[[AnswerPairs], Sign | None], ...] = (
 """The signs in the order in which they are looked for: the first that is found is named, as the others follow from it."""
 
 
+OF_DOCUMENTS = (
+    ids_respelt,
+    ids_renamed,
+    id_order,
+    fixed_order,
+    new_everywhere,
+    documents_gone,
+    reordered,
+    nothing_shared,
+)
+"""The signs for which chunks count as their documents."""
+
+
 def find_sign(comparison: Comparison) -> Sign | None:
     """Return the first sign of a mechanical cause that the answers show; None where they show none."""
     pairs = AnswerPairs.of(comparison)
     if len(pairs.changed) < FEWEST_ANSWERS:
         return None
-    return next((sign for look in SIGNS if (sign := look(pairs)) is not None), None)
+    found = (look(pairs.by_document if look in OF_DOCUMENTS else pairs) for look in SIGNS)
+    return next((sign for sign in found if sign is not None), None)
 
 
 def kind_of_change(comparison: Comparison) -> KindOfChange | None:
@@ -184,7 +198,7 @@ def kind_of_change(comparison: Comparison) -> KindOfChange | None:
     parts = causes(comparison)
     sentences = [] if sign is None else [sign_text(sign)]
     said = None if sign is None else sign.kind
-    fewer = [] if said == "cut" else list(_fewer_results(comparison, emptied=said == "nothing_returned"))
+    fewer = list(_fewer_results(comparison, emptied=said == "nothing_returned"))
     sentences += [*fewer, *sharper]
     sentences += [_cause(parts, change, comparison), *_later(measured, comparison.depth)]
     kind: Kind = "fewer_results" if fewer else _part(parts, change)

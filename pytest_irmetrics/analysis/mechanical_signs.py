@@ -135,7 +135,7 @@ def same_answer(pairs: AnswerPairs) -> Sign | None:
     if not found:
         return None
     answer, times = found.most_common(1)[0]
-    seen = [pair for pair in pairs.pairs if all(today == answer for today in pair.now)]
+    seen = [pair for pair in pairs.pairs if pair.shows(lambda _, today: today == answer)]
     own = {pair.then for pair in seen}
     if len(own) < FEWEST_ANSWERS or not pairs.holds(times):
         return None
@@ -146,11 +146,12 @@ def other_query(pairs: AnswerPairs) -> Sign | None:
     """Look for answers that the baseline had for another query, always as far away where that is so."""
     places: dict[Ranking, list[int]] = {}
     for place, pair in enumerate(pairs.pairs):
-        if len(pair.then) > 1:
-            places.setdefault(pair.then, []).append(place)
+        for then in {*pair.before}:
+            if len(then) > 1:
+                places.setdefault(then, []).append(place)
     changed = {pair.query.id for pair in pairs.changed}
     seen = [
-        (place, places[pair.today])
+        (place, next(places[today] for today in pair.now if today in places))
         for place, pair in enumerate(pairs.pairs)
         if pair.query.id in changed and pair.shows(lambda _, today: today in places)
     ]
@@ -170,15 +171,13 @@ def other_query(pairs: AnswerPairs) -> Sign | None:
 
 
 def cut(pairs: AnswerPairs) -> Sign | None:
-    """Look for a length at which all answers end that were longer."""
+    """Look for a length at which all answers end that were longer, with the results that they had so far."""
     length = max((len(ranking) for pair in pairs.pairs for ranking in pair.now), default=0)
     longer = [pair for pair in pairs.answered if len(pair.then) > length]
-    at_length = [pair for pair in longer if pair.shows(lambda _, today: len(today) == length)]
-    if not length or not pairs.holds(len(at_length), len(longer)) or len(longer) * 2 < len(pairs.answered):
+    same = sum(pair.shows(lambda then, today: today == then[:length]) for pair in longer)
+    if not length or not pairs.holds(same, len(longer)) or len(longer) * 2 < len(pairs.answered):
         return None
-    same = sum(pair.shows(lambda then, today: today == then[:length]) for pair in at_length)
-    alone = same >= MOST * len(longer)
-    return Sign("cut", len(longer), len(pairs.answered), number=length, more=same, alone=alone)
+    return Sign("cut", len(longer), len(pairs.answered), number=length, more=same)
 
 
 def ended_early(pairs: AnswerPairs) -> Sign | None:

@@ -116,9 +116,6 @@ def _cut(sign: Sign) -> str:
     return (
         f"No answer has more than {plural(sign.number or 0, 'result')}; {sign.seen:,} of {sign.of:,} had more, and {same}what "
         "is left stands where it did. Look at the number of results that is asked for."
-        if sign.more
-        else f"No answer has more than {plural(sign.number or 0, 'result')}; {sign.seen:,} of {sign.of:,} had more. Look at the "
-        "number of results that is asked for."
     )
 
 

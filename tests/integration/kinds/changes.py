@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import zlib
+from collections import Counter, defaultdict
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -225,6 +227,34 @@ FAULTS = {
     "other vectors": Change(random_codes, ("nothing_shared",)),
 }
 
+FAULTS |= {
+    "special characters break a query": per_answer(
+        lambda q, a: [] if re.search(r"[^\w\s]", q.text) else a, ("nothing_returned",), silent=True
+    ),
+    "long queries time out": per_answer(
+        lambda q, a: [] if len(words_of(q)) > 4 else a, ("nothing_returned",), silent=True
+    ),
+    "a fifth of the queries time out": per_answer(
+        lambda q, a: [] if zlib.crc32(q.id.encode()) % 5 == 0 else a, ("nothing_returned",), silent=True
+    ),
+    "a shard answers late": per_answer(
+        lambda q, a: [code for code in a if zlib.crc32((q.id + code).encode()) % 3], (), silent=True
+    ),
+    "nine results are asked for": per_answer(lambda _, a: a[:9], ("cut",), silent=True),
+    "a boost with the wrong sign": engine_change((), weights=(-10.0, 5.0, 1.0), silent=True),
+    "the order of ids without the best": per_answer(lambda _, a: sorted(a[1:]), ("id_order",)),
+    "lower case, and the first is dropped": per_answer(
+        lambda _, a: [code.lower() for code in a[1:]], ("ids_respelt",)
+    ),
+    "an advertisement, and security is not in the index": Change(
+        lambda queries: [
+            ["AD1", *answer][:SIZE]
+            for answer in ask_all(ENGINE.but(keep=lambda rule, _: not re.match(r"S\d", rule.code)), queries)
+        ],
+        ("new_everywhere", "documents_gone"),
+    ),
+}
+
 PARAM_FAULTS = {
     "params are ignored": Change(params_ignored, ("params_ignored",)),
     "the filter never matches": Change(filter_by_wrong_case, ("nothing_returned",)),
@@ -280,6 +310,40 @@ def without_doubles(query, _):
     return kept[:SIZE]
 
 
+def cosine(queries):
+    """Another kind of engine: letters in fours, weighed by how rare they are, and the angle between texts."""
+    documents = {rule.code: fours(f"{rule.code} {rule.name} {rule.message}") for rule in rules()[0]}
+    holders = defaultdict(set)
+    for code, parts in documents.items():
+        for part in parts:
+            holders[part].add(code)
+    linters = {rule.code: rule.linter for rule in rules()[0]}
+    answers = []
+    for query in queries:
+        wanted = query.params.get("linter")
+        score = Counter()
+        for part in fours(query.text):
+            for code in holders.get(part, ()):
+                if wanted not in (None, linters[code]):
+                    continue
+                score[code] += math.log(len(documents) / len(holders[part])) ** 2
+        for code in score:
+            score[code] /= math.sqrt(len(documents[code]))
+        answers.append(sorted(score, key=lambda code: (-score[code], code))[:SIZE])
+    return answers
+
+
+def fours(text):
+    return {
+        word[at : at + 4] for word in re.findall(r"\w+", text.lower()) for at in range(max(1, len(word) - 3))
+    }
+
+
+def grown(rule, _):
+    """What was in the index before it grew by half."""
+    return zlib.crc32(rule.name.encode()) % 3
+
+
 VARIANTS = {
     "weights 1, 1, 1": engine_change(weights=(1.0, 1.0, 1.0)),
     "weights 1, 1, 10": engine_change(weights=(1.0, 1.0, 10.0)),
@@ -299,6 +363,13 @@ VARIANTS = {
     "no messages": engine_change(columns=("name", "explanation")),
     "no names": engine_change(columns=("message", "explanation")),
     "two engines fused": Change(fused),
+    "another kind of engine": Change(cosine),
+    "the index grew by half": Change(lambda queries: ask_all(ENGINE, queries), (), ENGINE.but(keep=grown)),
+    "the index grew by a tenth": Change(
+        lambda queries: ask_all(ENGINE, queries),
+        (),
+        ENGINE.but(keep=lambda rule, _: zlib.crc32(rule.code.encode()) % 11),
+    ),
     "two of a family": per_answer(one_of_a_family, ()),
     "doubles dropped": per_answer(without_doubles, ()),
     "strict, no stemming": engine_change(("nothing_returned",), STRICT, silent=True, tokenizer="unicode61"),

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+import zlib
 from dataclasses import replace
 from functools import lru_cache
 
 from pytest_irmetrics import GoldenSet, Run, compare
-from pytest_irmetrics.analysis.kind_of_change import kind_of_change
+from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.evaluation import evaluate_run
+from pytest_irmetrics.gates import decide
+from pytest_irmetrics.run import Answer
+from pytest_irmetrics.thresholds import build, resolve
 from tests.integration.kinds.changes import FAULTS, PARAM_FAULTS, SIZE, VARIANTS, ask_all
 from tests.integration.kinds.golden_sets import GOLDEN_SETS
 
@@ -18,7 +22,21 @@ def queries_of(name):
     return GOLDEN_SETS[name]()
 
 
-def compared(name, change):
+def asked_thrice(queries, answers, day):
+    """Answers to each query asked three times: of one query in eight two results change places, another day others."""
+    asked = []
+    for query, answer in zip(queries, answers, strict=True):
+        turns = [list(answer) for _ in range(3)]
+        for turn, ranking in enumerate(turns):
+            number = zlib.crc32(f"{day} {turn} {query.id}".encode())
+            if number % 8 == 0 and len(ranking) > 1:
+                place = number // 8 % (len(ranking) - 1)
+                ranking[place : place + 2] = ranking[place : place + 2][::-1]
+        asked.append(Answer(tuple(map(tuple, turns))))
+    return asked
+
+
+def compared(name, change, *, repeated=False):
     """Compare the answers before a change with those after it."""
     queries = queries_of(name)
     before, now = ask_all(change.engine, queries), change.answers(queries)
@@ -30,15 +48,25 @@ def compared(name, change):
         ]
     golden = GoldenSet(queries)
     sides = []
-    for answers in (now, before):
-        run = Run({query.id: answer for query, answer in zip(queries, answers, strict=True)})
+    for day, answers in (("today", now), ("before", before)):
+        if repeated:
+            run = Run.of(dict(zip((q.id for q in queries), asked_thrice(queries, answers, day), strict=True)))
+        else:
+            run = Run({query.id: answer for query, answer in zip(queries, answers, strict=True)})
         sides.append(evaluate_run(golden, run, ["ndcg@10", "recall@10"], depth=SIZE))
     return compare(*sides)
 
 
+def kind_of(comparison):
+    """What a failure says: slices and unjudged documents included."""
+    gates = resolve([[build("ndcg@10", {"max_drop": 0.0}), build("recall@10", {"max_drop": 0.0})]])
+    verdicts = decide(comparison.now, gates, comparison=comparison, against="the baseline", update_command="")
+    return ItemResult(comparison.now, gates, verdicts, comparison).kind()
+
+
 def sign_of(comparison):
     """The kind of change, where a sign tells it; else an empty text."""
-    kind = kind_of_change(comparison)
+    kind = kind_of(comparison)
     return "" if kind is None or kind.sign is None else kind.sign.kind
 
 
@@ -48,7 +76,7 @@ def rows():
         for title, change in changes.items():
             for name in sets:
                 comparison = compared(name, change)
-                kind = kind_of_change(comparison)
+                kind = kind_of(comparison)
                 said = sign_of(comparison)
                 if not said and not change.says:
                     verdict = "silent"
