@@ -244,11 +244,12 @@ class ItemResult:
 
     @staticmethod
     def _kind_of_ids(comparison: Comparison) -> KindOfChange | None:
-        """Return what became of the ids where the golden set knows none of those returned; None where that is not known."""
+        """Return what became of the answers where the golden set has none of their ids; None where these may be of another kind."""
         from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - only after a drop
 
         kind = kind_of_change(comparison)
-        return kind if kind is not None and kind.kind in ("ids_respelt", "ids_renamed") else None
+        unknown = kind is None or kind.sign is None or (kind.kind == "nothing_shared" and kind.sign.name)
+        return None if unknown else kind
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         states = {

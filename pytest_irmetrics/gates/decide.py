@@ -11,6 +11,7 @@ from pytest_irmetrics.gates.baseline_gates import BaselineJudge
 from pytest_irmetrics.gates.query_gates import judge_queries
 from pytest_irmetrics.gates.verdict import Verdict, at_least, verdict_on
 from pytest_irmetrics.metrics import Metric
+from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def decide(
     if evaluation.errors:
         return (_errors(evaluation),)
     # Of single queries, foreign ids may be just what is wrong with them.
-    if not single_queries_only and (foreign := _foreign_ids(evaluation)):
+    if not single_queries_only and (foreign := _foreign_ids(evaluation, comparison)):
         return (foreign,)
     judge = None
     if comparison is not None:
@@ -95,11 +96,20 @@ def _errors(evaluation: Evaluation) -> Verdict:
     return Verdict("failed", text, "errors", queries=tuple(evaluation.errors))
 
 
-def _foreign_ids(evaluation: Evaluation) -> Verdict | None:
+def _foreign_ids(evaluation: Evaluation, comparison: Comparison | None) -> Verdict | None:
     """Fail a run of which not one id occurs anywhere in the golden set."""
     unknown = find_unknown_ids(evaluation)
     if unknown is None:
         return None
+    known = 0
+    if comparison is not None:
+        baseline = comparison.baseline
+        answers = (ranking for query in baseline.counted for ranking in baseline.rankings(query.id))
+        before = {document_of(entry) for ranking in answers for entry in ranking}
+        known = len(before.intersection(unknown.returned))
+    if known:  # so they are ids of this index, and it is about quality
+        text = wording.nothing_judged_returned(len(unknown.returned), known)
+        return Verdict("failed", text, "ids", details=unknown.examples)
     details = (*unknown.examples, wording.RETURN_KNOWN_IDS)
     return Verdict("failed", unknown.problem, "ids", details=details)
 

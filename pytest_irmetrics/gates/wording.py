@@ -37,6 +37,14 @@ def subject(gate: Gate, query_id: str | None = None) -> str:
 # Gates on today's run alone --------------------------------------------------------------------------------
 
 
+def nothing_judged_returned(returned: int, known: int) -> str:
+    """Say that no judged document came back for any query, by ids of which the baseline's answers have some."""
+    return (
+        f"No judged document came back for any query: none of the {plural(returned, 'returned id')} occurs in the golden set. "
+        f"The baseline's answers have {known:,} of them, so they are ids of this index."
+    )
+
+
 def not_retrieved(failed: int, asked: int, stopped: str) -> str:
     """Say how many queries failed; ``stopped`` is why the retrieval ended early, or empty."""
     text = f"{failed} of {plural(asked, *_QUERY)} could not be retrieved, so no mean was computed."

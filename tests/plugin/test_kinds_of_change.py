@@ -74,6 +74,22 @@ def test_ids_that_the_golden_set_does_not_know_are_told_from_the_baselines(site)
     assert test["kind"] == "ids_respelt"
 
 
+def test_documents_that_nobody_judged_are_not_ids_of_another_kind_where_the_baseline_has_them(project):
+    """The second page: of two judged documents a query none is in any answer, but the ids are the index's."""
+    judged = [{"query": f"question {n}", "relevant": [f"{n}a"]} for n in range(QUERIES)]
+    project.write("golden/faq.yaml", json.dumps({"queries": judged}))
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("ndcg@10", max_drop=0.01)'])
+    project.answers({f"question {n}": [f"{n}a", *ranking(n, 6)] for n in range(QUERIES)})
+    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    result = change(project, lambda n: [f"{n}c", *ranking(n + 30, 6)])
+    result.assert_outcomes(failed=1)
+    text = printed(result)
+    assert "No judged document came back for any query: none of the " in text
+    assert "so they are ids of this index." in text
+    assert "this is about ids" not in text
+    assert "12 of 12 answers share no document with the baseline's." in text
+
+
 def test_other_unknown_ids_are_given_no_kind(site):
     result = change(
         site, lambda n: [f"{n}:{step * 31 % 17}" for step in range(10)], "--ir-report=report.json"
