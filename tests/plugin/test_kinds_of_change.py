@@ -104,7 +104,7 @@ def test_no_judgments_are_asked_for_where_the_answers_show_a_cause(site):
     result = change(site, lambda n: ["advertisement", *ranking(n)][:10])
     result.assert_outcomes(failed=1)
     assert "'advertisement' is in 12 of 12 answers, at rank 1 in 12, and was in 0." in printed(result)
-    assert "pytest-irmetrics label" not in printed(result)
+    assert "new and unjudged" not in printed(result)
 
 
 @pytest.mark.parametrize(("known", "asked"), [("advertisement", False), ("{n}-article", True)])
@@ -112,4 +112,4 @@ def test_nor_in_a_note_on_a_fall_that_passes(site, known, asked):
     site.test(['ir_golden("golden/*.yaml")', 'ir_threshold("ndcg@10", max_drop=0.9)'])
     result = change(site, lambda n: [known.format(n=n), *ranking(n)][:10])
     result.assert_outcomes(passed=1)
-    assert ("pytest-irmetrics label" in printed(result)) is asked
+    assert ("new and unjudged" in printed(result)) is asked
