@@ -72,8 +72,12 @@ class Forecast:
 
     @cached_property
     def enough(self) -> float:
-        """The least ``max_drop``, of two significant digits, that no more than one in twenty of them fail."""
+        """The least ``max_drop``, of two significant digits, that no more than one in twenty of them fail.
+
+        Wider, as Student's quantile is, where few queries changed: how far queries move is then not well known.
+        """
         drop = significance.drop_exceeded_by(self._differences, 1 / ONCE_IN)
+        drop *= significance.student_factor(self._differences)
         return _rounded_up(max(drop - self._margin, 0.0))
 
     @cached_property

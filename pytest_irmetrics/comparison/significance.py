@@ -381,16 +381,32 @@ def queries_for_drop(differences: Sequence[float], drop: float) -> tuple[int, in
     differences.  That is known from few queries alone, so the range is that of exp(+-z(.975) e), e the relative standard error
     of r^2, rounded outwards to one digit.  None where nothing changed.
     """
-    size = len(differences)
-    squares = [difference * difference for difference in differences if abs(difference) > TOLERANCE]
-    if not squares:
+    square, error = _mean_square(differences)
+    if not square:
         return None
-    square = math.fsum(squares) / size
-    fourth = math.fsum((value / square) ** 2 for value in squares) / size
-    error = math.sqrt(max(fourth - 1, 0.0) / size)
     middle = (_Z_LEVEL / drop) ** 2 * square
     low, high = middle * math.exp(-_Z_INTERVAL * error), middle * math.exp(_Z_INTERVAL * error)
     return _one_digit(low, math.floor), _one_digit(high, math.ceil)
+
+
+def student_factor(differences: Sequence[float]) -> float:
+    """Return how many times the normal quantile of 95 % Student's is, with the degrees of freedom of the mean square.
+
+    Few changed queries tell little of how far queries move; these are 2 / e^2, e the relative standard error of the mean square.
+    """
+    _, error = _mean_square(differences)
+    return t_quantile(0.95, max(2 / error**2, 1.0)) / _Z_LEVEL if error > 0.01 else 1.0
+
+
+def _mean_square(differences: Sequence[float]) -> tuple[float, float]:
+    """Return the mean square of the differences, and its relative standard error; zeros where nothing changed."""
+    size = len(differences)
+    squares = [difference * difference for difference in differences if abs(difference) > TOLERANCE]
+    if not squares:
+        return 0.0, 0.0
+    square = math.fsum(squares) / size
+    fourth = math.fsum((value / square) ** 2 for value in squares) / size
+    return square, math.sqrt(max(fourth - 1, 0.0) / size)
 
 
 def _one_digit(value: float, rounded: Callable[[float], int]) -> int:

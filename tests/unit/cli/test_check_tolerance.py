@@ -55,11 +55,12 @@ def test_a_run_is_compared_with_the_stored_baseline(capsys):
         "change  ir_baselines/test_search/faq.json → run.json",
         "",
         "metric         n  changed  max_drop  fails  once in 20  queries needed",
-        # Ten queries change by a half: 6 down and 4 up fall by 1/40, and 8 down and 2 up by 3/40.
-        "mrr           40       10     0.01*   38 %       0.075    900 to 3,000",
-        "map           40       10     0.01*   38 %       0.075    900 to 3,000",
-        "ndcg@3        40       10     0.01*   38 %       0.056    500 to 2,000",
-        "ndcg@10       40       10      0.05    5 %       0.056        20 to 70",
+        # Ten queries change by a half: 6 down and 4 up fall by 1/40, and 8 down and 2 up by 3/40, which is
+        # widened a little because ten changed queries are few.
+        "mrr           40       10     0.01*   38 %       0.078    900 to 3,000",
+        "map           40       10     0.01*   38 %       0.078    900 to 3,000",
+        "ndcg@3        40       10     0.01*   38 %       0.058    500 to 2,000",
+        "ndcg@10       40       10      0.05    5 %       0.058        20 to 70",
         "precision@10  40        0     0.01*      -           -",
         "recall@10     40        0     0.01*      -           -",
         "mrr [odd]     20        0       0.1      -           -",

@@ -24,6 +24,7 @@ from pytest_irmetrics.comparison.significance import (
     sign_flip_p,
     smallest_p,
     standard_error,
+    student_factor,
     t_quantile,
 )
 
@@ -371,3 +372,11 @@ def test_sizes_that_are_nearly_multiples_of_a_step_have_none():
     assert _lattice_step([0.25, 0.5, 1.0]) == 0.25
     assert _lattice_step([0.25, 0.5 + 3e-7, 1.0]) is None
     assert _lattice_step([0.25 + 3e-7, 0.5, 1.0]) is None
+
+
+def test_few_changed_queries_widen_a_quantile_as_students_does():
+    # Of 20 queries 10 move alike: the square of a difference is 0 or twice the mean, and its relative error √(1/20).
+    assert student_factor([0.5, -0.5] * 5 + [0.0] * 10) == pytest.approx(stats.t.ppf(0.95, 40) / 1.645)
+    assert student_factor([0.5, -0.5] * 5) == 1  # no query moves otherwise than the others
+    assert student_factor([1.0] + [0.0] * 99) == pytest.approx(stats.t.ppf(0.95, 200 / 99) / 1.645)
+    assert student_factor([0.0] * 5) == 1
