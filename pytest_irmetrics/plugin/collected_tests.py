@@ -6,6 +6,7 @@ import os
 from collections import defaultdict
 from fnmatch import fnmatch
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -251,8 +252,22 @@ class CollectedTests:
         """The files and folders that pytest was asked to collect as a whole, not some tests of them by their node ids."""
         base = self._config.invocation_params.dir
         return {
-            Path(os.path.normpath(base / argument)) for argument in self._config.args if "::" not in argument
+            Path(os.path.normpath(base / self._path_of(argument)))
+            for argument in self._config.args
+            if "::" not in argument
         }
+
+    def _path_of(self, argument: str) -> str:
+        """Return the path that an argument is or, with ``--pyargs``, the one of the module or package that it names."""
+        if not self._config.getoption("pyargs", default=False):
+            return argument
+        try:
+            spec = find_spec(argument)
+        except (ImportError, ValueError):  # a path, or the parent of a module is none
+            return argument
+        if spec is None or spec.origin is None or not spec.has_location:
+            return argument
+        return os.path.dirname(spec.origin) if spec.submodule_search_locations else spec.origin  # noqa: PTH120 - a string, as the others
 
     def _is_asked_whole(self, file: Path) -> bool:
         return not self._asked_whole.isdisjoint((file, *file.parents))

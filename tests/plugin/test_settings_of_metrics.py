@@ -119,3 +119,15 @@ class TestAevaluate:
         result = awaited("await irmetrics.aevaluate()", arguments=["--ir-baseline"])
         result.assert_outcomes(failed=1)
         assert "never called irmetrics.check()" in text_of(result)
+
+
+def test_the_settings_are_what_the_interface_says_unless_told_otherwise(project):
+    names = (
+        "ir_baseline ir_baseline_dir ir_max_drop ir_depth ir_duplicates ir_timeout ir_concurrency ir_repeat"
+    )
+    told = "['false', 'ir_baselines', '0.01', '10', 'error', '', '1', '1']"
+    project.write(
+        "test_search.py",
+        f"def test_it(request):\n    assert [str(request.config.getini(name)) for name in {names.split()}] == {told}\n",
+    )
+    project.run().assert_outcomes(passed=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
@@ -263,3 +264,16 @@ def test_queries_are_asked_one_after_the_other_unless_told_otherwise():
     evaluate(GOLDEN, find, ["mrr"])
     assert [query for query, _ in asked] == [query.text for query in GOLDEN.queries.values()]
     assert {thread for _, thread in asked} == {threading.get_ident()}
+
+
+def test_python_asks_as_the_settings_do_unless_told_otherwise():
+    told = {name: parameter.default for name, parameter in inspect.signature(evaluate).parameters.items()}
+    assert told["repeat"] == 1
+    assert told["concurrency"] == 1
+    assert told["duplicates"] == "error"
+    assert told["timeout"] is None
+    assert evaluate(GOLDEN, search, ["mrr"]).depth == 10
+    options = RetrievalOptions()
+    assert (options.depth, options.repeat, options.concurrency, options.duplicates) == (10, 1, 1, "error")
+    assert options.timeout is None
+    assert not options.stop_on_error

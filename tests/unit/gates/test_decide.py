@@ -7,7 +7,9 @@ from dataclasses import replace
 from pytest_irmetrics import GoldenSet, Run, compare
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.evaluation import evaluate_run
-from pytest_irmetrics.gates import decide
+from pytest_irmetrics.gates import Verdict, decide
+from pytest_irmetrics.gates.baseline_gates import query_verdict
+from pytest_irmetrics.gates.verdict import verdict_on
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run import Answer
 from pytest_irmetrics.thresholds import Gates, build, resolve
@@ -139,3 +141,24 @@ def test_one_gate_that_fell_is_a_fall_beside_others_that_hold():
     assert not fine.fell
     assert not fine.mean_fell
     assert not fine.kind()
+
+
+def test_a_verdict_is_of_a_mean_under_todays_labels_unless_it_says_otherwise():
+    (gate,) = gates(min=0.5)
+    for verdict in (Verdict("passed", "text", "min"), verdict_on(gate, "passed", "text")):
+        assert not any((verdict.single, verdict.as_stored, verdict.over_no_query, verdict.origin))
+        assert not verdict.failed
+    (query,) = golden_set(1).queries.values()
+    own = query_verdict(gate, query, "failed", "text")
+    assert own.single
+    assert own.queries == ("q0000",)
+    assert not own.as_stored
+    assert not own.over_no_query
+
+
+def test_the_gates_of_a_run_without_a_baseline_name_none():
+    golden = golden_set(2)
+    for decided in decide(evaluated(golden, lambda _: HIT), gates(min=0.5, max_drop=0.1, max_lost=0)):
+        assert "XX" not in decided.text
+        assert not decided.failed
+        assert decided.state == ("passed" if decided.word == "min" else "not checked")

@@ -298,3 +298,11 @@ def test_appends_any_id_and_changes_nothing_else(judged, added, listed, block):
     assert after.queries["b"].judgments == {"z": 1}
     assert data.decode().count("# why") == text.count("# why")
     assert data.decode().endswith("  # after\n\n- {query: b, relevant: z}  # b\n")
+
+
+def test_an_id_is_written_plain_where_one_like_it_is():
+    text = b"queries:\n- query: a\n  relevant: [0123, doc-1]\n- query: b\n  relevant: [doc-1, doc-2]\n"
+    data, after = append_judgments(text, {"a": {"0456": 1}, "b": {"0456": 1}}, PATH, "x.yaml")
+    assert b"[0123, doc-1, 0456]" in data
+    assert b'[doc-1, doc-2, "0456"]' in data
+    assert after.queries["a"].judgments["0456"] == after.queries["b"].judgments["0456"] == 1
