@@ -299,3 +299,30 @@ def test_tests_below_the_repositorys_top_and_in_a_repository_of_their_own(capsys
     monkeypatch.chdir(folder)
     vendored = json.loads(history(capsys, "--json", "vendored").out)["tests"][0]
     assert [point["subject"] for point in vendored["points"]] == ["Vendor"]
+
+
+def test_an_answer_to_other_words_is_not_one_to_todays_query(capsys, folder):
+    before = {**answers(), "refund": Answer((("z", "d1"),), "return policy", {}, {"z": 1}, 2.0)}
+    commit(folder, "Begin", Run.of(before, 10, "faq.yaml", 1).dumps())
+    commit(folder, "Reword")
+    begin, reword = points(capsys)
+    assert (begin["query_count"], begin["n"], reword["n"]) == (4, 3, 4)
+    assert begin["means"]["mrr"] == 1.0  # of hours alone
+    assert reword["reworded"] == ["refund"]
+
+
+def test_the_best_version_is_that_which_todays_is_furthest_below_over_the_queries_of_both(capsys, folder):
+    few = {query_id: answer for query_id, answer in answers().items() if query_id != "hours"}
+    commit(folder, "Ask little", Run.of(few, 10, "faq.yaml", 1).dumps())
+    commit(folder, "Ask more", hours=("z", "h1"))
+    (test,) = json.loads(history(capsys, "--json", "--metrics", "mrr").out)["tests"]
+    (summary,) = test["summary"]
+    # The first mean is higher, and over the query that both hold nothing has been lost.
+    assert summary["line"] == [1.0, pytest.approx(2.5 / 3)]
+    assert (summary["best_commit"], summary["from_best"]) == ("", 0.0)
+    assert "was best in" not in history(capsys).out
+    commit(folder, "Fall", hours=("z", "y", "h1"))
+    (test,) = json.loads(history(capsys, "--json", "--metrics", "mrr").out)["tests"]
+    (summary,) = test["summary"]
+    assert summary["best_commit"] == test["points"][1]["commit"]
+    assert summary["from_best"] == pytest.approx(-1 / 18)

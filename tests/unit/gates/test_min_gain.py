@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_irmetrics import GoldenSet, Run
+from pytest_irmetrics import GoldenSet, Run, compare
+from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.selftest import run_selftest
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import decide
@@ -87,3 +88,10 @@ def test_the_self_test_leaves_it_out():
     tested = run_selftest(run, gates(min_gain=0.1, min=0.5), against="the baseline", update="")
     assert not any(decided.failed for decided in tested.verdicts)
     assert {gate.word for gate in tested.gates} == {"min"}
+
+
+def test_the_table_shows_the_rise_with_the_digits_that_tell_it_from_the_limit():
+    golden = golden_set(10)
+    before, now = evaluated(golden, lambda n: HIT if n else MISS), evaluated(golden, lambda _: HIT)
+    (row, *_) = ItemResult(now, gates(min_gain=0.25), comparison=compare(now, before)).rows()
+    assert (row.gate, row.allowed) == ("gain≥0.25", 0.25)
