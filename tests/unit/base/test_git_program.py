@@ -30,6 +30,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
+def test_git_reads_what_the_user_configured_and_no_repository_that_a_hook_names() -> None:
+    given = {
+        "PATH": "/bin",
+        "GIT_DIR": "x",
+        "git_work_tree": "x",
+        "GIT_CONFIG_GLOBAL": "g",
+        "GIT_CONFIG_KEY_0": "k",
+    }
+    assert git_program._environment(given) == {
+        "PATH": "/bin",
+        "GIT_CONFIG_GLOBAL": "g",
+        "GIT_CONFIG_KEY_0": "k",
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "LANGUAGE": "",
+        "LC_ALL": "C",
+    }
+
+
 @posix
 def test_nothing_that_a_repository_configures_is_run(folder: Path, tmp_path: Path) -> None:
     ran = tmp_path / "ran"

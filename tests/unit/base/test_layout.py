@@ -102,6 +102,7 @@ def test_the_widest_text_is_cut_first_and_numbers_never():
         "  0.123456789  short reason",
     ]
     assert table(rows, "<><", 40, ascii_only=True) == ["how do I r...  0.123456789  short reason"]
+    assert table(rows, "<><", 40) == ["how do I res…  0.123456789  short reason"]
 
 
 def test_two_long_columns_share_the_loss():

@@ -33,6 +33,22 @@ def test_a_file_that_grows_while_it_is_read_is_too_large(tmp_path, monkeypatch):
         read_regular(path, 4)
 
 
+def test_a_file_that_was_exchanged_when_it_is_opened_is_closed_again(tmp_path, monkeypatch):
+    path, opened, looks = tmp_path / "run.json", [], iter([None, TooLargeError(4)])
+    path.write_bytes(b"12345")
+
+    def look(*_):
+        if error := next(looks):
+            raise error
+
+    monkeypatch.setattr("pytest_irmetrics.base.read_file._require_regular", look)
+    real = type(path).open
+    monkeypatch.setattr(type(path), "open", lambda self, mode: opened.append(real(self, mode)) or opened[0])
+    with pytest.raises(TooLargeError):
+        open_regular(path, 4)
+    assert opened[0].closed
+
+
 @pytest.mark.parametrize(
     ("limit", "shown"),
     [(100_000_000, "100 MB"), (999_999_999, "999 MB"), (1_000_000_000, "1 GB"), (2_500_000_000, "2 GB")],
