@@ -40,6 +40,26 @@ def test_reads_as_trec_eval_does():
     assert golden.thresholds == ()
 
 
+def test_the_name_of_a_passage_stays_the_same_or_stored_rankings_no_longer_mean_it():
+    assert Passage("doc", "a  short\ntext").key == "doc: a short text"
+    assert Passage("doc", "x" * 60).key == "doc: " + "x" * 60
+    assert (
+        Passage("doc", "word " * 40).key
+        == "doc: word word word word word word word word word wor… (53738dc1)"
+    )
+
+
+def test_a_document_counts_with_its_best_passage():
+    passages = (Passage("a", "one"), Passage("a", "two"), Passage("b", "three"))
+    judged = dict(zip([passage.key for passage in passages], [1, 3, 0], strict=True)) | {"b": 2, "c": 1}
+    assert Query("q", "text", judged, passages=passages).documents == {"a": 3, "b": 2, "c": 1}
+    assert Query("q", "text", dict(reversed(judged.items())), passages=passages).documents == {
+        "a": 3,
+        "b": 2,
+        "c": 1,
+    }
+
+
 def test_the_highest_grade_is_1000():
     golden = GoldenSet.from_judgments({"q": {"d": 1000}}, relevance_level=1000)
     assert golden.queries["q"].judgments == {"d": 1000}

@@ -76,6 +76,15 @@ def test_every_problem_of_a_listed_rating_has_its_place(ratings, problem):
     assert problems("a.json", text)[0] == f"a.json:{problem}"
 
 
+@pytest.mark.parametrize(
+    "ratings",
+    ['{"a": 1, "b": null, "c": 2}', '[{"doc_id": "a", "rating": 1}, {"doc_id": "b", "rating": null}, {"doc_id": "c", "rating": 2}]'],
+)  # fmt: skip
+def test_a_document_without_a_rating_is_not_judged_and_those_behind_it_are(ratings):
+    golden = load("case.json", f'{{"queries": [{{"query": "q", "ratings": {ratings}}}]}}')
+    assert judgments(golden) == {"q": {"a": 1, "c": 2}}
+
+
 def test_reads_the_export_of_ratings():
     golden = load("ratings.json", json.dumps({"queries": [{"query": "star wars", "ratings": {"11": 3}}]}))
     assert judgments(golden) == {"star wars": {"11": 3}}
