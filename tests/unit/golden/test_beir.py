@@ -34,6 +34,17 @@ def test_reads_the_split_test():
     assert golden.locate("q1", "MED 11") == 3
 
 
+def test_blank_lines_and_rows_without_a_score_are_left_out():
+    beir(
+        "a",
+        {"test": "q1\tx\t1\nq2\tx\t\nq3\tx\t2\n"},
+        '\n{"_id": "q1", "text": "one"}\n \t\n{"_id": "q3", "text": "three"}\n',
+    )
+    golden = GoldenSet.load("a")
+    assert judgments(golden) == {"q1": {"x": 1}, "q3": {"x": 2}}
+    assert (texts(golden), golden.left_out) == ({"q1": "one", "q3": "three"}, ())
+
+
 def test_reads_another_split_by_its_file():
     beir("nf.corpus", {"dev": "q0\tx\t1\n", "test": ROWS})
     golden = GoldenSet.load("nf.corpus/qrels/dev.tsv")
