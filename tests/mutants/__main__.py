@@ -129,7 +129,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="which ones (default: 1)")
     parser.add_argument("--folder", type=Path, required=True, help="where the copy of the project is kept")
     parser.add_argument(
-        "--tests", action="append", help="a folder of tests (default: tests/unit and tests/plugin)"
+        "--tests", action="append", help="a folder or file of tests (default: tests/unit and tests/plugin)"
     )
     parser.add_argument("--verbose", action="store_true", help="name the tests that failed")
     options = parser.parse_args()

@@ -96,7 +96,7 @@ class NoCondition(_Replace):
 
     def text(self, node):
         parent = node.parent
-        if parent is None or node.type in {"keyword", "operator"}:
+        if parent is None or node.type in {"keyword", "operator", "number", "string"}:
             return None
         if parent.type in {"and_test", "or_test"}:
             return str(parent.type == "and_test")
@@ -138,14 +138,14 @@ KINDS = {
 
 
 def left_out(tree):
-    """The ranges of a module in which a fault changes nothing: annotations, imports for types, `__all__`, `slots=`, `strict=`."""
+    """The ranges of a module in which a fault changes nothing: annotations, imports for types, names of types, guards against ourselves."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.AnnAssign, ast.arg)):
             yield node.annotation
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node.returns
         elif (
-            (isinstance(node, ast.keyword) and node.arg in {"slots", "strict"})
+            (isinstance(node, ast.keyword) and node.arg in {"frozen", "slots", "strict"})
             or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
             or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__")
         ):
@@ -156,8 +156,8 @@ def left_out(tree):
             isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal"
         ):
             yield node
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"cut", "quote"}:
-            yield from node.args[1:]  # how many characters of a text are shown
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"cut", "listed", "quote"}:
+            yield from node.args[1:]  # how many characters or things are shown
 
 
 def is_star(node):

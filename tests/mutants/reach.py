@@ -65,7 +65,8 @@ class Reach:
 
     def measure(self, sources, folders):
         """Run what has changed since the last time: all tests if one of the sources has, else changed test files."""
-        found = {path for folder in folders for path in (self._copy / folder).rglob("test_*.py")}
+        found = {path for folder in folders for path in self._copy.glob(f"{folder}/**/test_*.py")}
+        found |= {self._copy / name for name in folders if name.endswith(".py")}
         now = {
             path.relative_to(self._copy).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
             for path in (*sources, *sorted(found))

@@ -191,6 +191,7 @@ def test_without_a_golden_set_the_newest_judgments_stand_for_it(capsys, folder):
         "note: The golden set cannot be read, so all is scored under the judgments of the newest version."
         in " ".join(out.split())
     )
+    assert re.search(r"(?m)^  note: The .*\n    \S", out)
     (folder / "faq.yaml").unlink()
     (point,) = points(capsys)
     assert point["means"]["mrr"] == pytest.approx(2.5 / 3)

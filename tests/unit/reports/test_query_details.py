@@ -6,6 +6,7 @@ from pytest_irmetrics.reports import ItemReport, SessionReport, html, json, mark
 from pytest_irmetrics.reports.item_report import QueryAsStored
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
+    is_only_slow,
     leading_metric,
     missing_by_grade,
     queries_as_judged,
@@ -44,6 +45,17 @@ def test_a_drop_explains_more_than_what_was_low_before_it():
     item = failing(queries=queries, gates=[low, gate(queries=["fell"]), own])
     assert explaining_queries(item.gates, ["low", "fell", "own"]) == {"fell": ["mrr"], "own": ["map"]}
     assert list(explaining_queries([low], ["low"])) == ["low"]
+
+
+def test_a_query_is_only_slow_where_nothing_else_failed_for_it():
+    slow = query("slow", took=900.0)
+    latency = gate(queries=["slow"], metric="latency_p95", word="max")
+    assert is_only_slow(slow, [latency])
+    assert is_only_slow(slow, [latency, gate(queries=["other"]), gate("passed", queries=["slow"])])
+    assert not is_only_slow(slow, [latency, gate(queries=["slow"])])
+    assert not is_only_slow(slow, [gate(queries=["slow"]), latency])
+    assert not is_only_slow(slow, [latency, gate(queries=["slow"], metric=None, word="forbidden")])
+    assert not is_only_slow(query("slow"), [latency])
 
 
 def test_rankings_side_by_side_say_what_moved():
