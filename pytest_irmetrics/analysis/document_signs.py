@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.analysis.answer_pairs import FEWEST_ANSWERS, MOST, Sign
 from pytest_irmetrics.analysis.id_spelling import affixed, normalised
 from pytest_irmetrics.analysis.mechanical_signs import disorder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.analysis.answer_pairs import AnswerPair, AnswerPairs
 
@@ -157,8 +158,11 @@ def id_order(pairs: AnswerPairs) -> Sign | None:
 
 
 def _is_sorted(ranking: tuple[str, ...]) -> bool:
-    in_order = sorted(ranking), sorted(ranking, key=_natural)
-    return any(list(ranking) in (order, order[::-1]) for order in in_order)
+    return any(_rises(ranking, key) or _rises(ranking[::-1], key) for key in (str, _natural))
+
+
+def _rises(ranking: tuple[str, ...], key: Callable[[str], Any]) -> bool:
+    return all(key(upper) <= key(lower) for upper, lower in pairwise(ranking))
 
 
 def _natural(doc_id: str) -> list[tuple[int, int | str]]:

@@ -27,12 +27,14 @@ _SHARED = 0.1
 _REORDERED = 0.3
 """From which share of pairs in the other order, on average, an order is another one: 0.5 is chance."""
 
-
 _BACKWARDS = 0.75
 """From which share of pairs in the other order an answer is the reverse of another, but for equal scores."""
 
 _FEWEST_TOGETHER = 20
 """How often documents must be together again for one order of all to be told from chance."""
+
+_MOST_ANSWERS = 1000
+"""In how many answers pairs of documents are counted."""
 
 _LOOKED_AT = 20
 """How many results of a ranking are looked at in pairs."""
@@ -79,18 +81,18 @@ def reversed_order(pairs: AnswerPairs) -> Sign | None:
     def worst(then: Ranking, today: Ranking) -> bool:
         return _shares_nothing(then, today) or disorder(then, today) >= _BACKWARDS
 
-    full = [pair for pair in pairs.changed if len(pair.then) == pairs.depth]
-    short = [pair for pair in pairs.changed if pair not in full]
+    short = [pair for pair in pairs.changed if len(pair.then) != pairs.depth]
     # Two results have next to no order.
     telling = [pair for pair in pairs.changed if len(pair.then) >= _TELLING]
     seen = [pair for pair in telling if pair.shows(backwards)]
-    other = [pair for pair in full if pair not in seen and pair.shows(worst)]
-    exact = sum(pair.shows(backwards) for pair in short)
-    if (
-        len(seen) < FEWEST_ANSWERS
-        or exact < MOST * len(short)
-        or len(seen) + len(other) < MOST * len(telling)
-    ):
+    if len(seen) < FEWEST_ANSWERS or sum(pair.shows(backwards) for pair in short) < MOST * len(short):
+        return None
+    other = [
+        pair
+        for pair in telling
+        if len(pair.then) == pairs.depth and not pair.shows(backwards) and pair.shows(worst)
+    ]
+    if len(seen) + len(other) < MOST * len(telling):
         return None
     if sum(pair.today == pair.then[::-1] for pair in seen) * 2 < len(seen):
         return None
@@ -211,13 +213,15 @@ def reordered(pairs: AnswerPairs) -> Sign | None:
 def fixed_order(pairs: AnswerPairs) -> Sign | None:
     """Look for one order in which documents come back whatever the query: that of a date, a price, or of their storage."""
     seen = [pair for pair in pairs.changed if len(pair.today) >= _TELLING]
-    together = _often_together([pair.today for pair in seen])
-    if len(seen) * 2 < len(pairs.answered) or together < _FEWEST_TOGETHER or len(seen) < FEWEST_ANSWERS:
+    if len(seen) * 2 < len(pairs.answered) or len(seen) < FEWEST_ANSWERS:
         return None
-    before = [pair.then for pair in seen]
+    first = seen[:_MOST_ANSWERS]
+    if _has_circle([pair.today for pair in first]):
+        return None
+    together, before = _often_together([pair.today for pair in first]), [pair.then for pair in first]
     # Rankings that share next to nothing are in one order, too.
     told_apart = _has_circle(before) or _often_together(before) * 4 <= together
-    if _has_circle([pair.today for pair in seen]) or not told_apart:
+    if together < _FEWEST_TOGETHER or not told_apart or _has_circle([pair.today for pair in seen]):
         return None
     return Sign("fixed_order", len(seen), len(pairs.answered), number=together)
 
