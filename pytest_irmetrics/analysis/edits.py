@@ -6,6 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.evaluation_notes import xfail_reason
+from pytest_irmetrics.analysis.mean_without import (
+    named_with_scores,
+    on_mean_with,
+    on_mean_without,
+    scores_when_stored,
+)
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
 from pytest_irmetrics.gates.wording import one_sided
@@ -15,34 +21,38 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.comparison import Comparison, LabelChange, LabelPart
+    from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Gates
 
 _MAX_CHANGES = 5
 """How many changed judgments, and how many changed weights, a note lists."""
 
 
-def on_additions(comparison: Comparison, against: str) -> Iterator[str]:
+def on_additions(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
     """Yield notes on queries that are new, and on a baseline that is less deep than today's rankings.
 
     ``against`` is what messages call the baseline.
     """
     renamed = _renamed(comparison)
-    yield from _on_uncompared([i for i in comparison.new if i not in renamed], "new", against)
+    new = [i for i in comparison.new if i not in renamed]
+    yield from _on_uncompared(new, "new", against, on_mean_without(comparison, new, gates) if new else "")
     if not _is_less_deep(comparison):
         yield from _on_depths(comparison, against)
 
 
-def on_edits(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
+def on_edits(
+    comparison: Comparison, against: str, gates: Gates, leading: Metric | None = None
+) -> Iterator[str]:
     """Yield notes on edits that took something out of the gates, or changed what they go by: of the golden set, of the depth.
 
-    ``against`` is what messages call the baseline.
+    ``against`` is what messages call the baseline, ``leading`` the metric by which queries that left are shown.
     """
     yield from _on_uncompared(comparison.reworded, "reworded (text or params)", against)
-    yield from _on_gone(comparison, against)
+    yield from _on_gone(comparison, against, leading)
     yield from _on_labels(comparison, against)
     yield from _on_unchecked_passages(comparison, against)
     yield from _on_tags(comparison, against, gates)
-    yield from _on_xfail(comparison, against, gates)
+    yield from _on_xfail(comparison, against, gates, leading)
     yield from _on_left_out(comparison, gates)
     if _is_less_deep(comparison):
         yield from _on_depths(comparison, against)
@@ -54,21 +64,26 @@ def _is_less_deep(comparison: Comparison) -> bool:
     return now is not None and before is not None and now < before
 
 
-def _on_uncompared(ids: Sequence[str], what: str, against: str) -> Iterator[str]:
+def _on_uncompared(ids: Sequence[str], what: str, against: str, effect: str = "") -> Iterator[str]:
     """List the queries that the baseline does not have in these words."""
     if ids:
         yield (
             f"{plural(len(ids), 'query', 'queries')} {what} since {against}: {listed(ids)}. "
-            f"With nothing to compare, only `min` and its kind gate {'it' if len(ids) == 1 else 'them'}."
+            f"With nothing to compare, only `min` and its kind gate {'it' if len(ids) == 1 else 'them'}.{effect}"
         )
 
 
-def _on_gone(comparison: Comparison, against: str) -> Iterator[str]:
-    """List the queries that are removed or renamed, and so are not compared."""
+def _on_gone(comparison: Comparison, against: str, leading: Metric | None) -> Iterator[str]:
+    """List the queries that are removed, with the scores that they had, or renamed, and so are not compared."""
     renamed = _renamed(comparison)
     removed = [i for i in comparison.removed if i not in renamed.values()]
     if removed:
-        yield f"{plural(len(removed), 'query', 'queries')} of {against} not in the golden set any more: {listed(removed)}."
+        scored = [] if leading is None else scores_when_stored(comparison, removed, leading)
+        named = listed(removed) if leading is None else named_with_scores(scored, removed, leading)
+        scores = "the score that it had" if len(scored) == 1 else "the scores that they had"
+        effect = "" if leading is None else on_mean_with(comparison, scored, leading, scores)
+        lead = f"{plural(len(removed), 'query', 'queries')} of {against} not in the golden set any more"
+        yield f"{lead}: {named}.{effect}"
     if renamed:
         named = listed([f"{old} → {new}" for new, old in renamed.items()])
         yield (
@@ -196,14 +211,17 @@ def _on_tags(comparison: Comparison, against: str, gates: Gates) -> Iterator[str
             )
 
 
-def _on_xfail(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
+def _on_xfail(comparison: Comparison, against: str, gates: Gates, leading: Metric | None) -> Iterator[str]:
     """Name the ``xfail`` queries, which no gate looks at, that score lower than in the baseline or are newly marked."""
     metrics = [m for m in dict.fromkeys([*gates.metrics, *comparison.now.metrics]) if m.kind == "ranking"]
     queries, answers = comparison.now.golden.queries, comparison.baseline.run.answers
-    excluded = []
+    excluded, newly = [], []
     for query_id in comparison.paired:
         if queries[query_id].xfail is None:
             continue
+        # A run that says nothing of judgments says nothing of xfail.
+        if not answers[query_id].xfail and answers[query_id].judgments is not None:
+            newly.append(query_id)
         for metric in metrics:
             before, now = comparison.baseline.score(metric, query_id), comparison.now.score(metric, query_id)
             if before is not None and before - (now or 0.0) > TOLERANCE:
@@ -213,14 +231,21 @@ def _on_xfail(comparison: Comparison, against: str, gates: Gates) -> Iterator[st
                 )
                 break
         else:
-            # A run that says nothing of judgments says nothing of xfail.
-            if not answers[query_id].xfail and answers[query_id].judgments is not None:
+            if query_id in newly[-1:]:
                 excluded.append(query_id)
-    if excluded:
+    effect = "" if leading is None else _effect_of_exclusion(comparison, newly, leading)
+    named = newly if effect else excluded
+    if named:
         yield (
-            f"{plural(len(excluded), 'query is', 'queries are')} marked xfail since {against}, so no gate looks at "
-            f"{'it' if len(excluded) == 1 else 'them'} any more: {listed(excluded)}."
+            f"{plural(len(named), 'query is', 'queries are')} marked xfail since {against}, so no gate looks at "
+            f"{'it' if len(named) == 1 else 'them'} any more: {listed(named)}.{effect}"
         )
+
+
+def _effect_of_exclusion(comparison: Comparison, ids: Sequence[str], metric: Metric) -> str:
+    scores = [(comparison.now.golden.queries[i], comparison.full.score(metric, i)) for i in ids]
+    scored = [(query, score) for query, score in scores if score is not None]
+    return on_mean_with(comparison, scored, metric, "today's score" if len(scored) == 1 else "today's scores")
 
 
 def _on_left_out(comparison: Comparison, gates: Gates) -> Iterator[str]:

@@ -56,25 +56,6 @@ class Then:
     """What of then could not be read."""
 
 
-def golden_set_of_run(run: Run, name: str) -> GoldenSet:
-    """Return the golden set that a stored run was judged with, as far as it says: without thresholds and forbidden documents."""
-    queries = [
-        Query(
-            query_id,
-            answer.text,
-            answer.judgments or {},
-            tags=answer.tags,
-            weight=1.0 if answer.weight is None else answer.weight,
-            params=answer.params,
-            no_answer=not answer.judgments,
-            xfail="" if answer.xfail else None,
-        )
-        for query_id, answer in run.answers.items()
-    ]
-    level = 1 if run.relevance_level is None else run.relevance_level
-    return GoldenSet(queries, name=name, relevance_level=level)
-
-
 def what_is_accepted(
     now: Evaluation,
     stored: Evaluation | None,

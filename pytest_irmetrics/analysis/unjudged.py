@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import shlex
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -28,6 +29,9 @@ _MIN_JUDGED = 1 / 2
 
 _MANY_MORE = 0.05
 """From which share of today's results on it is clearly more of them that are unjudged."""
+
+_FEWER_JUDGED = 0.25
+"""How far the share of judged results may fall without a note of its own."""
 
 _DRAWS = 5
 """Over how many orders of documents it is averaged what a share of relevant ones would do."""
@@ -93,6 +97,21 @@ def on_judged_alone(comparison: Comparison, metric: Metric) -> Iterator[str]:
         f"With the unjudged taken out of both rankings {metric.name} moved by {signed_text(change.delta)}{interval}: an "
         "estimate, off by 0.01 to 0.09 where that was measured."
     )
+
+
+def on_fewer_judged(comparison: Comparison, against: str, file: str) -> Iterator[str]:
+    """Say that far fewer of today's results are judged, whatever the means do; `file` is the golden set's."""
+    if comparison.now.by_passage:
+        return
+    metrics = (*comparison.now.metrics, *comparison.now.extra_metrics)
+    for judged in [metric for metric in metrics if metric.family == "judged"][-1:]:
+        change = comparison.change(judged)
+        if change.now is not None and change.delta < -_FEWER_JUDGED:
+            yield (
+                f"{judged.name} fell from {score_text(change.baseline, change.now)} to {score_text(change.now, change.baseline)} "
+                f"since {against}: more of today's results were never judged, and the means count these as not relevant. Judge them: "
+                f"`pytest --ir-report=json:run.json`, and `pytest-irmetrics label {shlex.quote(file)} --run run.json`."
+            )
 
 
 def scenarios(comparison: Comparison, metric: Metric, found: Unjudged) -> str:

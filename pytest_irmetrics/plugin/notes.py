@@ -14,11 +14,18 @@ from pytest_irmetrics.analysis.trust import (
     on_passed_drops,
     on_run_noise,
 )
-from pytest_irmetrics.analysis.unjudged import on_judged_alone, on_unjudged, possible_cause, scenarios
+from pytest_irmetrics.analysis.unjudged import (
+    on_fewer_judged,
+    on_judged_alone,
+    on_unjudged,
+    possible_cause,
+    scenarios,
+)
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.marks import GoldenParameter
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
+from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,7 +34,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.plugin.session import GatingSession
 
 _MAX_TOLERANCE_NOTES = 3
@@ -81,7 +87,7 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
         if item.verbosity >= 1:  # it reads each query's words
             result.hints += lint_run_verbose(now, gates, corpus)
     if comparison is not None and against is not None:
-        _add_notes_on_comparison(result, comparison, against)
+        _add_notes_on_comparison(item, result, comparison, against)
         if against == OWN_BASELINE and not item.settings.update:
             unheld = list(_on_missing_means(item, comparison))
             result.notes += unheld
@@ -122,14 +128,26 @@ def _on_missing_means(item: GatedItem, comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _add_notes_on_comparison(result: ItemResult, comparison: Comparison, against: str) -> None:
+def _add_notes_on_comparison(
+    item: GatedItem, result: ItemResult, comparison: Comparison, against: str
+) -> None:
     gates, leading = result.gates, result.leading_metric
-    result.notes += on_additions(comparison, against)
-    edits = list(on_edits(comparison, against, gates))
+    unjudged: list[str] = []
+    own = against == OWN_BASELINE  # of another run, what it has for other queries says nothing of edits
+    result.notes += on_additions(comparison, against, gates if own else Gates())
+    edits = list(on_edits(comparison, against, gates, leading if own else None))
     result.notes += edits
     result.quiet_notes += edits
     if leading is not None and _needs_judgments(result, comparison.change(leading).delta):
-        result.notes += _on_unjudged_alone(comparison, leading)
+        unjudged = _unless_there_is_a_sign(
+            comparison, on_unjudged(comparison, leading, possible_cause(comparison, leading))
+        )
+        result.notes += unjudged
+    if not unjudged and not result.fell and not _finds_foreign_ids(result):
+        file = item.golden_name(comparison.full.golden)
+        fewer = on_fewer_judged(comparison, against, file)
+        fell = leading is not None and comparison.change(leading).delta < 0
+        result.notes += _unless_there_is_a_sign(comparison, fewer) if fell else fewer
     if leading is not None and not result.mean_fell:
         gated = [gate.tag for gate in gates.with_word("max_drop") if gate.tag and gate.metric == leading]
         result.notes += hidden_slices(comparison, leading, gated)
@@ -150,9 +168,9 @@ def _on_judgments(result: ItemResult, comparison: Comparison) -> Iterator[str]:
         yield scenarios(comparison, metric, found)
 
 
-def _on_unjudged_alone(comparison: Comparison, metric: Metric) -> list[str]:
-    """Say that a drop may come from unjudged documents, unless the answers show another cause."""
-    notes = list(on_unjudged(comparison, metric, possible_cause(comparison, metric)))
+def _unless_there_is_a_sign(comparison: Comparison, on_judgments: Iterable[str]) -> list[str]:
+    """Return notes on unjudged documents, or none where the answers show another cause."""
+    notes = list(on_judgments)
     if not notes:
         return []
     from pytest_irmetrics.analysis.kind_of_change import find_sign  # noqa: PLC0415 - seldom needed
@@ -162,5 +180,8 @@ def _on_unjudged_alone(comparison: Comparison, metric: Metric) -> list[str]:
 
 def _needs_judgments(result: ItemResult, delta: float) -> bool:
     """Whether to note unjudged documents: after a fall that fails nothing, over ids that the golden set knows."""
-    foreign = any(verdict.word == "ids" for verdict in result.verdicts)
-    return delta < 0 and not result.fell and not foreign
+    return delta < 0 and not result.fell and not _finds_foreign_ids(result)
+
+
+def _finds_foreign_ids(result: ItemResult) -> bool:
+    return any(verdict.word == "ids" for verdict in result.verdicts)

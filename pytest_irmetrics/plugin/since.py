@@ -9,7 +9,8 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_irmetrics.analysis.since import Then, golden_set_of_run
+from pytest_irmetrics.analysis.mean_without import golden_set_of_run
+from pytest_irmetrics.analysis.since import Then
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError

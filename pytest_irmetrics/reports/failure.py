@@ -66,6 +66,11 @@ def _judged_share(item: ItemReport) -> str:
     if not rows:
         return ""
     row = rows[-1]
+    if row.unpaired and row.baseline is not None:
+        compared = (
+            f"{row.n:,} compared: {score_text(row.baseline, row.now)} → {score_text(row.now, row.baseline)}"
+        )
+        return f", {row.metric} {score_text(row.full)} ({compared})"
     if not row.delta or abs(row.delta) <= TOLERANCE:
         return f", {row.metric} {score_text(row.now)}"
     return f", {row.metric} {score_text(row.now, row.baseline)} (was {score_text(row.baseline, row.now)})"

@@ -1,0 +1,105 @@
+"""What a mean would be with the queries that left a golden set, and without those that joined it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text
+from pytest_irmetrics.base.wording import joined, listed
+from pytest_irmetrics.evaluation import Evaluation
+from pytest_irmetrics.gates.verdict import at_least
+from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.metrics import mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.run import Run
+    from pytest_irmetrics.thresholds import Gates
+
+Scored = list[tuple[Query, float]]
+
+_TELLING = 0.01
+"""How far queries have to move a mean for that to be said: as far as it may fall unless told otherwise."""
+
+
+def golden_set_of_run(run: Run, name: str, only: Collection[str] | None = None) -> GoldenSet:
+    """Return the golden set that a stored run was judged with, as far as it says: without thresholds and forbidden documents.
+
+    With `only`, that of these queries.
+    """
+    queries = [
+        Query(
+            query_id,
+            answer.text,
+            answer.judgments or {},
+            tags=answer.tags,
+            weight=1.0 if answer.weight is None else answer.weight,
+            params=answer.params,
+            no_answer=not answer.judgments,
+            xfail="" if answer.xfail else None,
+        )
+        for query_id, answer in run.answers.items()
+        if only is None or query_id in only
+    ]
+    level = 1 if run.relevance_level is None else run.relevance_level
+    return GoldenSet(queries, name=name, relevance_level=level)
+
+
+def scores_when_stored(comparison: Comparison, ids: Collection[str], metric: Metric) -> Scored:
+    """Return queries of the stored run with the scores that they had, by the judgments that it was stored with."""
+    run, now = comparison.baseline.run, comparison.full
+    golden = golden_set_of_run(run, now.golden.name, ids)
+    retrieved = replace(now.retrieved, run=run, errors={}, latencies={}, stopped="", by_stored_passages={})
+    return Evaluation(golden, retrieved, (metric,), run.depth or now.depth, now.custom).scored(metric)
+
+
+def mean_with(comparison: Comparison, others: Iterable[tuple[Query, float]], metric: Metric) -> float | None:
+    """Return today's mean over all queries and these; None where there is none."""
+    return _mean([*comparison.full.scored(metric), *others])
+
+
+def mean_without(comparison: Comparison, ids: Collection[str], metric: Metric) -> float | None:
+    """Return today's mean over all queries but these; None where no other is left."""
+    return _mean([pair for pair in comparison.full.scored(metric) if pair[0].id not in ids])
+
+
+def _mean(scored: Scored) -> float | None:
+    return mean([score for _, score in scored], [query.weight for query, _ in scored]) if scored else None
+
+
+def on_mean_with(comparison: Comparison, scored: Scored, metric: Metric, scores: str) -> str:
+    """Say what the mean would be with queries that are in it no more; empty where it would be nearly the same."""
+    with_them, now = mean_with(comparison, scored, metric), _mean(comparison.full.scored(metric))
+    if not scored or with_them is None or now is None or abs(with_them - now) < _TELLING - TOLERANCE:
+        return ""
+    them = "it" if len(scored) == 1 else "them"
+    return f" With {them}, at {scores}, {metric.name} would be {score_text(with_them, now)}, not {score_text(now, with_them)}."
+
+
+def on_mean_without(comparison: Comparison, ids: Sequence[str], gates: Gates) -> str:
+    """Say what the gated means are without queries that are new, and which `min` they would fail; empty where they are nearly the same."""
+    found = []
+    for metric, tag in gates.slices:
+        if tag is not None or metric.kind not in ("ranking", "custom"):
+            continue
+        without, now = mean_without(comparison, ids, metric), _mean(comparison.full.scored(metric))
+        if without is None or now is None:
+            continue
+        gate = gates.of(metric).get("min")
+        lifted = (
+            gate is not None and at_least(now, gate.limit.value) and not at_least(without, gate.limit.value)
+        )
+        if lifted or abs(without - now) >= _TELLING - TOLERANCE:
+            text = f"{metric.name} is {score_text(without, now)}, not {score_text(now, without)}"
+            found.append(f"{text}, below its `min` {gate.limit}" if gate is not None and lifted else text)
+    return f" Without {'it' if len(ids) == 1 else 'them'} {joined(found)}." if found else ""
+
+
+def named_with_scores(scored: Scored, ids: Sequence[str], metric: Metric) -> str:
+    """List queries, each with the score that it had."""
+    known = {query.id: score for query, score in scored}
+    return listed(ids, word=lambda i: f"{i} ({metric.name} {score_text(known[i])})" if i in known else i)
