@@ -289,13 +289,13 @@ class TestAskedByNodeId:
         assert "test_b/test_two[faq].json" in printed(two.run("--ir-baseline", *asked))
 
     def test_that_of_a_test_that_is_gone_from_a_package_that_was_asked_for_by_name_is(self, two, monkeypatch):
-        package = two.path / "shop"
-        package.mkdir()
+        package = two.path / "src" / "shop"
+        package.mkdir(parents=True)
         for path in list(two.path.iterdir()):
-            if path != package:
+            if path != package.parent:
                 path.rename(package / path.name)
         (package / "__init__.py").touch()
-        monkeypatch.syspath_prepend(two.path)
+        monkeypatch.syspath_prepend(package.parent)
         assert "was not used" not in printed(two.run("--ir-baseline", "--pyargs", "shop.test_b"))
         path = package / "test_a.py"
         path.write_text(path.read_text().replace("def test_two", "def check_two"))

@@ -159,3 +159,12 @@ class TestSharedAnswers:
 
     def test_two_letters_of_which_one_is_a_digit_are_no_misspelling(self, golden_set):
         assert not warnings(golden_set(pair("release of area x", "release of area 7")))
+
+
+def test_the_best_ranking_has_the_best_document_first_whatever_the_order_of_the_judgments(golden_set):
+    golden = golden_set(
+        "- {query: a, relevant: {d1: 1, d2: 3}}\n", "thresholds: {mrr(rel=3): 1.0, ndcg@10: 1.0}\n"
+    )
+    assert not [warning for warning in warnings(golden) if "mrr" in warning]
+    golden = golden_set("- {query: a, relevant: {d1: 1, d2: 2}}\n", "thresholds: {mrr(rel=3): 1.0}\n")
+    assert [warning for warning in warnings(golden) if "mrr" in warning]

@@ -210,3 +210,8 @@ def test_a_text_of_several_lines_is_the_same_after_a_checkout_with_other_line_en
 )
 def test_only_a_list_of_texts_is_a_list_of_tags(cell, tags):
     assert read_tags(cell) == tags
+
+
+@pytest.mark.parametrize("header", ["query, docid, rating", "query, docid,rating", "query,docid, rating"])
+def test_one_blank_after_a_comma_of_the_header_is_enough(header):
+    assert judgments(load("a.csv", f'{header}\na, "d, 1",1\n')) == {"a": {"d, 1": 1}}
