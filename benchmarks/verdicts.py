@@ -20,9 +20,12 @@ from verdict_tables.default import default_gate
 from verdict_tables.end_to_end import end_to_end
 from verdict_tables.noise import noise
 from verdict_tables.significance import significance
+from verdict_tables.slices import slices
 from verdict_tables.tolerance import tolerance
 
-TABLES = {table.__name__: table for table in (noise, default_gate, tolerance, significance, end_to_end)}
+TABLES = {
+    table.__name__: table for table in (noise, default_gate, tolerance, significance, slices, end_to_end)
+}
 
 
 def main() -> int:
