@@ -10,9 +10,13 @@ analysis. The golden set starts with one judgment a query, a document of the bes
 For each change: a baseline is stored, the test fails, and the commands that the failure prints are run as they stand, with
 `--limit 200 --out`. The list is judged truthfully and appended (`--from`), and the test is run again. Printed are the
 differences of ndcg@10: by full judgments, by the first ones, after 200 from the printed command, and after 200 of today's
-documents alone. An engine that the first judgments call the better one is taken as the baseline, as only a fall fails.
+documents alone. An engine that the first judgments call the better one is taken as the baseline, as only a fall fails. No
+variant is among them whose cause the failure names without judgments, such as a part of the index that is gone: it then prints
+no such command.
 
-The exit status is 1 where a sign after the printed command is not that of the full judgments.
+The exit status is 1 where a sign after the printed command is not that of the full judgments. 200 labels reach the first rank of
+225 queries: with the seeds 0 to 4, 56 of 60 signs are right, and the four others are all of the LSA with 100 dimensions, which
+is as good as BM25 at rank 1 and better below. It takes more labels then.
 """
 
 from __future__ import annotations
@@ -176,7 +180,6 @@ class FullText:
         title: bool = True,
         body: bool = True,
         first: int | None = None,
-        lost: int = 0,
     ) -> None:
         self._index = sqlite3.connect(":memory:")
         self._index.execute(
@@ -186,8 +189,7 @@ class FullText:
             "INSERT INTO texts VALUES (?, ?, ?)",
             [
                 (doc_id, one.title if title else "", " ".join(one.body.split()[:first]) if body else "")
-                for number, (doc_id, one) in enumerate(documents.items())
-                if not lost or number % lost
+                for doc_id, one in documents.items()
             ],
         )
 
@@ -256,9 +258,9 @@ def make_engines(documents: Mapping[str, Document]) -> tuple[FullText, dict[str,
         "trigrams": FullText(documents, tokenizer="trigram"),
         "title only": FullText(documents, body=False),
         "body only": FullText(documents, title=False),
+        "body only, no stemming": FullText(documents, tokenizer="unicode61", title=False),
         "first 30 words of the body": FullText(documents, first=30),
         "first 15 words of the body": FullText(documents, first=15),
-        "every fifth document lost": FullText(documents, lost=5),
         "LSA, 30 dimensions": Semantic(documents, 30),
         "LSA, 100 dimensions": semantic,
         "LSA, 300 dimensions": Semantic(documents, 300),
