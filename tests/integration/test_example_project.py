@@ -41,7 +41,8 @@ def judged(tmp_path):
         (test,) = json.loads(path.read_text(encoding="utf-8"))["tests"]
         flat = " ".join(output.split())
         assert all(sentence in flat for sentence in test["kind_sentences"])
-        return status, " ".join(test["kind_sentences"]), test
+        # What unjudged documents could undo is another sentence's matter.
+        return status, " ".join(said for said in test["kind_sentences"] if "unjudged" not in said), test
 
     return read
 
