@@ -277,6 +277,11 @@ class TestAnswers:
 
         assert ids(Frame()) == ["3", "1"]
 
+    def test_a_column_that_has_keys_is_gone_through_and_a_row_is_refused(self):
+        column = {"keys": len, "__getitem__": len, "__iter__": lambda _: iter(["a", "b"])}
+        assert ids(type("Series", (), {**column, "dtype": "object"})()) == ["a", "b"]
+        assert "It is a single row: return the list of rows." in ids(type("Row", (), column)())
+
     def test_at_most_k_are_drawn_of_an_endless_generator(self):
         drawn, closed = [], []
 

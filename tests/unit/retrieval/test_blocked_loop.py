@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import time
 import pytest
 
 from pytest_irmetrics.retrieval import RetrievalOptions, aretrieve, retrieve
-from tests.unit.retrieval.event_loops import Asyncio, Trio
+from tests.unit.retrieval.event_loops import Asyncio, Trio, trio
 from tests.unit.retrieval.helpers import ONE, QUERIES
 
 ADVICE = "Await what waits (`await`), move what blocks to a thread (`await asyncio.to_thread(…)`), or write a plain `def`"
@@ -68,14 +69,41 @@ def test_of_tasks_that_the_retriever_starts():
     assert len(told) == 1
 
 
-def test_one_that_waits_as_it_should_is_not():
+@pytest.mark.parametrize("loop", [Asyncio, Trio])
+def test_one_that_waits_as_it_should_is_not(loop):
     async def search(query):
-        await asyncio.sleep(1 if query == "text 1" else 0)
+        await loop.sleep(1 if query == "text 1" else 0)
         return [query]
 
     told = []
-    retrieved = retrieve(QUERIES, search, RetrievalOptions(timeout=0.1, warn=told.append))
+    options = RetrievalOptions(timeout=0.1, concurrency=2, warn=told.append)
+    retrieved = loop.run(functools.partial(aretrieve, QUERIES, search, options))
     assert dict(retrieved.errors) == {"q1": "no answer came within 0.1 s (ir_timeout)."}
+    assert told == []
+
+
+@pytest.mark.parametrize("loop", [Asyncio, Trio])
+def test_one_that_takes_long_to_clean_up_is_not(loop):
+    async def search(query):
+        if query == "text 1":
+            try:
+                await loop.sleep(3600)
+            finally:
+                with trio.CancelScope(shield=True) if loop is Trio else contextlib.nullcontext():
+                    await loop.sleep(0.6)
+        return [query]
+
+    told = []
+    options = RetrievalOptions(timeout=0.1, concurrency=2, warn=told.append)
+    retrieved = loop.run(functools.partial(aretrieve, QUERIES, search, options))
+    assert dict(retrieved.errors) == {"q1": "no answer came within 0.1 s (ir_timeout)."}
+    assert told == []
+
+
+def test_one_that_blocks_for_less_than_its_time_is_not():
+    told = []
+    retrieved = retrieve(QUERIES[:2], blocking, RetrievalOptions(timeout=60, warn=told.append))
+    assert not retrieved.errors
     assert told == []
 
 

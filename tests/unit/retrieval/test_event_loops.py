@@ -250,6 +250,20 @@ def test_sync_retrievers_work_in_threads_while_the_loop_runs_on(library, options
     assert len(retrieved.run) == 8
 
 
+@pytest.mark.parametrize(
+    "options", [{"concurrency": 1}, {"concurrency": 3}, {"concurrency": 3, "timeout": 60}]
+)
+def test_an_outcome_of_pytest_comes_out_as_it_is_and_in_no_group(library, options):
+    async def search(query):
+        await library.sleep(0)
+        if query == "text 2":
+            pytest.fail("no index here")
+        return [query]
+
+    with pytest.raises(pytest.fail.Exception, match="no index here"):
+        library.run(aretrieve, QUERIES, search, RetrievalOptions(**options))
+
+
 def test_sync_retrievers_one_by_one_let_other_tasks_run(library):
     async def asked():
         called, others = [], threading.Event()
