@@ -216,6 +216,34 @@ def test_slices_of_fewer_than_three_queries_are_not_lost():
     assert [d.name for d in tried(queries).degradations if d.tag] == ["slice three lost (3)"]
 
 
+def test_each_degradation_says_what_it_does():
+    queries = [*MANY[:98], query(98, judgments={}, no_answer=True), query(99, judgments={}, no_answer=True)]
+    evaluation = evaluate_run(GoldenSet(queries), stored(queries), METRICS, depth=DEPTH)
+    lost = "is no longer returned."
+    assert {each.name: each.what for each in degradations(evaluation) if "slice" not in each.name} == {
+        "best hit of every query lost": f"The first relevant document of every ranking {lost}",
+        "rankings shifted by one": "1 unjudged document of other queries is pushed in at the top of every ranking.",
+        "rankings shifted by three": "3 unjudged documents of other queries are pushed in at the top of every ranking.",
+        "rankings truncated to 5": "Only the first 5 results of every query come back.",
+        "rankings truncated to 3": "Only the first 3 results of every query come back.",
+        "unjudged documents swapped in": (
+            "In every ranking one place in five, anywhere, holds an unjudged document of another query instead."
+        ),
+        "neighbours swapped": "Half of all neighbouring results, anywhere, change places.",
+        "broke 1 % of queries (1/98)": "1 query that worked, anywhere, comes back empty.",
+        "broke 3 % of queries (3/98)": "3 queries that worked, anywhere, come back empty.",
+        "broke 10 % of queries (10/98)": "10 queries that worked, anywhere, come back empty.",
+        "no_answer queries answered (2)": "Every query marked no_answer gets an unjudged document of another query.",
+    }
+
+
+def test_a_no_answer_query_that_was_answered_in_one_repeat_is_not_answered_again():
+    queries = [*MANY[:5], query(5, judgments={}, no_answer=True)]
+    rankings = {f"q{number}": (ranking(number),) * 2 for number in range(5)} | {"q5": ((), ("d1",))}
+    evaluation = evaluate_run(GoldenSet(queries), stored(queries, rankings), METRICS, depth=DEPTH)
+    assert not [each.name for each in degradations(evaluation) if each.name.startswith("no_answer")]
+
+
 def test_answered_no_answer_queries_always_count():
     queries = [*MANY[:5], query(5, judgments={}, no_answer=True)]
     assert by_name(tried(queries))["no_answer queries answered (1)"].caught_by == ["no_answer"]

@@ -126,6 +126,7 @@ class TestTable:
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr", "--queries", "1")
         assert "Of 3 queries that moved mrr, the 1 that moved it most (--queries N):" in out
         assert [line for line in out.splitlines() if line in BEFORE] == ["refund"]
+        assert diff(capsys, "a.json", "b.json", "--metrics", "mrr", "--queries", "9" * 9)
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr", "--queries", "0")
         assert "queries that moved" not in out
         assert out.splitlines()[-1].endswith("dropped out of the first 10 and 1 came in.")
@@ -142,6 +143,14 @@ class TestTable:
         save(folder / "b.json", BEFORE, now("hours", "x", "y", "z", "h1"))
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr")
         assert [line.split()[-1] for line in out.splitlines()[-3:]] == ["h1", "x", "y"]
+
+    def test_cuts_an_id_that_does_not_fit_the_terminal(self, capsys, folder):
+        grades = {"r" * 200: 1, "s" * 200: 1}
+        save(folder / "a.json", {"q": Answer((tuple(grades),), "q", {}, grades, 1.0)})
+        save(folder / "b.json", {"q": Answer(((),), "q", {}, grades, 1.0)})
+        out, _ = diff(capsys, "a.json", "b.json", "--metrics", "recall@10")
+        assert max(map(len, out.splitlines())) == 100
+        assert out.endswith("s…\n")
 
     def test_cuts_a_long_list_of_documents(self, capsys, folder):
         grades = {f"r{n}": 1 for n in range(30)}
@@ -246,7 +255,9 @@ class TestErrors:
         for arguments, told in (
             (["a.json"], "required: B"),
             (["a.json", "a.json", "--queries", "-1"], "'-1' is no count"),
+            (["a.json", "a.json", "--queries", "9" * 10], "is no count"),
             (["a.json", "a.json", "--queries", "9" * 5000], "is no count"),
+            (["a.json", "a.json", "--queries", "\u0663"], "is no count"),
             (["a.json", "a.json", "--metrics", "latency_p95"], "cannot be read off a stored run"),
         ):
             assert told in usage_error(capsys, "diff", *arguments)

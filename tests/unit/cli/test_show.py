@@ -58,6 +58,11 @@ def shown(capsys, *arguments, status=0):
 
 
 class TestQuery:
+    def test_cuts_what_does_not_fit_the_terminal(self, capsys, folder):
+        (folder / "long.yaml").write_text(f"queries:\n- {{id: q, query: w, relevant: [{'d' * 200}]}}\n")
+        out, _ = shown(capsys, "long.yaml", "q")
+        assert " " * 17 + "1  " + "d" * 79 + "…" in out.splitlines()
+
     def test_prints_all_keys_of_the_query(self, capsys, folder):
         store(folder)
         out, err = shown(capsys, "golden/faq.yaml", "refund")
