@@ -69,6 +69,15 @@ def test_lost_queries_are_counted_under_the_stored_labels_too():
     assert decided.details[0].startswith("By today's judgments, which the table goes by, none did.")
 
 
+def test_lost_queries_are_counted_under_todays_labels_too():
+    then = golden_set(4)
+    golden = edited(then, lambda query: replace(query, judgments={"x": 1}) if query.id < "q0002" else query)
+    now, before = evaluated(golden, lambda _: MISS), evaluate_run(golden, stored(then), ["mrr"])
+    decided = verdict(now, before, max_lost=2)
+    assert (decided.as_stored, len(decided.queries)) == (True, 4)
+    assert decided.details[0].startswith("By today's judgments, which the table goes by, 2 did.")
+
+
 def test_a_querys_own_threshold_sees_what_an_edit_hides():
     own = build("mrr", {"max_drop": 0.1}, for_query=True)
     then = edited(golden_set(1), lambda query: replace(query, thresholds=(own,)))
