@@ -197,6 +197,15 @@ def test_without_a_golden_set_the_newest_judgments_stand_for_it(capsys, folder):
     assert point["means"]["mrr"] == pytest.approx(2.5 / 3)
 
 
+def test_since_a_commit_whose_baseline_is_damaged(capsys, folder):
+    commit(folder, "Damage", "{")
+    git(folder, "tag", "v0")
+    commit(folder, "Begin")
+    assert f"{BASELINE} in v0:1: the file was cut short." in " ".join(
+        history(capsys, "--since", "v0").out.split()
+    )
+
+
 def test_since_a_commit_that_has_no_baseline_or_does_not_exist(capsys, folder):
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "Nothing yet")
