@@ -151,7 +151,7 @@ def test_a_split_needs_queries_jsonl(folder):
     assert texts(GoldenSet.load("x.tsv")) == {"q1": None}
 
 
-@often(0.1)
+@often(0.05)
 @FUZZ
 @given(
     data=st.binary(max_size=8)

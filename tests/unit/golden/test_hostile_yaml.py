@@ -82,14 +82,14 @@ def test_files_with_changed_bytes(tmp_path, parser):
         check_file(tmp_path / "f.yaml", mutated(source.choice(SEEDS), source))
 
 
-@often(0.1)
+@often(0.05)
 @given(data=st.binary(max_size=8) | damaged(SEEDS, "{}[]:,'\"&*!|>#- \n") | damaged(SEEDS, "01.~@%x"))
 @settings(max_examples=100, deadline=None)
 def test_any_bytes(tmp_path_factory, data):
     check_file(tmp_path_factory.getbasetemp() / "f.yaml", data)
 
 
-@often(0.1)
+@often(0.05)
 @given(text=st.text(max_size=60) | st.text("abc é#:-'\"{}", max_size=12))
 @settings(max_examples=100, deadline=None)
 def test_any_text_in_a_query(tmp_path_factory, text):

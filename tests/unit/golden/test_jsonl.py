@@ -174,7 +174,7 @@ SEEDS = [
 ]
 
 
-@often(0.1)
+@often(0.05)
 @FUZZ
 @given(
     data=st.binary(max_size=8)

@@ -171,7 +171,7 @@ def test_problems_are_capped():
     assert found[-1].endswith("the rest is not read. Solve these first.")
 
 
-@often(0.1)
+@often(0.05)
 @FUZZ
 @given(
     data=st.binary(max_size=8)

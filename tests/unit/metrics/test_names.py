@@ -214,11 +214,14 @@ values = st.sampled_from(["1", "2", "0.8", "exp", "min", "retrieved", "skip", ""
 parameters = st.lists(st.builds("{}={}".format, words, values), max_size=2).map(
     lambda given: f"({','.join(given)})" if given else ""
 )
-cutoffs = st.sampled_from(["", "", "@10", "@1", "@0", "@", "@x", "@1e3", " @ 5"])
-spelt = st.builds("{}{}{}".format, names, parameters, cutoffs)
+usual = st.sampled_from(
+    ["", "", "", "(rel=2)", "(gain=exp)", "(norm=min)", "(miss=skip)", "(p=0.8)", "(rel=2, norm=min)"]
+)
+cutoffs = st.sampled_from(["", "@10", "@1", "@5", "@100", "@0", "@", "@x", " @ 5"])
+spelt = st.builds("{}{}{}".format, names, usual | usual | parameters, cutoffs)
 
 
-@often(0.1)
+@often(0.05)
 @given(texts | spelt | spelt)
 @example("(((")
 @example("ndcg)(@")
