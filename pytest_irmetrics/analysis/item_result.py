@@ -11,6 +11,7 @@ from pytest_irmetrics.analysis.unjudged import on_unjudged, possible_cause
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
 from pytest_irmetrics.evaluation import NoQueryError
+from pytest_irmetrics.gates import leading_metric
 from pytest_irmetrics.gates.regression import Regression
 from pytest_irmetrics.gates.wording import subject
 from pytest_irmetrics.metrics import Scorer, mean
@@ -145,13 +146,8 @@ class ItemResult:
 
     @property
     def leading_metric(self) -> Metric | None:
-        """The metric of the table by tag: the first whose drop failed, else the first gated, else the first."""
-        fell = [verdict.metric for verdict in self.verdicts if verdict.failed and verdict.word == "max_drop"]
-        gated = [metric for metric, tag in self.gates.slices if tag is None]
-        eligible = [
-            m for m in (*fell, *gated, *self.evaluation.metrics) if m and m.kind in ("ranking", "custom")
-        ]
-        return eligible[0] if eligible else None
+        """The metric of the table by tag, and of all outputs that show one: that of the gate furthest beyond its limit."""
+        return leading_metric(self.evaluation.metrics, self.gates, self.verdicts)
 
     def slices(self) -> list[ScoreRow]:
         """Return the table by tag: the leading metric over the queries of each, compared with the baseline."""

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.analysis.kind_of_change import kind_of_change
+from pytest_irmetrics.analysis.slices import on_main_slice
 from pytest_irmetrics.base.layout import table
 from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
@@ -32,6 +33,7 @@ from pytest_irmetrics.cli.inputs import (
 )
 from pytest_irmetrics.comparison import Comparison, compare
 from pytest_irmetrics.evaluation import evaluate_run
+from pytest_irmetrics.gates import usual_metric
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.reports.texts import judgment_text
 from pytest_irmetrics.retrieval.passages import passages_when_stored
@@ -46,9 +48,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
-
-_LEADING = "ndcg@10"
-"""The metric that orders queries unless ``--metrics`` is given."""
 
 _MAX_DOCUMENTS = 10
 """Documents of one query that are shown."""
@@ -150,8 +149,8 @@ def _report_lines(
     for test in tests:
         golden, _ = _judged_by(before[test], after[test], options)
         changes = _measure(golden, before[test], after[test], options).changes
-        change = next((one for one in changes if one.metric.name == _LEADING and not options.metrics), None)
-        change = change or next(iter(changes), None)
+        usual = usual_metric([change.metric for change in changes])
+        change = next((one for one in changes if usual in (None, one.metric)), None)
         cells = ["nothing to compare"] if change is None else _score_cells(change, screen)
         rows.append([screen.line(test), *cells])
     yield from table(rows, "<<>>>>>>", screen.width, ascii_only=screen.ascii_only, whole=(1,))
@@ -265,16 +264,19 @@ def _diff_lines(
         yield from _table(changes, screen)
     else:
         yield "There is nothing to compare."
+    leading = _leading_change(changes)
     kind = kind_of_change(comparison) if changes else None
-    if kind is not None:
+    told = [] if leading is None else [*on_main_slice(comparison, leading.metric)]
+    told += [] if kind is None else kind.sentences
+    if told:
         yield ""
-        yield from (line for sentence in kind.sentences for line in screen.wrapped(sentence))
+        yield from (line for sentence in told for line in screen.wrapped(sentence))
     notes = list(_notes(golden, comparison, before, after, marks, reworded_in_now, beyond, options))
     if options.golden is None and marks is None:
         notes += _on_other_means(now, options)
     for note in notes:
         yield from screen.wrapped(f"note: {note}", hanging="  ")
-    yield from _moved_queries(comparison, changes, _leading_change(changes, options.metrics), options, screen)
+    yield from _moved_queries(comparison, changes, leading, options, screen)
 
 
 def _table(changes: Sequence[MetricChange], screen: Screen) -> list[str]:
@@ -294,10 +296,11 @@ def _score_cells(change: MetricChange, screen: Screen) -> list[str]:
     ]
 
 
-def _leading_change(changes: Sequence[MetricChange], asked: Sequence[Metric] | None) -> MetricChange | None:
-    """Return the change of the metric that orders queries: the first one asked for that changed for any query."""
-    order = sorted(changes, key=lambda change: asked is None and change.metric.name != _LEADING)
-    return next((change for change in order if change.worse or change.better), None)
+def _leading_change(changes: Sequence[MetricChange]) -> MetricChange | None:
+    """Return the change of the metric that orders queries: `ndcg@10`, or else the first, of those that changed for any query."""
+    moved = {change.metric: change for change in changes if change.changed}
+    leading = usual_metric(moved)
+    return None if leading is None else moved[leading]
 
 
 def _notes(

@@ -36,6 +36,7 @@ from pytest_irmetrics.cli.inputs import (
     shown_path,
     write_file,
 )
+from pytest_irmetrics.gates import usual_metric
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.reports.history_report import TestHistory
 from pytest_irmetrics.reports.history_text import history_lines
@@ -50,9 +51,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.run import Run
 
 FORMAT, VERSION = "pytest-irmetrics history", 1
-
-_LEADING = "ndcg@10"
-"""The metric that the table of versions shows, unless the golden set has a threshold on another or ``--metrics`` is given."""
 
 _MAX_NAMED = 5
 
@@ -237,13 +235,9 @@ def _golden_set(
 
 
 def _leading(metrics: Sequence[Metric], asked: Sequence[Metric] | None, gated: Sequence[Metric]) -> Metric:
-    """Return the metric that the table of versions shows: the first asked for, the first with a threshold, or the usual one."""
-    ranking = [metric for metric in metrics if metric.kind == "ranking" and metric.family != "judged"]
-    for metric in asked or gated:
-        if metric in ranking:
-            return metric
-    usual = [metric for metric in ranking if metric.name == _LEADING]
-    return next(iter([*usual, *ranking, *metrics]))
+    """Return the metric that the table of versions shows: the usual one of those asked for, of those with a threshold, or of all."""
+    named = [metric for metric in asked or gated if metric in metrics]
+    return usual_metric(named) or usual_metric(metrics) or metrics[0]
 
 
 def _json_lines(histories: Sequence[TestHistory]) -> list[str]:

@@ -167,6 +167,7 @@ class BaselineJudge:
             queries=queries,
             details=[*wording.regression_details(regression, self._comparison, labels)],
             limit=regression.allowed,
+            value=regression.size,
             shares=[cost / total for cost in lost],
             as_stored=as_stored,
         )
@@ -191,6 +192,7 @@ class BaselineJudge:
             queries=() if holds else change.worse,
             details=[*wording.gain_details(change, comparison.run_noise(gate.metric, gate.tag))],
             limit=gate.limit.value,
+            value=change.delta,
             as_stored=bool(labels),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE
@@ -39,7 +40,7 @@ def decide(
     single_queries_only: bool = False,
     file: str = "",
 ) -> tuple[Verdict, ...]:
-    """Hold an evaluation against the gates of its test, and return the verdicts, failed ones first.
+    """Hold an evaluation against the gates of its test, and return the verdicts, failed ones first, of these the one that is furthest beyond its limit.
 
     ``comparison`` is the one with the baseline, or with what stands in for it, which messages call ``against``;
     ``update_command`` accepts today's run as the new baseline, and is empty where another run stands in for it;
@@ -86,7 +87,15 @@ def decide(
         else:
             verdicts.append(_bound(evaluation, gate))
     verdicts += judge_queries(evaluation, judge)
-    return tuple(sorted(verdicts, key=lambda verdict: _ORDER[verdict.state]))
+    return tuple(sorted(verdicts, key=_order))
+
+
+def _order(verdict: Verdict) -> tuple[int, bool, float]:
+    """Order verdicts: failed ones first, of these what needs no limit, then what is furthest beyond its own, then single queries."""
+    if not verdict.failed:
+        return _ORDER[verdict.state], False, 0.0
+    broken_by = math.inf if verdict.broken_by is None else verdict.broken_by
+    return _ORDER[verdict.state], verdict.single, 0.0 if verdict.single else -broken_by
 
 
 def _errors(evaluation: Evaluation) -> Verdict:
@@ -161,11 +170,12 @@ def _bound(evaluation: Evaluation, gate: Gate) -> Verdict:
     if holds:
         return verdict_on(gate, "passed", text, limit=limit)
     if gate.metric.kind != "latency":
-        return verdict_on(gate, "failed", text, queries=_by_influence(evaluation, gate), limit=limit)
+        queries = _by_influence(evaluation, gate)
+        return verdict_on(gate, "failed", text, queries=queries, limit=limit, value=value)
     slow = _slow_queries(evaluation, gate)
     details = [wording.slowest(slow[:3])] if slow else []
-    queries = [query_id for query_id, _ in slow]
-    return verdict_on(gate, "failed", text, queries=queries, details=details, limit=limit)
+    slow_ids = [query_id for query_id, _ in slow]
+    return verdict_on(gate, "failed", text, queries=slow_ids, details=details, limit=limit, value=value)
 
 
 def _slow_queries(evaluation: Evaluation, gate: Gate) -> list[tuple[str, float]]:
@@ -201,7 +211,8 @@ def _min_each(evaluation: Evaluation, gate: Gate) -> Verdict:
     if not judged:
         return verdict_on(gate, "failed", text, over_no_query=True)
     queries = [query_id for _, query_id in below]
-    return verdict_on(gate, "failed" if below else "passed", text, queries=queries, limit=limit)
+    lowest = below[0][0] if below else None
+    return verdict_on(gate, "failed" if below else "passed", text, queries=queries, limit=limit, value=lowest)
 
 
 def _without_own_min(evaluation: Evaluation, gate: Gate) -> list[tuple[Query, float]]:

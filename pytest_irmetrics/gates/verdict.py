@@ -45,6 +45,8 @@ class Verdict(NamedTuple):
     """Whether the drop shows only under the labels stored with the baseline: the golden set was edited since."""
     over_no_query: bool = False
     """Whether it failed because it has no query to average over, which storing a new baseline does not change."""
+    broken_by: float | None = None
+    """Of a failed gate: how far beyond its limit the value is, in limits; None where no value was held against a limit."""
 
     @property
     def failed(self) -> bool:
@@ -60,12 +62,14 @@ def verdict_on(
     queries: Sequence[str] = (),
     details: Sequence[str] = (),
     limit: float | None = None,
+    value: float | None = None,
     shares: Sequence[float] = (),
     single: bool = False,
     as_stored: bool = False,
     over_no_query: bool = False,
 ) -> Verdict:
-    """Return the verdict on a gate."""
+    """Return the verdict on a gate; ``value`` is what was held against ``limit``."""
+    held = state == "failed" and value is not None and limit is not None
     return Verdict(
         state=state,
         text=text,
@@ -80,7 +84,18 @@ def verdict_on(
         shares=tuple(shares),
         as_stored=as_stored,
         over_no_query=over_no_query,
+        broken_by=broken_by(gate.word, value, limit)
+        if held and value is not None and limit is not None
+        else None,
     )
+
+
+def broken_by(word: str, value: float, limit: float) -> float:
+    """Return how far beyond its limit a value is, in limits: 2 for a fall of 0.03 where 0.01 is allowed.
+
+    0.05 for a mean of 0.76 where 0.80 is required. A limit of 0 counts as 0.01, or as one query.
+    """
+    return abs(value - limit) / max(abs(limit), 1.0 if word == "max_lost" else 0.01)
 
 
 def at_least(value: float, limit: float) -> bool:

@@ -14,6 +14,7 @@ import pytest
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.evaluation import Evaluation, judged_metrics, read_metrics, require_depth
+from pytest_irmetrics.gates import rates_rankings, usual_metric
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.plugin.collected_tests import class_names, item_name
 from pytest_irmetrics.plugin.doc_titles import DocTitles
@@ -160,7 +161,7 @@ class GatedItem:
         of_queries = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
         settings = self.settings
         metrics = read_metrics([*settings.reported(self.depth), *named, *of_queries], settings.custom_metrics)
-        if settings.baseline and not any(map(_rates_rankings, metrics)):
+        if settings.baseline and not any(map(rates_rankings, metrics)):
             # The default max_drop is a gate on metrics that are measured anyway; with none, a worse search would pass.
             usual = "ndcg@10" if self.depth >= 10 else "ndcg"
             metrics = read_metrics([*metrics, usual], settings.custom_metrics)
@@ -202,11 +203,10 @@ class GatedItem:
         reported metric that does.
         """
         gated = [metric for metric, tag in gates.slices if tag is None and metric.kind != "latency"]
-        if any(map(_rates_rankings, gated)):
+        if any(map(rates_rankings, gated)):
             return gated
-        rating = [metric for metric in self.metrics(golden) if _rates_rankings(metric)]
-        usual = [metric for metric in rating if metric.name == "ndcg@10"]
-        return [*gated, *(usual or rating[:1])]
+        usual = usual_metric(self.metrics(golden))
+        return gated if usual is None else [*gated, usual]
 
     @property
     def baseline_file(self) -> Path:
@@ -278,11 +278,6 @@ class GatedItem:
     def screen(self) -> Screen:
         """The width and encoding that a failure message is written for."""
         return Screen(encoding=self.session.stream_encoding)
-
-
-def _rates_rankings(metric: Metric) -> bool:
-    """Whether a metric falls where rankings get worse: not `judged`, `no_answer` or a latency."""
-    return metric.kind in ("ranking", "custom") and metric.family != "judged"
 
 
 def _unknown_query(wanted: str, siblings: Iterable[GoldenSet]) -> str:

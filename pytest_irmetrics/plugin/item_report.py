@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.paths import relative_path
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
+from pytest_irmetrics.gates import leading_metric
 from pytest_irmetrics.plugin.paths import path_in_root
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, LeadingScores
 from pytest_irmetrics.run import Answer, Run
@@ -45,6 +46,7 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
         golden_set=item.golden_name(golden),
         outcome=result.state,
         rows=result.rows(),
+        leading_metric=None if result.leading_metric is None else result.leading_metric.name,
         gates=result.verdict_reports(),
         explained_by=result.explained_by(),
         slices=result.slices(),
@@ -91,15 +93,15 @@ def _accepted_queries(result: ItemResult, asked: Run | None) -> AcceptedQueries 
 
 
 def _leading_scores(item: GatedItem, result: ItemResult) -> LeadingScores | None:
-    """Return each query's score by the first gated metric, where the test has variants that are shown side by side."""
+    """Return each query's score by the metric that leads, where the test has variants that are shown side by side."""
     callspec = getattr(item.node, "callspec", None)
     shown = item.verbosity >= 1 or bool(item.node.config.getoption("ir_report"))
     if not shown or callspec is None or len(callspec.params) < 2 or result.evaluation.errors:
         return None
     evaluation = result.evaluation
-    gated = [metric for metric, tag in result.gates.slices if tag is None]
-    usual = sorted(evaluation.metrics, key=lambda metric: metric.name != "ndcg@10")
-    metric = next((one for one in (*gated, *usual) if one.kind in ("ranking", "custom")), None)
+    metric = leading_metric(
+        evaluation.metrics, result.gates
+    )  # the same one for all variants, whichever gate failed
     if metric is None:
         return None
     scored = evaluation.scored(metric)

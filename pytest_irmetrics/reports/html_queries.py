@@ -9,7 +9,6 @@ from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.reports import plots
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
-    leading_metric,
     missing_by_grade,
     score_delta,
     side_by_side,
@@ -166,7 +165,7 @@ class QueryList:
 
 def query_list(items: Sequence[ItemReport], set_anchors: Sequence[str]) -> QueryList:
     """Return the queries of all golden sets: errors, what explains a failure, then by how far each fell."""
-    leading = {anchor: leading_metric(item) for anchor, item in zip(set_anchors, items, strict=True)}
+    leading = {anchor: item.leading_metric for anchor, item in zip(set_anchors, items, strict=True)}
     found = [
         query for anchor, item in zip(set_anchors, items, strict=True) for query in _queries(item, anchor)
     ]
@@ -205,7 +204,7 @@ def anchor_of(query: ListedQuery) -> str:
 
 def _queries(item: ItemReport, set_anchor: str) -> Iterator[ListedQuery]:
     """Yield the queries of one golden set, the worst first."""
-    leading = leading_metric(item)
+    leading = item.leading_metric
     paired = any(query.before is not None for query in item.queries)
     places = {query.query_id: place for place, query in enumerate(item.queries)}
     explaining = explaining_queries(item.gates, places)

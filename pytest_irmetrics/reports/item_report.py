@@ -190,8 +190,10 @@ class ItemReport:
     """``passed``, ``failed``, ``error`` (a query has no ranking, so no mean was computed), ``not evaluated`` (no query was
     asked), or ``skipped`` (not evaluated, and the test body skipped or was expected to fail)."""
     rows: list[ScoreRow] = field(default_factory=list)
+    leading_metric: str | None = None
+    """The metric by which queries are ordered and slices compared: that of the failed gate furthest beyond its limit, if any."""
     gates: list[VerdictReport] = field(default_factory=list)
-    """The verdicts, failed ones first."""
+    """The verdicts, failed ones first, of these the one that is furthest beyond its limit."""
     explained_by: int = 0
     """How many queries explain the failed gates; ``gates`` name those that matter most."""
     slices: list[ScoreRow] = field(default_factory=list)

@@ -98,17 +98,6 @@ def stored_judgments_note(query: QueryReport) -> str:
     return f"Judged as it was stored: {scores}."
 
 
-def leading_metric(item: ItemReport) -> str | None:
-    """Choose the metric to order queries by: that of the first failed gate, else the first gated, else the first one."""
-    scored = {metric for query in item.queries for metric in query.scores}
-    candidates = [
-        *(gate.metric for gate in failed_gates(item)),
-        *(row.metric for row in item.rows if row.gate),
-        *(row.metric for row in item.rows),
-    ]
-    return next((metric for metric in candidates if metric in scored), None)
-
-
 def score_delta(query: QueryReport, metric: str | None) -> float | None:
     """Return how far a query's score moved (0 for up to 1e-9); None without two scores."""
     now, before = query.scores.get(metric or ""), query.scores_before.get(metric or "")
@@ -133,7 +122,7 @@ def score_change_text(query: QueryReport, metric: str) -> str:
 
 def worst_first(item: ItemReport) -> list[QueryReport]:
     """Order queries: those with an error, those that explain a failed gate, the largest drops, the lowest scores."""
-    metric = leading_metric(item)
+    metric = item.leading_metric
     known = {query.query_id for query in item.queries}
     explained = {query_id: place for place, query_id in enumerate(explaining_queries(item.gates, known))}
 

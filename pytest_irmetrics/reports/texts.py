@@ -147,8 +147,9 @@ def gated_score(row: ScoreRow) -> str:
 
 
 def gated_rows(item: ItemReport) -> list[ScoreRow]:
-    """Return the rows that are gated; all rows where none is."""
-    return [row for row in item.rows if row.gate] or item.rows
+    """Return the rows that are gated, that of the leading metric first; all rows where none is."""
+    rows = [row for row in item.rows if row.gate] or item.rows
+    return sorted(rows, key=lambda row: row.metric != item.leading_metric or row.tag is not None)
 
 
 def full_means(item: ItemReport) -> list[str]:

@@ -94,7 +94,7 @@ def test_python_warns_of_nothing_in_it():
             {"RULES_WITHOUT": "S"},
             (
                 "None of the 58 documents with ids like 'S101' comes back any more; the baseline had them in 36 of 110 answers. "
-                "Look whether they are in the index, or filtered out. All of the fall of recall@10 is in `security`, 14 of 110 queries."
+                "Look whether they are in the index, or filtered out. All of the fall of mrr is in `security`, 14 of 110 queries."
             ),
         ),
     ],

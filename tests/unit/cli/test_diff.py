@@ -135,7 +135,8 @@ class TestTable:
         save(folder / "b.json", BEFORE, now("refund", "d1", "d2", "a"))
         assert "1 query moved ndcg@10:" in diff(capsys, "a.json", "b.json")[0]
         save(folder / "c.json", BEFORE, now("refund", "a", "d1", "d2"))
-        assert "1 query moved mrr:" in diff(capsys, "a.json", "c.json", "--metrics", "mrr,ndcg@10")[0]
+        assert "1 query moved ndcg@10:" in diff(capsys, "a.json", "c.json", "--metrics", "mrr,ndcg@10")[0]
+        assert "1 query moved mrr:" in diff(capsys, "a.json", "c.json", "--metrics", "mrr,map")[0]
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr,map")  # mrr did not move
         assert "1 query moved map:" in out
 

@@ -95,6 +95,7 @@ def tried(**changes):
     """What the self-test found: one degradation caught, one missed."""
     values = {
         "outcome": "passed",
+        "leading_metric": "mrr",
         "gates": [gate("passed")],
         "selftest": [
             Degradation("reverse", "Every ranking is turned round.", 3, {"mrr": -0.5}, ["mrr"], ["mrr min"]),
@@ -128,6 +129,7 @@ def failing(nodeid=NODE, queries=None, **changes):
         "golden_set": "golden/faq.yaml",
         "query_count": len(queries),
         "outcome": "failed",
+        "leading_metric": "mrr",
         "rows": [row(), row("ndcg@10", 0.9, 0.9, "passes")],
         "gates": [gate(queries=[v.query_id for v in queries][:20]), gate("passed", "ndcg@10", ())],
         "notes": ["No query got the 10 results that were asked for; the longest answer has 2."],
@@ -152,6 +154,7 @@ def passing(nodeid="tests/test_search.py::test_quality[help]", **changes):
         "golden_set": "golden/help.yaml",
         "query_count": len(queries),
         "outcome": "passed",
+        "leading_metric": "mrr",
         "rows": [row(now=1.0, baseline=None, verdict="passes", gate="≥ 0.8")],
         "gates": [gate("passed", queries=(), word="min", text="mrr is 1.0000; at least 0.8 is required.")],
         "queries": queries,

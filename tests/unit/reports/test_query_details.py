@@ -7,14 +7,13 @@ from pytest_irmetrics.reports.item_report import QueryAsStored
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     is_only_slow,
-    leading_metric,
     missing_by_grade,
     queries_as_judged,
     side_by_side,
     stored_judgments_note,
     worst_first,
 )
-from tests.unit.reports.samples import failing, gate, query, row
+from tests.unit.reports.samples import failing, gate, query
 
 
 def test_the_worst_query_comes_first():
@@ -32,10 +31,12 @@ def test_the_worst_query_comes_first():
     assert [query.query_id for query in worst_first(item)] == order
 
 
-def test_queries_are_ordered_by_the_metric_that_failed():
-    assert leading_metric(failing(gates=[gate("passed", "mrr"), gate("failed", "ndcg@10")])) == "ndcg@10"
-    assert leading_metric(failing(gates=[], rows=[row("map"), row("ndcg@10")])) == "ndcg@10"
-    assert leading_metric(failing(queries=[])) is None
+def test_queries_are_ordered_by_the_leading_metric():
+    fell = query("fell", scores={"mrr": 1.0, "map": 0.2}, scores_before={"mrr": 1.0, "map": 0.9})
+    low = query("low", scores={"mrr": 0.1, "map": 0.8}, scores_before={"mrr": 0.5, "map": 0.8})
+    for leading, first in (("mrr", "low"), ("map", "fell")):
+        item = failing(queries=[fell, low], gates=[], leading_metric=leading)
+        assert worst_first(item)[0].query_id == first
 
 
 def test_a_drop_explains_more_than_what_was_low_before_it():
