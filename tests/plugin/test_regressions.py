@@ -238,7 +238,7 @@ def test_slices_are_told_where_nothing_is_gated(stored):
     stored.test('ir_golden("golden/*.yaml")')
     result = stored.run("--ir-baseline", "-o", "ir_max_drop=off", "-v")
     result.assert_outcomes(passed=1)
-    assert "mrr by tag n now baseline delta joint 95 %" in printed(result)
+    assert "ndcg@10 by tag n now baseline delta joint 95 %" in printed(result)
 
 
 def test_unjudged_results_are_no_news_where_nothing_fell(stored):
