@@ -16,7 +16,7 @@ from pytest_irmetrics.base import strict_json
 from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.gzipped import gunzip_start
 from pytest_irmetrics.base.paths import relative_path
-from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, read_regular
+from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular, read_regular
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli.command_line import CommandError, print_escaped
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
@@ -285,15 +285,14 @@ def load_titles(paths: Iterable[str]) -> dict[str, str]:
 def runs_by_test(path: str) -> dict[str, Run]:
     """Return test id → run, of a JSON report; empty for any other file, and for what cannot be read."""
     try:
-        with readable_file(path) as file:
-            data = read_regular(file, MAX_RUN_BYTES)
-        document = (
-            strict_json.loads(data.decode("utf-8-sig")) if REPORT_FORMAT.encode() in data[:1000] else None
-        )
-        tests = document["tests"] if isinstance(document, dict) else []
+        with readable_file(path) as file, open_regular(file, MAX_RUN_BYTES) as stream:
+            head = stream.read(1000)
+            if REPORT_FORMAT.encode() not in head:  # a run may be large, and is read by whoever wants it
+                return {}
+            document = strict_json.loads((head + stream.read(MAX_RUN_BYTES)).decode("utf-8-sig"))
         return {
             test["nodeid"]: Run.loads(json.dumps(test["run"]), path)
-            for test in tests
+            for test in document["tests"]
             if test.get("run") is not None
         }
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
