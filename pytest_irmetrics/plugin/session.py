@@ -74,7 +74,9 @@ class GatingSession:
         if self._since is None and self.settings.since:
             from pytest_irmetrics.plugin.since import BaselinesOfThen  # noqa: PLC0415 - only with --ir-since
 
-            self._since = BaselinesOfThen(self.settings.since, self.config.rootpath)
+            given = self.config.getoption("ir_since") is not None
+            origin = "--ir-since=" if given else "the setting ir_since, "
+            self._since = BaselinesOfThen(self.settings.since, self.config.rootpath, origin)
         return self._since
 
     def golden_set(self, path: Path) -> GoldenSet:

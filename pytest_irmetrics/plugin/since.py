@@ -69,9 +69,13 @@ class _Place:
 class BaselinesOfThen:
     """The baselines and golden sets of the commit where HEAD left a branch, for the tests of one pytest process."""
 
-    def __init__(self, ref: str, root: Path) -> None:
-        """`root` is the folder whose repository has the branch: that of a submodule follows from it."""
+    def __init__(self, ref: str, root: Path, origin: str) -> None:
+        """`root` is the folder whose repository has the branch: that of a submodule follows from it.
+
+        `origin` is how errors call what `ref` was given by.
+        """
         self.ref = ref
+        self._origin = origin
         self._root = root
         self._places: dict[Path, _Place] = {}
         self._problem: SinceError | None = None
@@ -88,7 +92,7 @@ class BaselinesOfThen:
         try:
             return self._of(test, golden)
         except GitError as error:
-            self._problem = SinceError(f"--ir-since={self.ref}: {error}")
+            self._problem = SinceError(f"{self._origin}{self.ref}: {error}")
             raise self._problem from None
 
     def _of(self, test: GatedTest, golden: GoldenSet) -> Then | SinceReport:

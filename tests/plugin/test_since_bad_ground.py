@@ -89,6 +89,10 @@ class TestErrorsThatSayWhatToType:
     def test_an_unknown_ref(self, branch):
         assert "Git knows no commit mian" in refused(branch.run("--ir-since=mian"))
 
+    def test_an_unknown_ref_in_the_settings(self, branch):
+        text = refused(branch.run("-o", "ir_since=mian"))
+        assert "the setting ir_since, mian: Git knows no commit mian" in text
+
     def test_a_ref_that_looks_like_an_option(self, branch):
         assert "Git knows no commit --all" in refused(branch.run("--ir-since=--all"))
 
