@@ -47,7 +47,7 @@ def gate(project, text, *options):
     return result
 
 
-@often(0.3)
+@often(0.1)
 @some
 @given(st.data())
 def test_no_edit_ends_in_a_traceback_or_lets_a_search_pass_that_finds_nothing(project, data):
