@@ -115,6 +115,8 @@ ERRORS = {
     "ndcg(rel=2)@3": "A relevance level belongs to the binary metrics: mrr, map, precision",
     "recall(p=2)@3": "recall has no parameter 'p'. It has rel",
     "judged(p=2)@3": "judged has no parameter 'p'. It has none",
+    "P_5@3": "unknown metric 'P_5@3'",
+    "ndcg(gain=log2)": "gain=log2 cannot be used",
     "ndcg(dcg=log10)": "ndcg has no parameter 'dcg'",
     "map(dcg=exp-log2)": "map has no parameter 'dcg'",
     "ndcg(gain=squared)": "gain=squared cannot be used. gain is linear or exp",
