@@ -36,7 +36,7 @@ def test_the_baseline_is_degraded_and_the_retriever_is_not_asked(stored):
             "golden/faq.yaml: baseline passes, 3 queries; mrr 0.8333",
             "  note: The retriever was not asked; the scores are those of the baseline as it*",
             "  best hit of every query lost   mrr −0.333  caught by mrr max_drop",
-            "  rankings shifted by one        mrr −0.389  caught by mrr min, mrr max_drop",
+            "  rankings shifted by one        mrr −0.389  caught by mrr max_drop, mrr min",
             "  broke one query of 3           mrr −0.167  caught by mrr max_drop",
             "  caught all 6",
         ]
@@ -71,7 +71,7 @@ def test_the_advice_catches_it(stored):
 def test_no_setting_is_needed_for_the_regression_gates_to_count(stored):
     stored.write("pytest.ini", "[pytest]\nir_baseline = false\nir_max_drop = 0.02\n")
     result = stored.run("--ir-selftest", "--no-ir-baseline")
-    result.stdout.fnmatch_lines(["*rankings shifted by one*caught by mrr min, mrr max_drop"])
+    result.stdout.fnmatch_lines(["*rankings shifted by one*caught by mrr max_drop, mrr min"])
 
 
 def test_without_a_baseline_the_message_is_that_of_a_gating_run(project):
@@ -104,7 +104,7 @@ def test_verbose_says_what_was_done_and_all_deltas(stored):
     result = stored.run("--ir-selftest", "-v")
     result.stdout.fnmatch_lines(
         [
-            "  rankings shifted by one: caught by mrr min, mrr max_drop",
+            "  rankings shifted by one: caught by mrr max_drop, mrr min",
             "    1 unjudged document of other queries is pushed in at the top of every",
             "    mrr −0.3889, map −0.*",
         ]
@@ -207,7 +207,7 @@ def test_the_json_report_has_the_table(stored):
     stored.run("--ir-selftest", "--ir-report=report.json")
     [test] = json.loads((stored.path / "report.json").read_text(encoding="utf-8"))["tests"]
     shifted = next(entry for entry in test["selftest"] if entry["name"] == "rankings shifted by one")
-    assert shifted["caught_by"] == ["mrr min", "mrr max_drop"]
+    assert shifted["caught_by"] == ["mrr max_drop", "mrr min"]
     assert shifted["deltas"]["mrr"] == pytest.approx(-7 / 18)
 
 
@@ -236,7 +236,7 @@ def test_workers_send_the_table_and_a_narrow_ascii_terminal_shows_it(stored, mon
     result.stdout.fnmatch_lines(
         [
             "  best hit of every query lost   mrr -1.000",
-            "    caught by mrr min, mrr max_drop",
+            "    caught by mrr max_drop, mrr min",
             "  slice slice-1 lost (20)        mrr -0.500",
         ]
     )

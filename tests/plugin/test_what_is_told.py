@@ -174,10 +174,10 @@ def test_what_was_lost_is_said_of_the_slice_that_lost_it(project):
     marks = ['ir_golden("golden/*.yaml")', 'ir_threshold("recall@10", max_drop=0.01)']
     marks.append('ir_threshold("recall@10", max_drop=0.01, tag="odd")')
     store(project, MANY, marks, ALL)
-    project.answers({**ALL, **{f"q{n}": ["x"] for n in (1, 2, 4, 6, 8)}})
+    project.answers({**ALL, **{f"q{n}": ["x"] for n in (1, 2, 3, 5, 7)}})
     result = project.run("--ir-baseline")
     result.stdout.fnmatch_lines(
-        ["The 3 of 5 queries that matter most (100% of what recall@10 [[]odd[]] lost):"]
+        ["The 3 of 5 queries that matter most (75% of what recall@10 [[]odd[]] lost):"]
     )
 
 
