@@ -135,6 +135,8 @@ class ItemResult:
             unpaired=0 if change is None else asked - change.n,
             cut=self._cut(metric),
             changed=None if change is None else change.changed,
+            worse=None if change is None else len(change.worse),
+            p=change.p_value if change is not None and self._verdict(metric, tag) == "FAILS" else None,
         )
 
     def _cut(self, metric: Metric) -> int | None:

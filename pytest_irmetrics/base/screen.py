@@ -1,7 +1,8 @@
-"""The width and encoding of a terminal, and text made to fit them."""
+"""The width and encoding of a terminal, text made to fit them, and lines with a colour."""
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import NamedTuple
 
 from pytest_irmetrics.base.escape import escape_terminal, is_ascii_only, to_stream
@@ -39,3 +40,32 @@ class Screen(NamedTuple):
     def cut(self, text: str, width: int | None = None) -> str:
         """Return text as one line of at most `width` cells, by default the screen's width."""
         return shorten(self.line(text), self.width if width is None else width, ascii_only=self.ascii_only)
+
+
+class Style(Enum):
+    """How a line is printed; the value is what pytest's terminal writer takes, ``{"red": True}``."""
+
+    PLAIN = ()
+    BOLD = ("bold",)
+    RED = ("red",)
+    YELLOW = ("yellow",)
+    BOLD_YELLOW = ("yellow", "bold")
+    GREEN = ("green",)
+    BOLD_RED = ("red", "bold")
+    BOLD_GREEN = ("green", "bold")
+
+    @property
+    def markup(self) -> dict[str, bool]:
+        """The keyword arguments of `TerminalReporter.write_line`."""
+        return dict.fromkeys(self.value, True)
+
+
+class Line(NamedTuple):
+    """A line of output, safe to print."""
+
+    text: str
+    style: Style = Style.PLAIN
+
+    def indented(self) -> Line:
+        """Return the line two cells further to the right."""
+        return Line(f"  {self.text}" if self.text else "", self.style)

@@ -212,10 +212,11 @@ def _read_report_paths(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a pytest-xdist worker how the controller's stream is encoded: the worker words the failures."""
-    from pytest_irmetrics.plugin.session import stream_encoding  # noqa: PLC0415 - the controller of workers alone pays for it
+    """Tell a pytest-xdist worker how wide the controller's stream is, and its encoding: the worker words the failures."""
+    from pytest_irmetrics.plugin.session import stream_encoding, stream_width  # noqa: PLC0415 - the controller of workers alone pays for it
 
     node.workerinput["irmetrics_encoding"] = stream_encoding(node.config)
+    node.workerinput["irmetrics_width"] = stream_width(node.config)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -335,7 +335,7 @@ class IRMetrics:
     def _failure_text(self, report: ItemReport) -> str:
         from pytest_irmetrics.reports.failure import failure_message  # noqa: PLC0415 - a test that passes has no use for it
 
-        return failure_message(report, self._item.screen)
+        return failure_message(report, self._item.screen, details=self._item.verbosity >= 1)
 
     def _fail_check(self, message: str) -> NoReturn:
         """Fail ``check``, and remember it: a body that swallows the exception has not passed for that."""

@@ -277,7 +277,7 @@ class GatedItem:
     @property
     def screen(self) -> Screen:
         """The width and encoding that a failure message is written for."""
-        return Screen(encoding=self.session.stream_encoding)
+        return Screen(self.session.stream_width, self.session.stream_encoding)
 
 
 def _unknown_query(wanted: str, siblings: Iterable[GoldenSet]) -> str:

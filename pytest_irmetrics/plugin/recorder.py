@@ -21,7 +21,7 @@ from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.baselines import unused_baselines, unused_gating
 from pytest_irmetrics.plugin.options import baseline_dir, runs_tests, since_ref
 from pytest_irmetrics.plugin.paths import shown_path
-from pytest_irmetrics.plugin.session import stream_encoding
+from pytest_irmetrics.plugin.session import stream_encoding, stream_width
 from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.session_report import titles
 from pytest_irmetrics.reports.terminal import summary_lines
@@ -91,6 +91,8 @@ class Recorder:
         attempt.outcome = _outcome(attempt.outcome, report)
         if report.failed:
             attempt.failure = attempt.failure or _failure_message(report)
+            if attempt.item_report is not None:
+                self._colour(report, attempt.item_report)
         if (
             report.skipped
             and attempt.item_report is not None
@@ -99,6 +101,13 @@ class Recorder:
             attempt.item_report = replace(attempt.item_report, outcome="skipped")
         if report.when == "teardown" and attempt.item_report is not None:
             self._store(attempt)
+
+    def _colour(self, report: pytest.TestReport, item_report: ItemReport) -> None:
+        """Have a failed gate's message printed in colour, where pytest prints it as it is."""
+        from pytest_irmetrics.plugin.coloured_failure import colour_failure  # noqa: PLC0415 - a green run does without it
+
+        screen = Screen(stream_width(self._config), stream_encoding(self._config))
+        colour_failure(report, item_report, screen, details=self._config.getoption("verbose", 0) >= 1)
 
     def _store(self, attempt: _Attempt) -> None:
         """Write an attempt's baseline as soon as it has run, so that a run that is killed keeps it."""
@@ -194,8 +203,7 @@ class Recorder:
 
     def print_summary(self, reporter: pytest.TerminalReporter, *, interrupted: bool) -> None:
         """Print the terminal summary, also of a run that was `interrupted`."""
-        width = self._config.get_terminal_writer().fullwidth
-        screen = Screen(max(width, 40), stream_encoding(self._config))
+        screen = Screen(stream_width(self._config), stream_encoding(self._config))
         verbosity = self._config.getoption("verbose", 0)
         lines = list(summary_lines(self._whole_report(interrupted=interrupted), screen, verbosity))
         if not lines:

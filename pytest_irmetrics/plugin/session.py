@@ -63,6 +63,14 @@ class GatingSession:
             return encoding
         return stream_encoding(self.config)
 
+    @cached_property
+    def stream_width(self) -> int:
+        """The width in cells of what a person reads; the controller tells it to a worker."""
+        workerinput = getattr(self.config, "workerinput", None)
+        if workerinput is not None:
+            return int(workerinput.get("irmetrics_width", 80))
+        return stream_width(self.config)
+
     @property
     def gates_on_baseline(self) -> bool:
         """Whether this run compares with stored baselines, as far as the command line and settings can be read."""
@@ -157,3 +165,10 @@ def stream_encoding(config: pytest.Config) -> str | None:
         return "utf-8"
     stream = config.get_terminal_writer()._file  # noqa: SLF001 - pytest has no public way to it
     return getattr(stream, "encoding", None)
+
+
+def stream_width(config: pytest.Config) -> int:
+    """Return the width of the terminal in cells, 40 at the least; 80 where there is none (``-p no:terminal``)."""
+    if not config.pluginmanager.has_plugin("terminalreporter"):
+        return 80
+    return max(config.get_terminal_writer().fullwidth, 40)

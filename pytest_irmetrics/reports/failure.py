@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.layout import table
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
+from pytest_irmetrics.base.screen import Line, Style
 from pytest_irmetrics.reports.item_report import WITHOUT_SCORES, explaining_gates
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
@@ -19,45 +20,115 @@ from pytest_irmetrics.reports.query_details import (
     stored_judgments_note,
     took_text,
 )
-from pytest_irmetrics.reports.texts import compared_with, judgment_text, query_count
+from pytest_irmetrics.reports.texts import (
+    baseline_text,
+    compared_with,
+    delta_text,
+    judgment_text,
+    now_text,
+    query_count,
+    row_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.base.screen import Screen
-    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, VerdictReport
+    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, ScoreRow, VerdictReport
 
 _SHOWN = 3
 """How many queries a failure shows in full."""
-_NAMED = 10
-"""How many more it names."""
+_NAMED, _NAMED_BRIEFLY = 10, 3
+"""How many more it names, with and without details."""
 
 
-def failure_message(item: ItemReport, screen: Screen) -> str:
-    """Return the message of a failed test.
+def failure_message(item: ItemReport, screen: Screen, *, details: bool = False) -> str:
+    """Return the message of a failed test; see `failure_lines`."""
+    return "\n".join(line.text for line in failure_lines(item, screen, details=details))
 
-    The first line says which gate failed and by how much. Then come the queries that explain it, each with its file
-    and line, its ranking before and now and the documents that moved. The last lines are commands to run next.
+
+def failure_lines(item: ItemReport, screen: Screen, *, details: bool) -> list[Line]:
+    """Return the lines of the message of a failed test, in the order in which people ask.
+
+    The first says which gate failed and by how much. Then come what kind of change it is, a table of the failed gates, the
+    queries that explain it with the documents that moved, notes, and commands to run next. With ``details`` also what
+    each verdict is made of, where its limit was set, and each query's rankings before and now.
     """
     failed = failed_gates(item)
-    lines: list[str] = []
-    for gate in failed:
-        lines += screen.wrapped(gate.text, hanging="  ")
-        for detail in gate.details:
-            lines += screen.wrapped(detail, "  ")
-        if gate.origin:
-            lines += screen.wrapped(f"Set in {gate.origin}.", "  ")
     queries = queries_as_judged(item)
-    if item.kind_sentences:
-        lines.append("")
-    for sentence in item.kind_sentences:
-        lines += screen.wrapped(sentence)
-    lines += _errors(failed, queries, screen)
-    lines += _explanation(item, queries, screen)
-    lines += ["", screen.cut(f"{item.golden_set}: {query_count(item)}{_judged_share(item)}")]
+    lines = _verdicts(item, failed, screen, details=details)
+    if details and item.kind_sentences:
+        lines.append(Line(""))
+    lines += [Line(line) for sentence in item.kind_sentences for line in screen.wrapped(sentence)]
+    if not details:
+        lines += _gates_table(item, screen)
+    lines += map(Line, _errors(failed, queries, screen))
+    lines += _explanation(item, queries, screen, details=details)
+    if details or item.notes:
+        lines.append(Line(""))
+    if details:
+        lines.append(Line(screen.cut(f"{item.golden_set}: {query_count(item)}{_judged_share(item)}")))
     for note in item.notes:
-        lines += screen.wrapped(f"note: {note}", hanging="  ")
-    return "\n".join([*lines, *_commands(item, failed, screen)])
+        lines += [Line(line, Style.YELLOW) for line in screen.wrapped(f"note: {note}", hanging="  ")]
+    return [*lines, *map(Line, _commands(item, failed, screen))]
+
+
+def _verdicts(
+    item: ItemReport, failed: Sequence[VerdictReport], screen: Screen, *, details: bool
+) -> list[Line]:
+    """Return what the failed gates say; without ``details`` the first one, and those that the table of gates does not have."""
+    tabled = {(row.metric, row.tag) for row in _failed_rows(item)}
+    lines: list[Line] = []
+    for place, gate in enumerate(failed):
+        # Of a drop the table has the statistics; what else a verdict says may be what mends it.
+        measured = bool(gate.shares) or gate.word in ("min", "max")
+        in_table = measured and (gate.metric, gate.tag) in tabled and not gate.single and not gate.as_stored
+        if place and in_table and not details:
+            continue
+        lines += [Line(line, Style.BOLD_RED) for line in screen.wrapped(gate.text, hanging="  ")]
+        told = list(gate.details) if details or not (in_table and gate.shares) else []
+        if gate.origin and details:
+            told.append(f"Set in {gate.origin}.")
+        lines += [Line(line) for sentence in told for line in screen.wrapped(sentence, "  ")]
+    return lines
+
+
+def _failed_rows(item: ItemReport) -> list[ScoreRow]:
+    """Return the rows of the means that a gate fails by; not by the stored judgments alone, which rows do not go by."""
+    by_rows = {(gate.metric, gate.tag) for gate in failed_gates(item) if not gate.as_stored}
+    return [row for row in item.rows if row.verdict == "FAILS" and (row.metric, row.tag) in by_rows]
+
+
+def _gates_table(item: ItemReport, screen: Screen) -> list[Line]:
+    """Return the failed gates as a table, with the statistics of each change in columns."""
+    rows = _failed_rows(item)
+    compared = any(row.baseline is not None for row in rows)
+    if not rows or (len(rows) == 1 and not compared):
+        return []
+    head = [
+        "",
+        "limit",
+        "now",
+        *([compared_with(item), "change", "worse", "better", "p"] if compared else []),
+    ]
+    cells = [head]
+    for row in rows:
+        cells.append([screen.line(row_name(row)), row.gate, now_text(row)])
+        if row.baseline is not None:
+            worse, changed = row.worse or 0, row.changed or 0
+            p = (
+                ""
+                if row.p is None
+                else "<0.001"
+                if row.p < 0.001
+                else f"{row.p:.3f}"
+                if row.p < 0.01
+                else f"{row.p:.2f}"
+            )
+            cells[-1] += [baseline_text(row), delta_text(row), str(worse), str(changed - worse), p]
+    align = "<<>" + (">>>>>" if compared else "")
+    head_line, *others = table(cells, align, screen.width, ascii_only=screen.ascii_only)
+    return [Line(""), Line(head_line, Style.BOLD), *map(Line, others)]
 
 
 def _judged_share(item: ItemReport) -> str:
@@ -96,7 +167,9 @@ def _errors(
             yield from (f"  {screen.cut(place, screen.width - 2)}" for place in places)
 
 
-def _explanation(item: ItemReport, queries: Mapping[str, QueryReport], screen: Screen) -> Iterator[str]:
+def _explanation(
+    item: ItemReport, queries: Mapping[str, QueryReport], screen: Screen, *, details: bool
+) -> Iterator[Line]:
     """Show the queries that explain the failed gates, those of the first gate first."""
     gates = explaining_gates(item.gates, scores_only=True)
     scored = [gate for gate in item.gates if gate.word not in WITHOUT_SCORES]
@@ -106,25 +179,31 @@ def _explanation(item: ItemReport, queries: Mapping[str, QueryReport], screen: S
     shown = list(dict.fromkeys([*leading, *list(metrics)[:_SHOWN]]))[: max(_SHOWN, len(leading))]
     if not shown:
         return
-    yield ""
+    yield Line("")
     total = max(item.explained_by, len(metrics))
-    yield from screen.wrapped(_share_explained(gates, shown, total))
+    yield from map(Line, screen.wrapped(_share_explained(gates, shown, total)))
     for query_id in shown:
-        yield ""
+        if details:
+            yield Line("")
         query = queries[query_id]
-        yield from _query(
+        heading, *others = _query(
             query,
             metrics[query_id],
             item,
             screen,
             ranked=not is_only_slow(query, item.gates),
+            details=details,
         )
+        yield Line(heading, Style.BOLD)
+        yield from map(Line, others)
     rest = [query_id for query_id in metrics if query_id not in shown]
     if rest:
-        yield ""
-        more = total - len(shown) - len(rest[:_NAMED])
-        named = ", ".join(rest[:_NAMED]) + (f" and {more:,} more" if more else "")
-        yield from screen.wrapped(f"Also: {named}.", hanging="  ")
+        if details:
+            yield Line("")
+        most = _NAMED if details else _NAMED_BRIEFLY
+        more = total - len(shown) - len(rest[:most])
+        named = ", ".join(rest[:most]) + (f" and {more:,} more" if more else "")
+        yield from map(Line, screen.wrapped(f"Also: {named}.", hanging="  "))
 
 
 def _share_explained(gates: Sequence[VerdictReport], shown: Sequence[str], total: int) -> str:
@@ -147,25 +226,33 @@ def _share_explained(gates: Sequence[VerdictReport], shown: Sequence[str], total
 
 
 def _query(
-    query: QueryReport, metrics: Iterable[str], item: ItemReport, screen: Screen, *, ranked: bool
+    query: QueryReport,
+    metrics: Iterable[str],
+    item: ItemReport,
+    screen: Screen,
+    *,
+    ranked: bool,
+    details: bool,
 ) -> Iterator[str]:
-    """Show one query: its scores, and where it is ``ranked`` its ranking before and now, and which documents moved."""
-    yield _heading(query, screen)
-    if query.text is not None and query.text != query.query_id:
-        yield screen.cut(f"  query     {query.text}")
+    """Show one query: its scores, and where it is ``ranked`` which documents moved; with ``details`` its ranking before and now."""
+    asks = "" if query.text is None or query.text == query.query_id else query.text
+    yield _heading(query, screen, "" if details else asks)
+    if asks and details:
+        yield screen.cut(f"  query     {asks}")
     yield from _scores(query, metrics, screen)
     if not ranked:
         return
-    if query.before is not None and query.before != query.now:
+    if details and query.before is not None and query.before != query.now:
         yield _ranking_line(compared_with(item), query.before, query, screen)
-    yield _ranking_line("now", query.now, query, screen)
+    if details or query.before is None:
+        yield _ranking_line("now", query.now, query, screen)
     for sentence in movements(query, item.titles):
         yield from screen.wrapped(sentence, "  ", "    ")
 
 
-def _heading(query: QueryReport, screen: Screen) -> str:
+def _heading(query: QueryReport, screen: Screen, asks: str = "") -> str:
     status = f" [{query.status}]" if query.status else ""
-    return screen.cut(f"{query.where}: {query.query_id}{status}")
+    return screen.cut(f"{query.where}: {query.query_id}{status}{f': {asks}' if asks else ''}")
 
 
 def _scores(query: QueryReport, metrics: Iterable[str], screen: Screen) -> list[str]:

@@ -58,6 +58,10 @@ class ScoreRow:
     """The depth at which rankings are cut for the comparison, where ``full`` looks deeper."""
     changed: int | None = None
     """How many queries are worse or better; None without a baseline."""
+    worse: int | None = None
+    """How many of these are worse."""
+    p: float | None = None
+    """The one-sided p-value of ``delta``, where a gate on this mean fails; None without one."""
 
 
 @dataclass(slots=True)

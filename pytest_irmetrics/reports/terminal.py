@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.layout import display_width, shorten, table, table_rows
 from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
+from pytest_irmetrics.base.screen import Line, Style
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.session_report import titles
@@ -44,34 +44,6 @@ _SINCE_DETAILS = 8
 _VERDICTS = {"passed": "passes", "failed": "FAILS", "error": "FAILS, not every query was retrieved"}
 
 _ONLY_QUERIES = "Only single queries were judged; the gates on means were not (--ir-query)."
-
-
-class Style(Enum):
-    """How a line is printed; the value is what pytest's terminal writer takes, ``{"red": True}``."""
-
-    PLAIN = ()
-    RED = ("red",)
-    YELLOW = ("yellow",)
-    BOLD_YELLOW = ("yellow", "bold")
-    GREEN = ("green",)
-    BOLD_RED = ("red", "bold")
-    BOLD_GREEN = ("green", "bold")
-
-    @property
-    def markup(self) -> dict[str, bool]:
-        """The keyword arguments of `TerminalReporter.write_line`."""
-        return dict.fromkeys(self.value, True)
-
-
-class Line(NamedTuple):
-    """A line of the summary, safe to print."""
-
-    text: str
-    style: Style = Style.PLAIN
-
-    def indented(self) -> Line:
-        """Return the line two cells further to the right."""
-        return Line(f"  {self.text}" if self.text else "", self.style)
 
 
 def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Iterator[Line]:
@@ -223,8 +195,8 @@ def _item(
     yield Line(one_line(item, name, screen, expected=expected), style)
     inner = _inner(screen)
     verbose = verbosity >= 1
-    if failed or verbose:
-        yield from _indented(_tables(item, inner, everything=verbose))
+    if verbose:
+        yield from _indented(_tables(item, inner, everything=verbosity >= 2))
     for hint in item.hints if verbose else ():
         yield from _wrapped(f"hint: {hint}", screen, indent="  ")
     if item.only_queries:
@@ -373,7 +345,7 @@ def slices_table(item: ItemReport, screen: Screen, *, everything: bool = True) -
         yield from _table(cells, "<>>>>><", styles, screen)
     left_out = texts.slices_left_out(item, shown)
     if left_out:
-        yield from map(Line, screen.wrapped(f"{left_out} (-v shows all)", hanging="  "))
+        yield from map(Line, screen.wrapped(f"{left_out} (-vv shows all)", hanging="  "))
 
 
 def _table(

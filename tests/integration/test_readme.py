@@ -19,7 +19,7 @@ SHOWN = re.findall(r"^```text\n(.*?)^```$", README.read_text(encoding="utf-8"), 
 @pytest.mark.parametrize(
     ("shown", "arguments", "environment", "status"),
     [
-        (SHOWN[0], ["--ir-baseline", "-v"], {"RULES_TOKENIZER": "unicode61"}, 1),
+        (SHOWN[0], ["--ir-baseline"], {"RULES_TOKENIZER": "unicode61"}, 1),
         (SHOWN[1], ["--ir-selftest"], {}, 0),
     ],
     ids=["failure", "selftest"],

@@ -84,7 +84,7 @@ def test_against_takes_an_evaluation_and_is_called_other_in_tables(stored):
         ['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max_drop=0.01)'],
         'irmetrics.check(retriever=lambda query, k: ["doc-4"], against=irmetrics.evaluate())',
     )
-    result = stored.run("-v")
+    result = stored.run("-vv")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [

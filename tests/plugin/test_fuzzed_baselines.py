@@ -39,7 +39,7 @@ def store(project):
 
 def gate(project, text, *options):
     project.baseline.write_bytes(text.encode("utf-8", "surrogatepass"))
-    result = project.run("--ir-baseline", *options)
+    result = project.run("-v", "--ir-baseline", *options)
     text_of(result)  # without a sign of an error of ours
     assert result.ret in (0, 1)
     outcomes = result.parseoutcomes()

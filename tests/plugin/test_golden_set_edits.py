@@ -35,7 +35,7 @@ def test_labels_that_make_a_bad_change_look_good_do_not_hide_it(stored):
     make_ranking_worse(stored)
     edit_golden_set(stored, "doc-4: 1, doc-7: 0}", "doc-4: 1, doc-5: 3}")
     stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("ndcg@3", 0.1)'])
-    result = stored.run("--ir-baseline")
+    result = stored.run("-v", "--ir-baseline")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
@@ -54,8 +54,8 @@ def test_labels_that_turn_a_bad_change_into_a_good_one_do_not_pass_it(stored):
     make_ranking_worse(stored)
     edit_golden_set(stored, "relevant: {doc-9: 3, doc-4: 1, doc-7: 0}", JUDGED_RELEVANT)
     stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("ndcg@3", 0.1, max_drop=0.01)'])
-    stored.run().assert_outcomes(passed=1)
-    result = stored.run("--ir-baseline")
+    stored.run("-v").assert_outcomes(passed=1)
+    result = stored.run("-v", "--ir-baseline")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
@@ -72,7 +72,7 @@ def test_labels_that_turn_a_bad_change_into_a_good_one_do_not_pass_it(stored):
             "To accept it: *--ir-baseline-update",
         ]
     )
-    close = stored.run("--ir-baseline", "--ir-query", "refund", "--ir-report=json:report.json")
+    close = stored.run("-v", "--ir-baseline", "--ir-query", "refund", "--ir-report=json:report.json")
     close.stdout.fnmatch_lines(
         ["*ndcg@3 0.4636 → 1.0000*", "    Judged as it was stored: mrr 1.0000 → 0.3333; *"]
     )
@@ -80,8 +80,8 @@ def test_labels_that_turn_a_bad_change_into_a_good_one_do_not_pass_it(stored):
     (query,) = test["queries"]
     assert query["scores"]["ndcg@3"] == 1.0
     assert query["as_stored"]["judgments"] == {"doc-9": 3, "doc-4": 1, "doc-7": 0}
-    stored.run("--ir-baseline-update").assert_outcomes(passed=1)
-    stored.run("--ir-baseline").assert_outcomes(passed=1)
+    stored.run("-v", "--ir-baseline-update").assert_outcomes(passed=1)
+    stored.run("-v", "--ir-baseline").assert_outcomes(passed=1)
 
 
 def test_labels_hide_no_lost_query(stored):

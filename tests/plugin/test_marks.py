@@ -127,7 +127,7 @@ def test_an_async_test_that_no_plugin_runs_fails_in_every_version_of_pytest(proj
 )
 def test_marks_gate_or_say_why_not_on_every_kind_of_test(project, code, outcomes, message):
     write_tests(project, code)
-    result = project.run("-W", "ignore")
+    result = project.run("-v", "-W", "ignore")
     result.assert_outcomes(**outcomes)
     text_of(result)
     assert message in text_of(result)

@@ -22,7 +22,7 @@ def test_an_unchanged_retriever_passes(stored):
 
 def test_a_drop_fails_and_says_which_document_moved_below_what(stored):
     make_ranking_worse(stored)
-    result = stored.run("--ir-baseline")
+    result = stored.run("-v", "--ir-baseline")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
@@ -49,9 +49,9 @@ def test_the_number_of_queries_that_explain_a_drop_is_that_of_all(project):
     queries = [{"query": text, "relevant": found} for text, found in many.items()]
     project.write("golden/faq.yaml", json.dumps({"queries": queries}))
     project.answers(many)
-    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    project.run("-v", "--ir-baseline-update").assert_outcomes(passed=1)
     project.answers({text: ["doc-x", *found] for text, found in many.items()})
-    result = project.run("--ir-baseline", "--ir-report=report.md")
+    result = project.run("-v", "--ir-baseline", "--ir-report=report.md")
     result.stdout.fnmatch_lines(
         [
             "  1,100 queries: 1,100 worse, 0 better, 0 same.",
@@ -63,7 +63,7 @@ def test_the_number_of_queries_that_explain_a_drop_is_that_of_all(project):
     report = (project.path / "report.md").read_text(encoding="utf-8")
     assert "The 1,100 queries that explain it" in report
     project.answers({text: ["doc-x"] for text in many})
-    result = project.run()
+    result = project.run("-v")
     result.stdout.fnmatch_lines(
         ["  Returned: 'doc-x'.", "  Expected: 'doc-0', 'doc-1', 'doc-10' and 1,097 more."]
     )
@@ -214,9 +214,9 @@ def test_of_several_answers_one_that_shows_the_fault_is_shown(project):
         "queries:\n  - {id: refund, query: refund policy, relevant: [doc-9], forbidden: [bad]}\n",
     )
     project.write("conftest.py", TURNS.format(answers=["doc-9 x", "x doc-9"]))
-    project.run("--ir-repeat=2", "--ir-baseline-update").assert_outcomes(passed=1)
+    project.run("-v", "--ir-repeat=2", "--ir-baseline-update").assert_outcomes(passed=1)
     project.write("conftest.py", TURNS.format(answers=["doc-9 x", "x bad"]))
-    result = project.run("--ir-repeat=2", "--ir-baseline")
+    result = project.run("-v", "--ir-repeat=2", "--ir-baseline")
     result.assert_outcomes(failed=1)
     text = printed(result)
     assert "now 1 x 2 bad(forbidden) bad is forbidden and stands at rank 2" in text
@@ -236,7 +236,7 @@ def test_a_drop_that_is_not_significant_passes_and_is_said(stored):
 
 def test_slices_are_told_where_nothing_is_gated(stored):
     stored.test('ir_golden("golden/*.yaml")')
-    result = stored.run("--ir-baseline", "-o", "ir_max_drop=off", "-v")
+    result = stored.run("--ir-baseline", "-o", "ir_max_drop=off", "-vv")
     result.assert_outcomes(passed=1)
     assert "ndcg@10 by tag n now baseline delta joint 95 %" in printed(result)
 

@@ -151,10 +151,10 @@ def test_errors_are_of_the_queries_that_were_asked_and_count(project):
     use(project, "lambda query, k: 1 / 0 if query == 'opening hours' else ['doc-12']")
     path = project.path / "golden" / "faq.yaml"
     path.write_text(path.read_text() + "  - {query: known to be bad, relevant: doc-3, xfail: TICKET-7}\n")
-    project.run().stdout.fnmatch_lines(
+    project.run("-v").stdout.fnmatch_lines(
         ["1 of 3 queries could not be retrieved, *", "golden/faq.yaml: 3 queries (and 1 xfail)"]
     )
-    project.run("--ir-query", "hours").stdout.fnmatch_lines(["1 of 1 query could not be retrieved, *"])
+    project.run("-v", "--ir-query", "hours").stdout.fnmatch_lines(["1 of 1 query could not be retrieved, *"])
 
 
 def test_an_error_of_many_queries_is_told_once_with_all_their_places(project):
@@ -202,7 +202,7 @@ def test_ctrl_c_and_system_exit_are_pytests(project):
 
 def test_ids_of_another_kind_are_a_message_about_ids(project):
     use(project, "lambda query, k: ['doc_12', 'doc_9']")
-    result = project.run()
+    result = project.run("-v")
     result.assert_outcomes(failed=1)
     output = " ".join(" ".join(result.outlines).split())
     assert (

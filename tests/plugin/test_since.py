@@ -118,7 +118,7 @@ class TestADoctoredUpdate:
 
     def test_ir_accept_fail_makes_it_a_failure(self, branch):
         doctor(branch)
-        result = branch.run("--ir-since=main", "-o", "ir_accept=fail")
+        result = branch.run("-v", "--ir-since=main", "-o", "ir_accept=fail")
         result.assert_outcomes(failed=1)
         text = text_of(result)
         assert "The baseline that this branch stores gives 0.3333, and ir_accept is `fail`." in text

@@ -16,7 +16,7 @@ def test_a_score_above_its_threshold_passes_in_one_line(project):
 
 def test_a_score_below_its_threshold_fails_and_says_by_how_much(project):
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.9)'])
-    result = project.run()
+    result = project.run("-v")
     result.assert_outcomes(failed=1)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -74,7 +74,7 @@ def test_thresholds_in_the_golden_set_gate_as_marks_do(project):
     golden = project.path / "golden/faq.yaml"
     golden.write_text("thresholds: {mrr: 0.9}\nslices: {billing: {recall@10: 1.0}}\n" + golden.read_text())
     project.test('ir_golden("golden/*.yaml")')
-    result = project.run()
+    result = project.run("-v")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["mrr is 0.8333*", "  Set in golden/faq.yaml:1:14."])
 
@@ -342,7 +342,7 @@ def test_an_xfail_query_is_shown_and_in_no_mean(project, answer, state):
 
 def test_a_mean_above_its_max_names_the_queries_that_lift_it(project):
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max=0.5)'])
-    result = project.run()
+    result = project.run("-v")
     result.assert_outcomes(failed=1)
     places = [line for line in result.outlines if line.startswith("golden/faq.yaml:") and ": " in line]
     assert [line.partition(": ")[2] for line in places[:3]] == ["refund", "reset", "hours"]
@@ -350,10 +350,10 @@ def test_a_mean_above_its_max_names_the_queries_that_lift_it(project):
 
 def test_latency_is_gated_by_max_and_never_stored(project):
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("latency_p95", max=60000)'])
-    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    project.run("-v", "--ir-baseline-update").assert_outcomes(passed=1)
     assert "latency" not in project.baseline.read_text()
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("latency_p95", max=0.000001)'])
-    result = project.run()
+    result = project.run("-v")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["latency_p95 is * ms, * ms above the threshold*"])
     assert "ms is allowed. Slowest: " in " ".join(result.stdout.str().split())
@@ -391,12 +391,12 @@ class TestTags:
 
     def test_a_gated_slice_has_a_row_of_its_own(self, project):
         project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5, tag="billing")'])
-        result = project.run("-v")
+        result = project.run("-v", "-v")
         result.assert_outcomes(passed=1)
         result.stdout.re_match_lines([r"  mrr \[billing\] +1 +1\.0000 +≥0\.5 +passes"])
         project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("map", 0.9, tag="billing")'])
         project.answers({"refund policy": ["doc-5", "doc-9"]})
-        result = project.run()
+        result = project.run("-v")
         result.assert_outcomes(failed=1)
         result.stdout.re_match_lines([r"  map \[billing\] +1 +0\.2500 +≥0\.9 +FAILS"])
 

@@ -84,7 +84,7 @@ def queries_of_three_kinds(project):
 def test_the_counts_of_the_run_and_of_the_table_say_what_they_count(project):
     queries_of_three_kinds(project)
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'])
-    result = project.run("-v")
+    result = project.run("-v", "-v")
     result.assert_outcomes(passed=1)
     text = printed(result)
     assert "golden/faq.yaml: passes, 27 queries (and 1 xfail); mrr 1.0000" in text
@@ -93,7 +93,7 @@ def test_the_counts_of_the_run_and_of_the_table_say_what_they_count(project):
         in text
     )
     project.answers({})
-    text = printed(project.run())
+    text = printed(project.run("-v"))
     assert "golden/faq.yaml: 27 queries (and 1 xfail), judged@10" in text
 
 

@@ -31,7 +31,7 @@ def project_with_slices(project):
 
 def test_slices_that_can_say_nothing_do_not_fill_the_table(project):
     project_with_slices(project)
-    result = project.run("--ir-baseline", "--ir-report=report.md")
+    result = project.run("-v", "--ir-baseline", "--ir-report=report.md")
     result.assert_outcomes(failed=1)
     lines = result.outlines
     table = lines[next(index for index, line in enumerate(lines) if "mrr by tag" in line) :]
@@ -41,7 +41,7 @@ def test_slices_that_can_say_nothing_do_not_fill_the_table(project):
     assert " to " not in table[1]
     assert table[2].endswith("fell")
     text = printed(result)
-    assert "3 tags more: 2 of fewer than 5 queries, 1 in which no query changed (-v shows all)" in text, text
+    assert "3 tags more: 2 of fewer than 5 queries, 1 in which no query changed (-vv shows all)" in text, text
     report = (project.path / "report.md").read_text(encoding="utf-8")
     assert "*3 tags more: 2 of fewer than 5 queries, 1 in which no query changed.*" in report
     assert "| `tiny` |" not in report
@@ -49,7 +49,7 @@ def test_slices_that_can_say_nothing_do_not_fill_the_table(project):
 
 def test_the_whole_table_says_which_slices_are_too_small_or_did_not_change(project):
     project_with_slices(project)
-    result = project.run("--ir-baseline", "-v")
+    result = project.run("--ir-baseline", "-vv")
     for tag, trend in {
         "steady": "up to 40 % may +unchanged",
         "tiny": "too few",
@@ -63,8 +63,8 @@ def test_the_whole_table_says_which_slices_are_too_small_or_did_not_change(proje
 
 def test_where_all_slices_are_too_small_one_line_says_so(stored):
     make_ranking_worse(stored)
-    text = printed(stored.run("--ir-baseline"))
-    assert "mrr by tag: 1 of fewer than 5 queries (-v shows all)" in text
+    text = printed(stored.run("-v", "--ir-baseline"))
+    assert "mrr by tag: 1 of fewer than 5 queries (-vv shows all)" in text
 
 
 @pytest.mark.parametrize("queries", [2, 3])

@@ -152,7 +152,7 @@ def test_a_document_that_others_passed_was_overtaken_by_them(stored):
 def test_a_latency_that_is_too_high_shows_the_milliseconds_of_its_queries(project):
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("latency_p95", max=20)'])
     project.retrieve("__import__('time').sleep(0.06 * ('hours' in query)) or answers.get(query, [])[:k]")
-    result = project.run("--ir-report=report.md")
+    result = project.run("-v", "--ir-report=report.md")
     result.assert_outcomes(failed=1)
     lines = result.outlines
     start = next(index for index, line in enumerate(lines) if line.endswith(": hours"))
@@ -175,6 +175,6 @@ def test_a_query_that_is_slow_and_too_low_shows_both(project):
         ]
     )
     project.retrieve("__import__('time').sleep(0.06 * ('hours' in query)) or answers.get(query, [])[:k]")
-    text = printed(project.run())
+    text = printed(project.run("-v"))
     assert "query opening hours mrr 0.5000 took " in text
     assert " ms now 1 doc-2 2 doc-1(1)" in text

@@ -47,7 +47,7 @@ def test_the_printed_commands_pass(capsys, pytester):
     for command in commands:
         done = run_pytest(pytester, command)
         assert done.ret == 0
-        assert "golden/faq.yaml: passes, 4 queries; mrr 1.0000" in done.stdout.str()
+        assert "golden/faq.yaml: passes, 4 queries; ndcg@10 0.9322, mrr 1.0000" in done.stdout.str()
         notes = [line for line in done.outlines if "note:" in line]
         assert all("on 3 queries is 0.03 of one query" in note for note in notes)  # it is a set to begin with
         assert len(notes) == ("--ir-baseline" in command.split())

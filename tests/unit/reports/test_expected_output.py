@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_irmetrics.base.screen import Screen
+from pytest_irmetrics.base.screen import Screen, Style
 from pytest_irmetrics.reports import html, json, markdown
 from pytest_irmetrics.reports.failure import failure_message
-from pytest_irmetrics.reports.terminal import Style, summary_lines
+from pytest_irmetrics.reports.terminal import summary_lines
 from tests.expected import assert_as_expected
 from tests.unit.reports.samples import broken, failing, gate, passing, query, row, sliced, tried
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pytest_irmetrics.base.layout import display_width
-from pytest_irmetrics.base.screen import Screen
+from pytest_irmetrics.base.screen import Screen, Style
 from pytest_irmetrics.reports import ItemReport
 from pytest_irmetrics.reports.item_report import Degradation
-from pytest_irmetrics.reports.terminal import Style, selftest_lines
+from pytest_irmetrics.reports.terminal import selftest_lines
 
 
 def item(degradations, advice=()):

@@ -52,7 +52,7 @@ def test_of_many_slices_the_costliest_are_shown():
     short = [line.text for line in slices_table(item, Screen(), everything=False)]
     assert len(short) == 1 + 30 + 1
     assert any(line.startswith("broken ") for line in short)
-    assert short[-1] == "10 tags more: 10 that cost the mean less (-v shows all)"
+    assert short[-1] == "10 tags more: 10 that cost the mean less (-vv shows all)"
     assert len(list(slices_table(item, Screen()))) == 1 + 40
 
 
