@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from pytest_irmetrics import Run, cli
+from tests.git_repository import commit, git, isolate_git, needs_git, new_repository
 
 from .conftest import ANSWERS, TEST
 
@@ -245,39 +246,77 @@ def test_a_run_of_several_golden_sets_to_compare_with(shop):
     shop.run("-v").stdout.fnmatch_lines(["*movies.json not in the golden set any more: space movie."])
 
 
-@pytest.mark.parametrize("section", ["GitHub Actions", "GitLab CI"])
-def test_each_ci_s_command_gates_and_writes_what_it_keeps(shop, monkeypatch, section):
-    (text,) = block(section, "yaml")
+GITHUB, GITLAB = "Pull requests on GitHub", "Merge requests on GitLab"
+
+
+@pytest.fixture
+def branch(shop, monkeypatch):
+    """The project on a branch that left origin/main, where its baselines are committed."""
+    isolate_git(monkeypatch)
+    new_repository(shop.path)
+    shop.run("--ir-baseline-update").assert_outcomes(passed=2)
+    commit(shop.path, "store the baselines")
+    git(shop.path, "update-ref", "refs/remotes/origin/main", "HEAD")
+    git(shop.path, "checkout", "-q", "-b", "feature")
+    return shop
+
+
+@needs_git
+@pytest.mark.parametrize("section", [GITHUB, GITLAB])
+def test_each_ci_s_command_gates_and_writes_what_it_keeps(branch, monkeypatch, section):
+    text = block(section, "yaml")[0]
     config = yaml.safe_load(text)
-    if section == "GitHub Actions":
+    if section == GITHUB:
         steps = config["jobs"]["gate"]["steps"]
         (command,) = (step["run"] for step in steps if step.get("run", "").startswith("pytest"))
-        kept = [step["with"]["path"] for step in steps if "upload-artifact" in step.get("uses", "")]
+        kept = ["report/report.md", "report/report.html"]
+        assert [step["with"]["path"] for step in steps if "upload-artifact" in step.get("uses", "")] == [
+            "report"
+        ]
     else:
         (command,) = (line for line in config["search-quality"]["script"] if line.startswith("pytest"))
         artifacts = config["search-quality"]["artifacts"]
         kept = [artifacts["reports"]["junit"], *artifacts["paths"]]
-    summary = shop.write("summary", "# Build\n")
+    summary = branch.write("summary", "# Build\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     command = command.replace("$GITHUB_STEP_SUMMARY", str(summary))
-    shop.run("--ir-baseline-update").assert_outcomes(passed=2)
-    shop.answers({**ANSWERS, "space movie": ["m-3", "m-2", "m-1"]})
-    run(shop, monkeypatch, command).assert_outcomes(passed=1, failed=1)
+    for name in ("${{ github.base_ref }}", "$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"):
+        command = command.replace(name, "main")
+    branch.answers({**ANSWERS, "space movie": ["m-3", "m-2", "m-1"]})
+    run(branch, monkeypatch, command).assert_outcomes(passed=1, failed=1)
     for name in kept:
-        assert (shop.path / name).stat().st_size > 100
-    if section == "GitHub Actions":
+        assert (branch.path / name).stat().st_size > 100
+    if section == GITHUB:
         assert "movies" in summary.read_text(encoding="utf-8")
 
 
-def test_accepting_a_change(shop, monkeypatch):
-    update, add = commands("When the drop is what you want")
+def test_the_comment_has_what_the_gate_uploads():
+    gate, comment = (
+        yaml.safe_load(text)
+        for text in block(GITHUB, "yaml") + block("The comment on the pull request", "yaml")
+    )
+    assert comment[True]["workflow_run"]["workflows"] == [gate["name"]]
+    uploaded = next(
+        step for step in gate["jobs"]["gate"]["steps"] if "upload-artifact" in step.get("uses", "")
+    )
+    download, post = comment["jobs"]["comment"]["steps"]
+    assert download["with"]["name"] == uploaded["with"]["name"]
+    assert "--body-file report.md" in post["run"]
+    assert "pull-requests" not in gate["permissions"]
+
+
+@needs_git
+def test_accepting_a_change(branch, monkeypatch):
+    update, one, add = commands("How a change is accepted")
     assert add == "git add ir_baselines"
-    shop.run("--ir-baseline-update").assert_outcomes(passed=2)
-    shop.answers({**ANSWERS, "space movie": ["m-3", "m-2", "m-1"]})
-    result = run(shop, monkeypatch, update)
+    branch.answers({**ANSWERS, "space movie": ["m-3", "m-2", "m-1"]})
+    result = run(branch, monkeypatch, one.replace("--ir-query=phone", "--ir-query='opening hours'"))
+    result.assert_outcomes(passed=2)
+    run(branch, monkeypatch, "pytest --ir-baseline").assert_outcomes(passed=1, failed=1)
+    result = run(branch, monkeypatch, update)
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["*mrr*1.0000*0.7500*"])
-    run(shop, monkeypatch, "pytest --ir-baseline").assert_outcomes(passed=2)
+    run(branch, monkeypatch, "pytest --ir-baseline").assert_outcomes(passed=2)
 
 
 def test_the_hook_reads_golden_sets(shop, monkeypatch, capsys):
