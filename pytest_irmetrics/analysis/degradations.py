@@ -31,6 +31,9 @@ _SHARES = (1, 3, 10)
 
 _TRUNCATED = (5, 3)
 _ONE_PLACE_IN = 5
+_ONE_QUERY_OF_SLICE_IN = 3
+_FEWEST_OF_SLICE = 2
+"""A slice is lost in part where that is several queries: one alone is a broken query, which is tried without a tag."""
 
 
 class DegradedRankings(NamedTuple):
@@ -47,7 +50,7 @@ class DegradedRankings(NamedTuple):
 def degradations(intact: Evaluation) -> Iterator[DegradedRankings]:
     """Yield every degradation that applies to a run, those of all queries first."""
     answerable = [query for query in intact.counted if not query.no_answer]
-    corpus = _Corpus(intact)
+    corpus = Corpus(intact)
     level = intact.golden.relevance_level
 
     def every(change: Callable[[Query, Sequence[str]], Sequence[str]]) -> Rankings:
@@ -85,13 +88,24 @@ def degradations(intact: Evaluation) -> Iterator[DegradedRankings]:
     )
     yield from _broken(intact, answerable)
     yield from _answered(intact, corpus)
-    for tag in intact.tags:
-        of_slice = [query for query in answerable if tag in query.tags]
-        if len(of_slice) >= SMALLEST_SLICE:
+    slices = {tag: [query for query in answerable if tag in query.tags] for tag in intact.tags}
+    for tag, queries in slices.items():
+        if len(queries) >= SMALLEST_SLICE:
             yield DegradedRankings(
-                f"slice {tag} lost ({len(of_slice)})",
-                f"Each of the {len(of_slice)} queries tagged {tag} comes back empty.",
-                _emptied(intact, of_slice),
+                f"slice {tag} lost ({len(queries)})",
+                f"Each of the {len(queries)} queries tagged {tag} comes back empty.",
+                _emptied(intact, queries),
+                "slice",
+                tag,
+            )
+    for tag, queries in slices.items():
+        count = len(queries) // _ONE_QUERY_OF_SLICE_IN
+        working = _working(intact, queries)
+        if _FEWEST_OF_SLICE <= count <= len(working):
+            yield DegradedRankings(
+                f"slice {tag} lost in part ({count}/{len(queries)})",
+                f"{count} of the {len(queries)} queries tagged {tag}, of those that worked, come back empty.",
+                _emptied(intact, working[:count]),
                 "slice",
                 tag,
             )
@@ -99,14 +113,7 @@ def degradations(intact: Evaluation) -> Iterator[DegradedRankings]:
 
 def _broken(intact: Evaluation, answerable: Sequence[Query]) -> Iterator[DegradedRankings]:
     """Empty the answers of a share of the queries, of those that find a relevant document."""
-    level = intact.golden.relevance_level
-    working = [
-        query
-        for query in answerable
-        if any(_is_relevant(query, doc, level) for ranking in intact.rankings(query.id) for doc in ranking)
-    ]
-    # One order for all shares, so that a smaller share is a part of a larger one.
-    working.sort(key=lambda query: (_number("broken", query.id), query.id))
+    working = _working(intact, answerable)
     total = len(answerable)
     done = set()
     for share in _SHARES:
@@ -120,7 +127,18 @@ def _broken(intact: Evaluation, answerable: Sequence[Query]) -> Iterator[Degrade
         yield DegradedRankings(name, what, _emptied(intact, working[:count]), "broken")
 
 
-def _answered(intact: Evaluation, corpus: _Corpus) -> Iterator[DegradedRankings]:
+def _working(intact: Evaluation, queries: Sequence[Query]) -> list[Query]:
+    """Return the queries that find a relevant document, in one order for all shares: a smaller one is a part of a larger."""
+    level = intact.golden.relevance_level
+    working = [
+        query
+        for query in queries
+        if any(_is_relevant(query, doc, level) for ranking in intact.rankings(query.id) for doc in ranking)
+    ]
+    return sorted(working, key=lambda query: (_number("broken", query.id), query.id))
+
+
+def _answered(intact: Evaluation, corpus: Corpus) -> Iterator[DegradedRankings]:
     """Give answers to the ``no_answer`` queries that rightly came back empty."""
     empty = [
         query for query in intact.counted if query.no_answer and not any(map(len, intact.rankings(query.id)))
@@ -151,7 +169,7 @@ def _without_best(query: Query, ranking: Sequence[str], level: float) -> Sequenc
     return ranking if best is None else tuple(doc_id for doc_id in ranking if doc_id != best)
 
 
-def _shifted(query: Query, ranking: Sequence[str], *, corpus: _Corpus, count: int) -> Sequence[str]:
+def _shifted(query: Query, ranking: Sequence[str], *, corpus: Corpus, count: int) -> Sequence[str]:
     return (*corpus.unjudged(query, ranking, count), *ranking)
 
 
@@ -159,7 +177,7 @@ def _truncated(_query: Query, ranking: Sequence[str], *, size: int) -> Sequence[
     return ranking[:size]
 
 
-def _swapped_in(query: Query, ranking: Sequence[str], *, corpus: _Corpus) -> Sequence[str]:
+def _swapped_in(query: Query, ranking: Sequence[str], *, corpus: Corpus) -> Sequence[str]:
     count = -(-len(ranking) // _ONE_PLACE_IN)
     places = sorted(range(len(ranking)), key=lambda place: (_number("swapped in", query.id, place), place))
     now = list(ranking)
@@ -176,7 +194,7 @@ def _swapped(query: Query, ranking: Sequence[str]) -> Sequence[str]:
     return tuple(now)
 
 
-class _Corpus:
+class Corpus:
     """All documents that the stored run returns, from which unjudged ones are pushed into rankings."""
 
     def __init__(self, intact: Evaluation) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.analysis.degradations import DegradedRankings, degradations
+from pytest_irmetrics.analysis.harmless_changes import harmless_changes
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison
@@ -185,18 +186,37 @@ def _on_broken(missed: Sequence[_Trial], gates: Gates) -> Iterator[str]:
         return
     allowed = lost[metric] - 1
     when = (
-        "as soon as one query finds nothing any more"
+        f"as soon as the {metric} of one query falls to 0"
         if not allowed
-        else f"when more than {plural(allowed, 'query finds', 'queries find')} nothing any more"
+        else f"when the {metric} of more than {plural(allowed, 'query falls', 'queries fall')} to 0"
     )
-    yield f"A mean hides a few broken queries: {_threshold_mark(metric, f'max_lost={allowed}')} fails {when}."
+    yield (
+        f"A mean hides a few broken queries: {_threshold_mark(metric, f'max_lost={allowed}')} fails {when}."
+        f"{_price(fewest.comparison, metric, allowed, gates)}"
+    )
+
+
+def _price(comparison: Comparison, metric: str, max_lost: int, gates: Gates) -> str:
+    """Say how many simulated changes that harm nothing a max_lost would fail, where enough could be simulated."""
+    baseline = comparison.baseline
+    max_drop = _whole_set_max_drops(gates).get(metric)
+    drop = 0.01 if max_drop is None else max_drop.limit.absolute(comparison.change(metric).baseline)
+    changes = harmless_changes(baseline, baseline.metric(metric), drop)
+    if changes is None:
+        return ""
+    return (
+        f" It would also fail {changes.failing(max_lost)} of {len(changes.lost)} simulated changes that harm nothing:"
+        f" rankings shuffled a little, {100 * changes.exchanged:.0f} % of results exchanged, the mean moved by at most {drop:.4g}."
+    )
 
 
 def _on_slices(missed: Sequence[_Trial], gates: Gates) -> Iterator[str]:
     """Advise gates on the tags whose loss was missed."""
-    found = []
+    found: list[tuple[str, str]] = []
     for trial in missed:
         tag = trial.degraded.tag
+        if any(tag == other for other, _ in found):
+            continue
         for name in _gated_first(trial, gates):
             change = trial.comparison.change(name, tag)
             if tag is not None and change.n and -change.delta > abs(change.baseline or 0.0) / 10 + TOLERANCE:
@@ -207,10 +227,10 @@ def _on_slices(missed: Sequence[_Trial], gates: Gates) -> Iterator[str]:
         return
     mark = found[0][1]
     if len(found) == 1:
-        yield f"A mean hides a lost slice: give {found[0][0]} a threshold of its own, {mark}."
+        yield f"A mean hides what a slice loses: give {found[0][0]} a threshold of its own, {mark}."
         return
     named = listed([tag for tag, _ in found], 5)
-    yield f"A mean hides a lost slice: give {named} thresholds of their own, such as {mark}."
+    yield f"A mean hides what a slice loses: give {named} thresholds of their own, such as {mark}."
 
 
 def _on_rankings(missed: Sequence[_Trial], gates: Gates) -> Iterator[str]:

@@ -378,7 +378,9 @@ def selftest_lines(item: ItemReport, screen: Screen, *, everything: bool = False
         yield from _degradations_table(shown, screen)
         hidden = len(tried) - len(shown)
         if hidden:
-            yield Line(screen.cut(f"{plural(hidden, 'more slice')} lost: caught (-v shows them)"))
+            yield Line(
+                screen.cut(f"{plural(hidden, 'more loss', 'more losses')} of slices: caught (-v shows them)")
+            )
     for sentence in (texts.selftest_conclusion(tried), *item.advice):
         yield from map(Line, screen.wrapped(sentence, hanging="  "))
 

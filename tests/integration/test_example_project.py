@@ -153,5 +153,5 @@ def test_the_selftest_prints_its_table():
     ):
         (line,) = [line for line in lines if line.strip().startswith(name)]
         assert verdict in line
-    assert "13 more slices lost: caught" in output
-    assert "caught 23 of 24; missed: broke 1 % of queries (1/110)" in output
+    assert "26 more losses of slices: caught" in output
+    assert "caught 36 of 37; missed: broke 1 % of queries (1/110)" in output

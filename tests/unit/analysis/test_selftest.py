@@ -216,6 +216,25 @@ def test_slices_of_fewer_than_three_queries_are_not_lost():
     assert [d.name for d in tried(queries).degradations if d.tag] == ["slice three lost (3)"]
 
 
+def test_a_third_of_a_slice_is_lost_too_of_the_queries_that_work():
+    rankings = {q.id: ((ranking(n) if n % 3 else ("d1", "d2")),) for n, q in enumerate(MANY[:18])}
+    now = degraded(MANY[:18], "slice even lost in part (3/9)", stored(MANY[:18], rankings))
+    assert len(now) == 3
+    assert all(rankings == ((),) for rankings in now.values())
+    assert not now.keys() & {"q0", "q6", "q12"}
+    assert all("even" in MANY[int(query_id[1:])].tags for query_id in now)
+
+
+def test_of_a_slice_no_single_query_is_lost():
+    assert [d.name for d in tried(MANY[:10]).degradations if d.tag] == ["slice even lost (5)"]
+    assert [d.name for d in tried(MANY[:11]).degradations if d.tag][1:] == ["slice even lost in part (2/6)"]
+
+
+def test_a_slice_that_is_missed_whole_and_in_part_is_named_once():
+    (advice,) = [text for text in tried(MANY, "mrr max_drop=0.6").advice if "slice" in text]
+    assert advice.startswith("A mean hides what a slice loses: give even a threshold of its own,")
+
+
 def test_each_degradation_says_what_it_does():
     queries = [*MANY[:98], query(98, judgments={}, no_answer=True), query(99, judgments={}, no_answer=True)]
     evaluation = evaluate_run(GoldenSet(queries), stored(queries), METRICS, depth=DEPTH)
@@ -287,7 +306,7 @@ def test_an_error_of_a_custom_metric_names_the_degradation():
     [
         (
             ["recall@10 max_drop=0.015"],
-            'A mean hides a few broken queries: ir_threshold("recall@10", max_lost=0) fails as soon as one query finds nothing any more.',
+            'A mean hides a few broken queries: ir_threshold("recall@10", max_lost=0) fails as soon as the recall@10 of one query falls to 0.',
         ),
         (
             ["recall@10 max_drop=0.01"],
@@ -299,7 +318,7 @@ def test_an_error_of_a_custom_metric_names_the_degradation():
         ),
         (
             ["mrr max_drop=0.6"],
-            'A mean hides a lost slice: give even a threshold of its own, ir_threshold("mrr", max_drop="10%", tag="even").',
+            'A mean hides what a slice loses: give even a threshold of its own, ir_threshold("mrr", max_drop="10%", tag="even").',
         ),
     ],
 )

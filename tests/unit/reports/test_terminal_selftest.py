@@ -76,7 +76,7 @@ def test_many_slices_that_are_caught_are_counted_and_a_missed_one_is_shown():
     lines = table(item(slices), Screen(80))
     assert lines == [
         "slice bad lost (3)  ndcg@10 −0.021  MISSED",
-        "12 more slices lost: caught (-v shows them)",
+        "12 more losses of slices: caught (-v shows them)",
         "caught 12 of 13; missed: slice bad lost (3)",
     ]
     assert "slice t3 lost (3): caught by ndcg@10 max_drop" in table(item(slices), Screen(80), everything=True)
