@@ -201,7 +201,12 @@ def _price(comparison: Comparison, metric: str, max_lost: int, gates: Gates) -> 
     baseline = comparison.baseline
     max_drop = _whole_set_max_drops(gates).get(metric)
     drop = 0.01 if max_drop is None else max_drop.limit.absolute(comparison.change(metric).baseline)
-    changes = harmless_changes(baseline, baseline.metric(metric), drop)
+    try:
+        changes = harmless_changes(baseline, baseline.metric(metric), drop)
+    except (
+        EvaluationError
+    ):  # a metric of the user's own that cannot score a shuffled ranking: the advice stands without a price
+        return ""
     if changes is None:
         return ""
     return (

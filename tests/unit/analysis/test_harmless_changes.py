@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pytest_irmetrics import thresholds
+from pytest_irmetrics.analysis import selftest
 from pytest_irmetrics.analysis.harmless_changes import harmless_changes
 from pytest_irmetrics.analysis.selftest import run_selftest
-from pytest_irmetrics.evaluation import evaluate_run, read_metrics
+from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, read_metrics
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.run import Answer, Run
 
@@ -77,6 +78,15 @@ def test_the_advice_says_its_price():
 
 def test_no_price_is_said_where_no_change_is_harmless():
     text = advice(stored(DEPTH, count=100), "recall@10 max_drop=0.02")
+    assert text.endswith("fails as soon as the recall@10 of one query falls to 0.")
+
+
+def test_a_metric_that_cannot_score_a_shuffled_ranking_costs_the_price_and_not_the_advice(monkeypatch):
+    def refuse(*_):
+        raise EvaluationError("the metric own raised KeyError")
+
+    monkeypatch.setattr(selftest, "harmless_changes", refuse)
+    text = advice(stored(5, count=100), "recall@10 max_drop=0.02")
     assert text.endswith("fails as soon as the recall@10 of one query falls to 0.")
 
 
