@@ -9,6 +9,7 @@ PYTEST_DONT_REWRITE: pytest does not warn a second run in one process that this 
 from __future__ import annotations
 
 import sys
+import time
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
@@ -344,6 +345,7 @@ class _Controller:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._recorder: Recorder | None = None
+        self._started = time.time()
 
     def _recorder_if_asked(self) -> Recorder | None:
         options = ("ir_baseline", "ir_baseline_update", "ir_report", "ir_query", "ir_selftest")
@@ -367,7 +369,7 @@ class _Controller:
             from pytest_irmetrics.plugin.recorder import Recorder  # noqa: PLC0415 - only a run that gates pays for it
 
             targets: list[Target] = self._config.stash.get(_targets_key, [])
-            self._recorder = Recorder(self._config, REPORT_ATTRIBUTE, targets)
+            self._recorder = Recorder(self._config, REPORT_ATTRIBUTE, targets, self._started)
         return self._recorder
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

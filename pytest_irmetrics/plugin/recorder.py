@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -60,8 +59,13 @@ class _Attempt:
 class Recorder:
     """Collects the test reports of all items, from however many workers, and reports on the session."""
 
-    def __init__(self, config: pytest.Config, attribute: str, targets: Sequence[Target] = ()) -> None:
-        """`attribute` is that of a test report which carries the ItemReport; `targets` are the report files to write."""
+    def __init__(
+        self, config: pytest.Config, attribute: str, targets: Sequence[Target], started: float
+    ) -> None:
+        """`attribute` is that of a test report which carries the ItemReport; `targets` are the report files to write.
+
+        `started` is when the session began, as `time.time` tells it.
+        """
         self._config = config
         self._attribute = attribute
         self._targets = targets
@@ -69,7 +73,7 @@ class Recorder:
         self._stored: list[str] = []
         self._written: list[str] = []
         self._problems: list[str] = []
-        self._started = time.time()
+        self._started = started
 
     def add(self, report: pytest.TestReport) -> None:
         """Add the test report of one phase; a new attempt at an item replaces the last one."""

@@ -76,10 +76,14 @@ def test_a_damaged_repository_has_no_commit(tmp_path, text):
 
 
 def test_the_json_report_has_time_commit_and_versions(project):
+    project.write(
+        "conftest.py", "import time\n\ntime.sleep(0.2)\n" + (project.path / "conftest.py").read_text()
+    )
+    project.retrieve("time.sleep(0.1) or answers.get(query, [])[:k]")
     project.test("", "irmetrics.evaluate()")
     project.run("--ir-report=report.json")
     info = json.loads((project.path / "report.json").read_text(encoding="utf-8"))["run_info"]
     started = datetime.fromisoformat(info["started"])
     assert timedelta(0) <= datetime.now(timezone.utc) - started < timedelta(minutes=5)
-    assert info["seconds"] >= 0
+    assert info["seconds"] >= 0.2
     assert set(info["versions"]) == {"python", "pytest", "pytest-irmetrics"}
