@@ -30,8 +30,10 @@ class AcceptedQueries(NamedTuple):
     """Which means of the baseline that lowers, and by how much."""
 
 
-def require_asked_alike(stored: Run, depth: int, repeat: int, file: str, update_command: str) -> None:
-    """Raise RunError where a run that replaces some answers of a baseline asks for more, less or more often than that."""
+def require_same_depth_and_repeats(
+    stored: Run, depth: int, repeat: int, file: str, update_command: str
+) -> None:
+    """Raise RunError where a run asks for another depth, or another number of times, than the baseline whose answers it replaces."""
     again = f"or store all queries anew: {update_command}"
     if stored.depth is not None and stored.depth != depth:
         raise RunError(

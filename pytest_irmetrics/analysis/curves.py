@@ -26,20 +26,16 @@ def curves(evaluation: Evaluation, comparison: Comparison | None) -> list[Curve]
     depth = now.depth
     if depth is None or evaluation.errors or not 1 < depth * len(evaluation.counted) <= _MOST_SCORES:
         return []
-    found = []
-    for family in _FAMILIES:
-        metrics = [parse_metric(f"{family}@{k}") for k in range(1, depth + 1)]
-        try:
-            found.append(
-                Curve(
-                    family,
-                    _means(now, metrics),
-                    [] if comparison is None else _means(comparison.baseline, metrics),
-                )
-            )
-        except NoQueryError:
-            return []
-    return found
+    metrics = [parse_metric(f"{family}@{k}") for family in _FAMILIES for k in range(1, depth + 1)]
+    try:
+        means = _means(now, metrics)
+        means_before = [] if comparison is None else _means(comparison.baseline, metrics)
+    except NoQueryError:
+        return []
+    parts = [slice(place * depth, (place + 1) * depth) for place in range(len(_FAMILIES))]
+    return [
+        Curve(family, means[part], means_before[part]) for family, part in zip(_FAMILIES, parts, strict=True)
+    ]
 
 
 def _means(evaluation: Evaluation, metrics: Sequence[Metric]) -> list[float]:

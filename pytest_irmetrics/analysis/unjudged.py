@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
 from pytest_irmetrics.comparison import MIN_CHANGED, Comparison
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer
@@ -91,8 +91,7 @@ def on_judged_alone(comparison: Comparison, metric: Metric) -> Iterator[str]:
         return
     interval = ""
     if change.interval is not None and change.changed >= MIN_CHANGED:
-        low, high = change.interval
-        interval = f", 95 % interval {signed_text(low, digits=3)} to {signed_text(high, digits=3)}"
+        interval = f", 95 % interval {interval_ends_text(change.interval)}"
     yield (
         f"With the unjudged taken out of both rankings {metric.name} moved by {signed_text(change.delta)}{interval}: an "
         "estimate, off by 0.01 to 0.09 where that was measured."

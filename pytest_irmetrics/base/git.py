@@ -229,7 +229,7 @@ class Repository:
         return self.read(entry.oid, path)
 
     def read(self, oid: str, path: str = "") -> bytes:
-        """Return a content by its id: with `path`, by which errors name it, what it stands for if it is in Git LFS.
+        """Return the content of an object by its id; with `path`, which errors name, the content behind a pointer of Git LFS.
 
         Raises MissingObjectError and LfsPointerError where the clone lacks it.
         """

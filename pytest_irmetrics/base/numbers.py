@@ -95,3 +95,18 @@ def signed_text(delta: float | None, *against: float | None, digits: int = 4) ->
     return sign + score_text(
         abs(delta), *(abs(other) for other in against if other is not None), digits=digits
     )
+
+
+def interval_ends_text(interval: tuple[float, float]) -> str:
+    """Return the ends of an interval of a difference: `−0.045 to −0.008`."""
+    return " to ".join(signed_text(end, digits=3) for end in interval)
+
+
+def p_value_text(p: float, *against: float, equal: str = "", less: str = "<") -> str:
+    """Return a p-value with two or three decimals, or more beside a level that it would else print like.
+
+    ``equal`` stands before it, or ``less`` before 0.001 for what is below that, where no level is.
+    """
+    if p < 0.001 and all(level >= 0.001 for level in against):
+        return f"{less}0.001"
+    return f"{equal}{score_text(p, *against, digits=3 if p < 0.01 else 2)}"

@@ -1,4 +1,4 @@
-"""Write a path for a reader: relative to a folder, with `/` on every system."""
+"""Write a path for a reader, relative to a folder and with `/` on every system; find the repository around a folder."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ def relative_path(path: str | os.PathLike[str], start: str | os.PathLike[str] = 
         return os.path.relpath(path, start).replace(os.sep, "/")
     except (OSError, ValueError):
         return os.fspath(path)
+
+
+def nearest_repository(folder: Path) -> Path | None:
+    """Return the nearest folder at or above one that holds ``.git``, which is a folder or a file; None where none does."""
+    return next((one for one in (folder, *folder.parents) if os.path.lexists(one / ".git")), None)
 
 
 def path_below(path: str | os.PathLike[str], start: str | os.PathLike[str] = os.curdir) -> str:

@@ -6,7 +6,7 @@ import math
 import shlex
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, p_value_text, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
 from pytest_irmetrics.comparison import MIN_CHANGED, main_slice
 
@@ -248,11 +248,7 @@ def gain_details(change: MetricChange, noise: RunNoise | None) -> Iterator[str]:
     if noise is not None and noise.deviation > 0:
         yield _noise(noise)
     elif change.interval is not None and change.changed >= MIN_CHANGED:
-        low, high = change.interval
-        yield (
-            f"Over other queries drawn like these: 95 % interval {signed_text(low, digits=3)} to "
-            f"{signed_text(high, digits=3)}."
-        )
+        yield f"Over other queries drawn like these: 95 % interval {interval_ends_text(change.interval)}."
 
 
 def _counts(change: MetricChange) -> str:
@@ -279,10 +275,8 @@ def _significance(p: float, level: float, gates: int) -> str:
 
 
 def _p_value(p: float, *against: float) -> str:
-    """Print a p with two or three decimals, or more beside a level that it would else print like."""
-    if p < 0.001 and all(level >= 0.001 for level in against):
-        return "p < 0.001"
-    return f"p = {score_text(p, *against, digits=3 if p < 0.01 else 2)}"
+    """Print a p with its sign, `p = 0.02`; see `p_value_text`."""
+    return p_value_text(p, *against, equal="p = ", less="p < ")
 
 
 def regression_details(
@@ -354,8 +348,7 @@ def _generality(regression: Regression) -> Iterator[str]:
         if exact:
             yield f"{exact}."
         return
-    low, high = (signed_text(end, digits=3) for end in change.interval)
-    shown = f"({_p_value(change.p_value, 0.05)}, 95 % interval {low} to {high})"
+    shown = f"({_p_value(change.p_value, 0.05)}, 95 % interval {interval_ends_text(change.interval)})"
     if change.judged(regression.allowed) == "worse":
         yield f"{exact}{'. ' if exact else ''}The mean over other queries drawn like these likely fell too {shown}."
     else:

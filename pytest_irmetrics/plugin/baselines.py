@@ -77,10 +77,10 @@ def read_stored_run(
         shown = item.session.shown(path)
         run = require_queries(read_baseline(path, like=like, shown=shown), f"{shown}:1: this run", CURE)
         if settings.update and settings.only_queries:
-            from pytest_irmetrics.analysis.accepted_queries import require_asked_alike  # noqa: PLC0415 - few runs accept single queries
+            from pytest_irmetrics.analysis.accepted_queries import require_same_depth_and_repeats  # noqa: PLC0415 - few runs accept single queries
 
             command = item.command("--ir-baseline-update")
-            require_asked_alike(run, item.depth, settings.repeat, shown, command)
+            require_same_depth_and_repeats(run, item.depth, settings.repeat, shown, command)
         return StoredRun(run, OWN_BASELINE, shown)
     except RunError as error:
         if not replacing_all:

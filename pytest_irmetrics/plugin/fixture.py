@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -443,9 +444,8 @@ def _run(item: GatedItem, steps: _Steps) -> Evaluation:
         except StopIteration as stop:
             evaluation: Evaluation = stop.value
             return evaluation
-        queries, retriever, options = request
-        with progress_of(item.node, len(queries) * options.repeat) as progress:
-            retrieved = retrieve(queries, retriever, replace(options, progress=progress))
+        with _showing_progress(item, request) as asked:
+            retrieved = retrieve(*asked)
 
 
 async def _arun(item: GatedItem, steps: _Steps) -> Evaluation:
@@ -458,9 +458,16 @@ async def _arun(item: GatedItem, steps: _Steps) -> Evaluation:
         except StopIteration as stop:
             evaluation: Evaluation = stop.value
             return evaluation
-        queries, retriever, options = request
-        with progress_of(item.node, len(queries) * options.repeat) as progress:
-            retrieved = await aretrieve(queries, retriever, replace(options, progress=progress))
+        with _showing_progress(item, request) as asked:
+            retrieved = await aretrieve(*asked)
+
+
+@contextmanager
+def _showing_progress(item: GatedItem, request: _Request) -> Iterator[_Request]:
+    """Show how far the retrieval of a request is; yield the request that counts its answers."""
+    queries, retriever, options = request
+    with progress_of(item.node, len(queries) * options.repeat) as progress:
+        yield queries, retriever, replace(options, progress=progress)
 
 
 def _is_requested_by_fixture(node: pytest.Item) -> bool:

@@ -84,7 +84,7 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
 
 
 def _accepted_queries(result: ItemResult, asked: Run | None) -> AcceptedQueries | None:
-    """Return the baseline in which the queries that were asked have today's answers, in place of one of these alone."""
+    """Return the stored baseline with today's answers to the queries of ``--ir-query``; None where these are not to be stored."""
     if asked is None or result.comparison is None:
         return None
     from pytest_irmetrics.analysis.accepted_queries import accept_queries  # noqa: PLC0415 - few runs accept single queries

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_irmetrics.base.paths import nearest_repository
 from pytest_irmetrics.reports.session_report import RunInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 _CI_COMMITS = (
@@ -47,7 +47,8 @@ def run_info(root: Path, started: float) -> RunInfo:
 def _commit(root: Path) -> str:
     """Return the commit that is checked out, from Git's files: a report is no reason to start a process. Empty if unknown."""
     try:
-        found = next(_heads(root), "")
+        top = nearest_repository(root)
+        found = "" if top is None else _head(top)
     except (OSError, ValueError):
         found = ""
     if not found:
@@ -55,28 +56,21 @@ def _commit(root: Path) -> str:
     return found if len(found) in (40, 64) and set(found) <= set("0123456789abcdef") else ""
 
 
-def _heads(root: Path) -> Iterator[str]:
-    """Yield the commit of the nearest repository's HEAD."""
-    for folder in (root, *root.parents):
-        entry = folder / ".git"
-        if entry.is_file():  # a worktree or a submodule
-            entry = folder / _read(entry).removeprefix("gitdir:").strip()
-        elif not entry.is_dir():
-            continue
-        head = _read(entry / "HEAD").strip()
-        if not head.startswith("ref:"):
-            yield head
-            return
-        name = head.removeprefix("ref:").strip()
-        common = entry / _read(entry / "commondir").strip() if (entry / "commondir").is_file() else entry
-        if (common / name).is_file():
-            yield _read(common / name).strip()
-            return
-        packed = common / "packed-refs"
-        for line in _read(packed).splitlines() if packed.is_file() else ():
-            if line.endswith(f" {name}"):
-                yield line.partition(" ")[0]
-        return
+def _head(top: Path) -> str:
+    """Return the commit of a repository's HEAD; empty where its branch has none."""
+    git = top / ".git"
+    if git.is_file():  # a worktree or a submodule
+        git = top / _read(git).removeprefix("gitdir:").strip()
+    head = _read(git / "HEAD").strip()
+    if not head.startswith("ref:"):
+        return head
+    name = head.removeprefix("ref:").strip()
+    common = git / _read(git / "commondir").strip() if (git / "commondir").is_file() else git
+    if (common / name).is_file():
+        return _read(common / name).strip()
+    packed = common / "packed-refs"
+    lines = _read(packed).splitlines() if packed.is_file() else []
+    return next((line.partition(" ")[0] for line in lines if line.endswith(f" {name}")), "")
 
 
 def _read(path: Path) -> str:

@@ -13,6 +13,7 @@ from pytest_irmetrics.analysis.mean_without import golden_set_of_run
 from pytest_irmetrics.analysis.since import Then
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.git import GitError, Repository
+from pytest_irmetrics.base.paths import nearest_repository
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.plugin.since_source import edited_marks, edited_settings, max_drop_then
 from pytest_irmetrics.reports.since_report import SinceReport
@@ -232,7 +233,7 @@ def _is_baseline(path: PurePosixPath, directory: tuple[str, ...]) -> bool:
 def _top_of(folder: Path) -> Path:
     """Return the nearest folder at or above one that holds `.git`; the folder itself where none does."""
     real = Path(os.path.realpath(folder))
-    return next((one for one in (real, *real.parents) if os.path.lexists(one / ".git")), real)
+    return nearest_repository(real) or real
 
 
 def _files_of(place: _Place, path: str) -> dict[str, bytes]:

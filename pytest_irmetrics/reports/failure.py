@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.layout import table
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text
+from pytest_irmetrics.base.numbers import TOLERANCE, p_value_text, score_text
 from pytest_irmetrics.base.screen import Line, Style
 from pytest_irmetrics.reports.item_report import WITHOUT_SCORES, explaining_gates
 from pytest_irmetrics.reports.query_details import (
@@ -116,15 +116,7 @@ def _gates_table(item: ItemReport, screen: Screen) -> list[Line]:
         cells.append([screen.line(row_name(row)), row.gate, now_text(row)])
         if row.baseline is not None:
             worse, changed = row.worse or 0, row.changed or 0
-            p = (
-                ""
-                if row.p is None
-                else "<0.001"
-                if row.p < 0.001
-                else f"{row.p:.3f}"
-                if row.p < 0.01
-                else f"{row.p:.2f}"
-            )
+            p = "" if row.p is None else p_value_text(row.p)
             cells[-1] += [baseline_text(row), delta_text(row), str(worse), str(changed - worse), p]
     align = "<<>" + (">>>>>" if compared else "")
     head_line, *others = table(cells, align, screen.width, ascii_only=screen.ascii_only)

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.layout import table, table_rows
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def date(point: HistoryPoint | Since) -> str:
 
 
 def short_id(commit: str) -> str:
-    """Return the first signs of a commit's id, as Git shows it."""
+    """Return the first ten characters of a commit's id, as Git abbreviates it."""
     return commit[:10]
 
 
@@ -211,9 +211,7 @@ def since_rows(since: Since) -> list[list[str]]:
     """Return a row for each metric: its mean then and today, the difference with its interval, and counts of queries."""
     rows = []
     for one in since.metrics:
-        interval = (
-            "" if one.interval is None else " to ".join(signed_text(end, digits=3) for end in one.interval)
-        )
+        interval = "" if one.interval is None else interval_ends_text(one.interval)
         rows.append(
             [
                 one.metric,

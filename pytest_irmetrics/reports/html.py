@@ -80,7 +80,7 @@ def _golden_set(
         state: [gate for gate in item.gates if gate.state == state]
         for state in ("failed", "not checked", "passed")
     }
-    own = [query for query in queries.in_order if query.set_anchor == anchor]
+    own = queries.of_set[anchor]
     axis = plots.change_axis(item.rows)
     telling, tiny = plots.telling_and_tiny(item.slices)
     slice_axis = plots.interval_axis(telling)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.numbers import score_text, signed_text
@@ -110,7 +111,7 @@ class ListedQuery:
         return took_text(self.report)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QueryList:
     """The queries of all golden sets, the worst first."""
 
@@ -125,12 +126,20 @@ class QueryList:
         """Those with a row of their own."""
         return [query for query in self.in_order if query.listed]
 
-    @property
+    @cached_property
+    def of_set(self) -> Mapping[str, Sequence[ListedQuery]]:
+        """The anchor of a golden set → its queries, the worst first."""
+        found: dict[str, list[ListedQuery]] = {anchor: [] for anchor in self.leading}
+        for query in self.in_order:
+            found[query.set_anchor].append(query)
+        return found
+
+    @cached_property
     def in_full(self) -> int:
         """How many are shown with their rankings."""
         return sum(query.details is not None for query in self.in_order)
 
-    @property
+    @cached_property
     def rest(self) -> list[str]:
         """A line for each of the others: its score, its change where there is one, its id, and its golden set where there are several."""
         several = len(self.leading) > 1

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.since_report import SinceReport
 
 _SLICES = 30
-"""How many slices the table by tag shows at most without `-v`."""
+"""How many slices the table by tag shows at most without `-vv`."""
 
 _NARROWEST_NAME = 12
 """How many cells a golden set's name keeps on the narrowest screen."""
@@ -47,7 +47,7 @@ _ONLY_QUERIES = "Only single queries were judged; the gates on means were not (-
 
 
 def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Iterator[Line]:
-    """Yield the summary: one line for each golden set, its table with ``-v`` or if a gate failed, and what was stored.
+    """Yield the summary: one line for each golden set, its tables with ``-v``, and what was stored.
 
     ``verbosity`` is pytest's. Below 0 all golden sets share one line, but what was asked for with an option, what a
     new baseline lowers, what is no longer gated and what could not be stored is printed all the same.
@@ -174,9 +174,9 @@ def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
 
 
 def _even_if_quiet(session: SessionReport, item: ItemReport, name: str, screen: Screen) -> Iterator[Line]:
+    """Yield what `-q` shows of a golden set too: what no gate looked at, lowered scores, and the queries of `--ir-query`."""
     for note in item.quiet_notes if not (_failed(item) and session.failures_printed) else ():
         yield from _wrapped(f"{name}: {note}", screen, Style.YELLOW)
-    """Yield what `-q` shows of a golden set too: lowered baseline scores, and the queries of `--ir-query`."""
     for lowered in item.lowered:
         yield Line(screen.cut(f"{name}: lowered: {lowered}"), Style.YELLOW)
     yield from _changed_since(item, name, screen, -1)

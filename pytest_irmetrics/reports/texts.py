@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal
 
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 
@@ -134,7 +134,7 @@ def interval_text(row: ScoreRow) -> str:
     That share is 1 − .05^(1/n), up to which none of n changes in 5 of 100 cases; empty where fewer than five changed.
     """
     if row.interval is not None:
-        return " to ".join(signed_text(end, digits=3) for end in row.interval)
+        return interval_ends_text(row.interval)
     if row.n < _FEW or row.changed != 0:
         return ""
     return f"up to {math.ceil(100 * (1 - 0.05 ** (1 / row.n)) - TOLERANCE)} % may"

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
 from pytest_irmetrics.comparison import significance
 from pytest_irmetrics.reports.texts import row_name
 
@@ -115,7 +115,7 @@ def _difference(best: LeadingScores, other: LeadingScores) -> str:
     ]
     delta = math.fsum(differences) / len(both)
     interval = significance.interval(differences)
-    ends = "" if interval is None else " to ".join(signed_text(end, digits=3) for end in interval)
+    ends = "" if interval is None else interval_ends_text(interval)
     return f"{signed_text(delta)}{f' ({ends})' if ends else ''}"
 
 

@@ -58,7 +58,7 @@ def test_the_commit_of_a_worktree_is_its_own(repository, tmp_path):
 
 
 def test_without_a_repository_ci_says_the_commit(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_info, "_heads", lambda _root: iter(()))
+    monkeypatch.setattr(run_info, "nearest_repository", lambda _root: None)
     assert run_info._commit(tmp_path) == ""
     monkeypatch.setenv("CI_COMMIT_SHA", COMMIT)
     assert run_info._commit(tmp_path) == COMMIT
