@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.analysis.scored_versions import ScoredVersion, VersionScorer, as_stored, paired
+from pytest_irmetrics.analysis.scored_versions import ScoredVersion, VersionScorer, paired
 from pytest_irmetrics.base.git import GitError
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.history_report import (
     HistoryPoint,
     MetricHistory,
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_irmetrics.base.git import Repository, Version
+    from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.metrics import Metric
 
 
@@ -32,12 +32,6 @@ class History(NamedTuple):
     """Oldest first."""
     summary: list[MetricHistory]
     since: Since | None
-
-
-def golden_set_as_stored(run: Run, shown: str) -> GoldenSet:
-    """Return a golden set of the judgments that were stored with a run."""
-    queries = [as_stored(query_id, answer) for query_id, answer in run.answers.items()]
-    return GoldenSet(queries, shown=shown, relevance_level=run.relevance_level or 1)
 
 
 def read_history(

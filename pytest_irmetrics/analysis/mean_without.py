@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import joined, listed
+from pytest_irmetrics.comparison.stored_queries import golden_set_as_stored
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.verdict import at_least
-from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import mean
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.run import Run
     from pytest_irmetrics.thresholds import Gates
 
 Scored = list[tuple[Query, float]]
@@ -26,33 +26,10 @@ _TELLING = 0.01
 """How far queries have to move a mean for that to be said: as far as it may fall unless told otherwise."""
 
 
-def golden_set_of_run(run: Run, name: str, only: Collection[str] | None = None) -> GoldenSet:
-    """Return the golden set that a stored run was judged with, as far as it says: without thresholds and forbidden documents.
-
-    With `only`, that of these queries.
-    """
-    queries = [
-        Query(
-            query_id,
-            answer.text,
-            answer.judgments or {},
-            tags=answer.tags,
-            weight=1.0 if answer.weight is None else answer.weight,
-            params=answer.params,
-            no_answer=not answer.judgments,
-            xfail="" if answer.xfail else None,
-        )
-        for query_id, answer in run.answers.items()
-        if only is None or query_id in only
-    ]
-    level = 1 if run.relevance_level is None else run.relevance_level
-    return GoldenSet(queries, name=name, relevance_level=level)
-
-
 def scores_when_stored(comparison: Comparison, ids: Collection[str], metric: Metric) -> Scored:
     """Return queries of the stored run with the scores that they had, by the judgments that it was stored with."""
     run, now = comparison.baseline.run, comparison.full
-    golden = golden_set_of_run(run, now.golden.name, ids)
+    golden = golden_set_as_stored(run, now.golden.name, ids)
     retrieved = replace(now.retrieved, run=run, errors={}, latencies={}, stopped="", by_stored_passages={})
     return Evaluation(golden, retrieved, (metric,), run.depth or now.depth, now.custom).scored(metric)
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.comparison import Comparison, compare
+from pytest_irmetrics.comparison.stored_queries import is_answer_to, stored_query
 from pytest_irmetrics.evaluation import Evaluation, evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import mean
-from pytest_irmetrics.retrieval.passages import passages_when_stored
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
@@ -79,10 +79,10 @@ class VersionScorer:
         queries: dict[str, Query] = {}
         for query_id, answer in answers.items():
             todays = self.golden.queries.get(query_id)
-            if todays is not None and _is_asked_as(todays, answer):
+            if todays is not None and is_answer_to(answer, todays):
                 queries[query_id] = todays
             else:  # the first that is met is the last that was stored
-                queries[query_id] = self._gone.setdefault(keys[query_id], as_stored(query_id, answer))
+                queries[query_id] = self._gone.setdefault(keys[query_id], stored_query(query_id, answer))
         scores = self._scores(queries, answers)
         for query_id, answer in answers.items():
             query = queries[query_id]
@@ -114,7 +114,7 @@ class VersionScorer:
 
     def as_judged_before(self, pairs: Pairs, relabelled: Pairs) -> Pairs:
         """Return the pairs with those that were relabelled scored under the judgments stored with the earlier version."""
-        queries = {one.query_id: as_stored(one.query_id, one.answer) for one, _ in relabelled}
+        queries = {one.query_id: stored_query(one.query_id, one.answer) for one, _ in relabelled}
         before = self._scores(queries, {one.query_id: one.answer for one, _ in relabelled})
         after = self._scores(queries, {other.query_id: other.answer for _, other in relabelled})
         return [
@@ -179,24 +179,3 @@ def paired(before: ScoredVersion, after: ScoredVersion) -> Pairs:
 
 def _key(query_id: str, answer: Answer) -> _Key:
     return query_id, answer.text, repr(sorted(answer.params.items())) if answer.params else ""
-
-
-def _is_asked_as(query: Query, answer: Answer) -> bool:
-    """Tell whether an answer is to a query's text and params."""
-    return answer.text is None or (answer.text == query.text and answer.params == query.params)
-
-
-def as_stored(query_id: str, answer: Answer) -> Query:
-    """Return the query of a stored answer, judged as when it was stored."""
-    judgments = answer.judgments or {}
-    return Query(
-        query_id,
-        answer.text,
-        judgments,
-        weight=answer.weight or 1.0,
-        tags=answer.tags,
-        params=answer.params,
-        no_answer=not judgments,
-        xfail="" if answer.xfail else None,
-        passages=passages_when_stored((), answer.passages, judgments),
-    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import Comparison
+from pytest_irmetrics.comparison.stored_queries import is_answer_to
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
 from pytest_irmetrics.gates.regression import Regression
 from pytest_irmetrics.golden import GoldenSet, Query
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.comparison import MetricChange
     from pytest_irmetrics.metrics import Grade, Metric
-    from pytest_irmetrics.run import Answer, Run
+    from pytest_irmetrics.run import Run
     from pytest_irmetrics.thresholds import Gates, Limit, Threshold
 
 _MAX_PAYING = 20
@@ -107,7 +108,7 @@ class _Since:
         """Sort the queries of then and of today by what happened to them."""
         answers, today = self._then.run.answers, self._golden.queries
         then = {
-            i: q for i, q in self._then.golden.queries.items() if i in answers and _is_answered(q, answers[i])
+            i: q for i, q in self._then.golden.queries.items() if i in answers and is_answer_to(answers[i], q)
         }
         self._asked_then: Mapping[str, Query] = then
         """The queries of then that its baseline answers."""
@@ -388,11 +389,6 @@ def _both_means(as_then: MetricChange, today: MetricChange) -> tuple[float, floa
     if before is None or now is None or not (_differ(before, today.baseline) or _differ(now, today.now)):
         return None
     return before, now
-
-
-def _is_answered(query: Query, answer: Answer) -> bool:
-    """Whether an answer was to a query's text and params; a run without texts answers by id."""
-    return answer.text is None or (answer.text == query.text and dict(answer.params) == dict(query.params))
 
 
 def _same_words(then: Query, today: Query) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.history import golden_set_as_stored
 from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, read_regular
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli.command_line import OK, CommandError, add_command, print_escaped
 from pytest_irmetrics.cli.inputs import metrics_beyond, scorable_metrics
+from pytest_irmetrics.comparison.stored_queries import golden_set_as_stored
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.reports.run_text import run_lines

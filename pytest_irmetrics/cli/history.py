@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.history import golden_set_as_stored, read_history
+from pytest_irmetrics.analysis.history import read_history
 from pytest_irmetrics.base.git import Repository
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.cli.command_line import (
@@ -36,6 +36,7 @@ from pytest_irmetrics.cli.inputs import (
     shown_path,
     write_file,
 )
+from pytest_irmetrics.comparison.stored_queries import golden_set_as_stored
 from pytest_irmetrics.gates import usual_metric
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.reports.history_report import TestHistory

@@ -12,6 +12,7 @@ from pytest_irmetrics.comparison.judged_since import count_judged_since
 from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.moves import moves
 from pytest_irmetrics.comparison.run_noise import measure_run_noise
+from pytest_irmetrics.comparison.stored_queries import is_answer_to
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError, NoQueryError
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer, mean
@@ -64,7 +65,7 @@ class Comparison:
                 continue
             if answer is None:
                 new.append(query_id)
-            elif _same_words(query, answer):
+            elif is_answer_to(answer, query):
                 paired.append(query_id)
             else:
                 reworded.append(query_id)
@@ -339,13 +340,6 @@ def compare(now: Evaluation, baseline: Evaluation) -> Comparison:
                 f"compare takes two evaluations, and this is of type {type(side).__name__}. Give what `evaluate` made of it."
             )
     return Comparison(now, baseline)
-
-
-def _same_words(query: Query, answer: Answer) -> bool:
-    """Tell whether a stored answer was to this text and params; a run without texts (a TREC run) pairs by id."""
-    if answer.text is None:
-        return True
-    return answer.text == query.text and answer.params == query.params
 
 
 def _as_stored(query: Query, answer: Answer, *, looked: bool) -> Query:

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
+from pytest_irmetrics.comparison.stored_queries import stored_query
 from pytest_irmetrics.evaluation import NoQueryError, evaluate_run, require_depth
 from pytest_irmetrics.evaluation.evaluation import EvaluationError
-from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.run import Answer, Run
 
@@ -113,14 +114,7 @@ def _wrong_over(run: Run, told: dict[Metric, float], excluded: Collection[str]) 
 def _means_of(run: Run, metrics: Iterable[Metric], excluded: Collection[str]) -> dict[Metric, float | None]:
     """Score a stored run by what it was judged with, without the excluded queries."""
     queries = [
-        Query(
-            query_id,
-            answer.text,
-            answer.judgments or {},
-            weight=1.0 if answer.weight is None else answer.weight,
-            no_answer=not answer.judgments,
-            xfail="" if query_id in excluded else None,
-        )
+        replace(stored_query(query_id, answer), passages=(), xfail="" if query_id in excluded else None)
         for query_id, answer in run.answers.items()
     ]
     # As it was scored then: passages have the names that the stored judgments give them.

@@ -9,11 +9,11 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_irmetrics.analysis.mean_without import golden_set_of_run
 from pytest_irmetrics.analysis.since import Then
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.paths import nearest_repository
+from pytest_irmetrics.comparison.stored_queries import golden_set_as_stored
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.plugin.since_source import edited_marks, edited_settings, max_drop_then
 from pytest_irmetrics.reports.since_report import SinceReport
@@ -154,7 +154,7 @@ class BaselinesOfThen:
         self, test: GatedTest, golden: GoldenSet, place: _Place, baseline: str, run: Run
     ) -> tuple[GoldenSet, str]:
         """Return the golden set of then, and why it could not be read, if so: then it is what the baseline was judged with."""
-        judged_with = golden_set_of_run(run, golden.name)
+        judged_with = golden_set_as_stored(run, golden.name)
         if golden.path is None:
             return (
                 judged_with,

@@ -1,0 +1,48 @@
+"""The queries of a stored run as it was judged, and whether an answer of it is to a query of today."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.retrieval.passages import passages_when_stored
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pytest_irmetrics.run import Answer, Run
+
+
+def is_answer_to(answer: Answer, query: Query) -> bool:
+    """Whether a stored answer was to this text and params; a run without texts (a TREC run) pairs by id."""
+    return answer.text is None or (answer.text == query.text and answer.params == query.params)
+
+
+def stored_query(query_id: str, answer: Answer) -> Query:
+    """Return the query of a stored answer, judged as when it was stored."""
+    judgments = answer.judgments or {}
+    return Query(
+        query_id,
+        answer.text,
+        judgments,
+        weight=1.0 if answer.weight is None else answer.weight,
+        tags=answer.tags,
+        params=answer.params,
+        no_answer=not judgments,
+        xfail="" if answer.xfail else None,
+        passages=passages_when_stored((), answer.passages, judgments),
+    )
+
+
+def golden_set_as_stored(run: Run, name: str, only: Collection[str] | None = None) -> GoldenSet:
+    """Return the golden set that a stored run was judged with, as far as it says: without thresholds and forbidden documents.
+
+    `name` is what messages call it. With `only`, that of these queries.
+    """
+    queries = [
+        stored_query(query_id, answer)
+        for query_id, answer in run.answers.items()
+        if only is None or query_id in only
+    ]
+    level = 1 if run.relevance_level is None else run.relevance_level
+    return GoldenSet(queries, name=name, shown=name, relevance_level=level)
