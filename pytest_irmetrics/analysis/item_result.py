@@ -10,7 +10,6 @@ from pytest_irmetrics.analysis.slices import on_main_slice
 from pytest_irmetrics.analysis.unjudged import on_unjudged, possible_cause
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
-from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates import leading_metric
 from pytest_irmetrics.gates.regression import Regression
 from pytest_irmetrics.gates.wording import subject
@@ -104,10 +103,7 @@ class ItemResult:
         return [row for row in rows if row is not None]
 
     def _row(self, metric: Metric, tag: str | None) -> ScoreRow | None:
-        try:
-            full: float | None = self.evaluation.mean(metric, tag)
-        except NoQueryError:
-            full = None
+        full = self.evaluation.mean_or_none(metric, tag)
         words = self.gates.of(metric, tag)
         if full is None and not words:
             return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_queries import is_answer_to
-from pytest_irmetrics.evaluation import Evaluation, NoQueryError
+from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.regression import Regression
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import mean
@@ -172,8 +172,8 @@ class _Since:
         return MeanSince(
             metric=metric.name,
             tag=tag,
-            then=_mean_of(self._steps[0].evaluation, metric, tag),
-            now=_mean_of(self._now, metric, tag),
+            then=self._steps[0].evaluation.mean_or_none(metric, tag),
+            now=self._now.mean_or_none(metric, tag),
             parts=self._parts(metric, tag),
             n=today.n,
             before=today.baseline,
@@ -228,7 +228,7 @@ class _Since:
         parts: dict[str, float] = {}
         last = None
         for step in self._steps:
-            value = _mean_of(step.evaluation, metric, tag)
+            value = step.evaluation.mean_or_none(metric, tag)
             if value is None:
                 return []
             if last is not None:
@@ -370,13 +370,6 @@ _LABELS: Sequence[tuple[str, Callable[[Query, Query], Query]]] = (
 
 def _golden(queries: Iterable[Query], level: Grade) -> GoldenSet:
     return GoldenSet(queries, relevance_level=level)
-
-
-def _mean_of(evaluation: Evaluation, metric: Metric, tag: str | None) -> float | None:
-    try:
-        return evaluation.mean(metric, tag)
-    except NoQueryError:
-        return None
 
 
 def _differ(one: float | None, other: float | None) -> bool:

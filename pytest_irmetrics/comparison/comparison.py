@@ -13,7 +13,7 @@ from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.moves import moves
 from pytest_irmetrics.comparison.run_noise import measure_run_noise
 from pytest_irmetrics.comparison.stored_queries import is_answer_to
-from pytest_irmetrics.evaluation import Evaluation, EvaluationError, NoQueryError
+from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.retrieval.passages import passages_when_stored
@@ -115,18 +115,12 @@ class Comparison:
             metric=metric,
             tag=tag,
             baseline=_weighted_mean(before, weights),
-            now=self._mean_now(metric, tag),
+            now=self.now.mean_or_none(metric, tag),
             queries=queries,
             _weights=weights,
             _before=before,
             _after=after,
         )
-
-    def _mean_now(self, metric: Metric, tag: str | None) -> float | None:
-        try:
-            return self.now.mean(metric, tag)
-        except NoQueryError:
-            return None
 
     def with_metrics(self, metrics: Sequence[Metric]) -> Comparison:
         """Return the same two runs over the same queries, compared by other metrics."""

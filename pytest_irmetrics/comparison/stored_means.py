@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison.stored_queries import stored_query
-from pytest_irmetrics.evaluation import NoQueryError, evaluate_run, require_depth
+from pytest_irmetrics.evaluation import evaluate_run, require_depth
 from pytest_irmetrics.evaluation.evaluation import EvaluationError
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
@@ -122,10 +122,4 @@ def _means_of(run: Run, metrics: Iterable[Metric], excluded: Collection[str]) ->
     level = 1 if run.relevance_level is None else run.relevance_level
     metrics = tuple(metrics)
     evaluation = evaluate_run(GoldenSet(queries, relevance_level=level), plain, metrics, depth=run.depth)
-    means: dict[Metric, float | None] = {}
-    for metric in metrics:
-        try:
-            means[metric] = evaluation.mean(metric)
-        except NoQueryError:
-            means[metric] = None
-    return means
+    return {metric: evaluation.mean_or_none(metric) for metric in metrics}

@@ -345,6 +345,13 @@ class Evaluation:
             self._means[key] = self._mean(*key)
         return self._means[key]
 
+    def mean_or_none(self, metric: str | Metric, tag: str | None = None) -> float | None:
+        """Return a metric's weighted mean, as `mean` does, or None where it has no query to average over."""
+        try:
+            return self.mean(metric, tag)
+        except NoQueryError:
+            return None
+
     @cached_property
     def _means(self) -> dict[tuple[Metric, str | None], float]:
         return {}

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.paths import relative_path
-from pytest_irmetrics.evaluation import Evaluation, NoQueryError
 from pytest_irmetrics.gates import leading_metric
 from pytest_irmetrics.plugin.paths import path_in_root
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, LeadingScores
@@ -15,6 +14,7 @@ from pytest_irmetrics.run import Answer, Run
 if TYPE_CHECKING:
     from pytest_irmetrics.analysis.accepted_queries import AcceptedQueries
     from pytest_irmetrics.analysis.item_result import ItemResult
+    from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.plugin.item import GatedItem
     from pytest_irmetrics.reports.item_report import Curve
 
@@ -142,13 +142,12 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
             passages=answer.passages if answer is not None else {},
             xfail=query.xfail is not None,
         )
-    means = {}
-    for metric in evaluation.metrics:
-        if metric.kind != "latency":
-            try:
-                means[metric.name] = evaluation.mean(metric)
-            except NoQueryError:  # a metric over no query has no mean
-                continue
+    found = {
+        metric.name: evaluation.mean_or_none(metric)
+        for metric in evaluation.metrics
+        if metric.kind != "latency"
+    }
+    means = {name: mean for name, mean in found.items() if mean is not None}
     path = golden.path
     return Run.of(
         answers,
