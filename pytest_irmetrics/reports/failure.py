@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.layout import table
@@ -16,6 +15,7 @@ from pytest_irmetrics.reports.query_details import (
     missing_documents,
     movements,
     queries_as_judged,
+    query_option,
     score_change_text,
     stored_judgments_note,
     took_text,
@@ -272,9 +272,7 @@ def _commands(item: ItemReport, failed: Sequence[VerdictReport], screen: Screen)
     lines = [""]
     query = next((query_id for gate in explaining_gates(failed) for query_id in gate.queries), None)
     if item.look is not None and query is not None:
-        separator = "=" if query.startswith("-") else " "
-        option = f"--ir-query{separator}{shlex.quote(query)}"
-        lines.append(screen.line(f"To look closer: {item.look} {option}"))
+        lines.append(screen.line(f"To look closer: {item.look} {query_option(query)}"))
     lines += [
         screen.line(f"{'' if number else 'To judge both:':<16}{command}")
         for number, command in enumerate(item.judge)

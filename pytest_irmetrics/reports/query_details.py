@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,12 @@ def explaining_queries(gates: Iterable[VerdictReport], known: Collection[str]) -
             if gate.metric is not None and gate.metric not in found.get(query_id, [gate.metric]):
                 found[query_id].append(gate.metric)
     return found
+
+
+def query_option(query_id: str) -> str:
+    """Return the option that shows a query in full, quoted for a shell: `--ir-query refund`."""
+    separator = "=" if query_id.startswith("-") else " "
+    return f"--ir-query{separator}{shlex.quote(query_id)}"
 
 
 def is_only_slow(query: QueryReport, gates: Iterable[VerdictReport]) -> bool:
