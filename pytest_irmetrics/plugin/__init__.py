@@ -18,6 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from importlib.machinery import ModuleSpec
+    from typing import NoReturn
 
     from pytest_irmetrics.plugin.fixture import IRMetrics
     from pytest_irmetrics.plugin.recorder import Recorder
@@ -275,7 +276,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     __tracebackhide__ = True
     problem = item.stash.get(_problem_key, None)
     if problem is not None:
-        pytest.fail(problem, pytrace=False)
+        _fail_unasked(problem)
     try:
         result = yield
     except pytest.skip.Exception as skipped:
@@ -290,6 +291,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     if irmetrics is not None:
         irmetrics.require_checked()
     return result
+
+
+def _fail_unasked(problem: str) -> NoReturn:
+    # No frame of a test is on the stack: were this one hidden too, pytest would say under the message that all are.
+    raise pytest.fail.Exception(problem, pytrace=False)
 
 
 def _finish(item: pytest.Item) -> IRMetrics | None:
