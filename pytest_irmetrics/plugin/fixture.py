@@ -23,6 +23,7 @@ from pytest_irmetrics.plugin.defaults import MissingRetriever
 from pytest_irmetrics.plugin.doc_titles import DocTitles
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.item_report import item_report
+from pytest_irmetrics.plugin.junit_properties import forget_properties, set_scores
 from pytest_irmetrics.plugin.marks import MarkError, marked_thresholds
 from pytest_irmetrics.plugin.notes import add_notes
 from pytest_irmetrics.plugin.progress import progress_of
@@ -76,6 +77,7 @@ class IRMetrics:
         executor: Any = None,
     ) -> None:
         self._item = GatedItem(request.node, session, getattr(request, "param", None))
+        forget_properties(request.node)
         self._retriever = retriever
         self._doc_id = doc_id
         self._item.titles = DocTitles(doc_title)
@@ -195,6 +197,7 @@ class IRMetrics:
         item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=evaluation)
         if self._report is None:
             self._report = item_report(item, ItemResult(evaluation, Gates(), checked=False))
+            set_scores(item.node, self._report.rows)
         return evaluation
 
     def _asked(self, retriever: Any) -> Any:
@@ -292,6 +295,7 @@ class IRMetrics:
             item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)
         # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
         self._report, self._checked = report, True
+        set_scores(item.node, report.rows)
         if result.failed:
             self._fail_check(self._failure_text(report))
         return now

@@ -12,10 +12,10 @@ from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     failed_gates,
     is_only_slow,
+    look_command,
     missing_documents,
     movements,
     queries_as_judged,
-    query_option,
     score_change_text,
     stored_judgments_note,
     took_text,
@@ -70,7 +70,7 @@ def failure_lines(item: ItemReport, screen: Screen, *, details: bool) -> list[Li
         lines.append(Line(screen.cut(f"{item.golden_set}: {query_count(item)}{_judged_share(item)}")))
     for note in item.notes:
         lines += [Line(line, Style.YELLOW) for line in screen.wrapped(f"note: {note}", hanging="  ")]
-    return [*lines, *map(Line, _commands(item, failed, screen))]
+    return [*lines, *map(Line, _commands(item, screen))]
 
 
 def _verdicts(
@@ -267,12 +267,12 @@ def _with_grade(doc_id: str, query: QueryReport) -> str:
     return f"{doc_id}({judgment_text(doc_id, query.judgments, query.forbidden, '')})"
 
 
-def _commands(item: ItemReport, failed: Sequence[VerdictReport], screen: Screen) -> list[str]:
+def _commands(item: ItemReport, screen: Screen) -> list[str]:
     """Return the commands to run next; they are not wrapped, so that they can be copied."""
     lines = [""]
-    query = next((query_id for gate in explaining_gates(failed) for query_id in gate.queries), None)
-    if item.look is not None and query is not None:
-        lines.append(screen.line(f"To look closer: {item.look} {query_option(query)}"))
+    look = look_command(item)
+    if look is not None:
+        lines.append(screen.line(f"To look closer: {look}"))
     lines += [
         screen.line(f"{'' if number else 'To judge both:':<16}{command}")
         for number, command in enumerate(item.judge)

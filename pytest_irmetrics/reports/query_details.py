@@ -66,6 +66,16 @@ def failed_gates(item: ItemReport) -> list[VerdictReport]:
     return [gate for gate in item.gates if gate.state == "failed"]
 
 
+def look_command(item: ItemReport) -> str | None:
+    """Return the command that shows in full the query that explains a failure best; None where no query does."""
+    query = next(
+        (query_id for gate in explaining_gates(failed_gates(item)) for query_id in gate.queries), None
+    )
+    if item.look is None or query is None:
+        return None
+    return f"{item.look} {query_option(query)}"
+
+
 def queries_as_judged(item: ItemReport) -> dict[str, QueryReport]:
     """Map query ids to the queries, under the stored judgments where a failure shows only under these."""
     today = {query_id for gate in failed_gates(item) if not gate.as_stored for query_id in gate.queries}
