@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from fnmatch import fnmatch
 from functools import cache
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -20,15 +20,17 @@ FENCED = re.compile(r"^(```+).*?^\1$|`[^`\n]+`|<!--.*?-->", re.MULTILINE | re.DO
 LINK = re.compile(r"(?<!!)\[[^\]\[]*(?:\[[^\]]*\][^\]\[]*)*\]\(([^)\s]+)\)")
 
 CODE = {"console", "python", "yaml", "toml", "ini", "sh"}
-HELD_BY = {
-    "ci.md": "plugin/test_ci_page.py",
-    "engines/*.md": "integration/engines/pages.py",
-    "frameworks.md": "integration/test_frameworks.py",
-    "history.md": "unit/cli/test_baseline_text.py",
-    "noise.md": "plugin/test_noise_page.py",
-    "speed.md": "plugin/test_speed_page.py",
-}
-"""Which test runs the blocks of a page, for pages that are not run from top to bottom in one folder."""
+FOLDERS = {"engines": "integration/engines/pages.py", "reference": "plugin/test_reference_pages.py"}
+"""Which test runs the blocks of a folder's pages, where it does not name them one by one."""
+
+
+@cache
+def sources_of_tests():
+    return "".join(
+        path.read_text(encoding="utf-8")
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if path != Path(__file__)
+    )
 
 
 @cache
@@ -117,7 +119,13 @@ def test_every_block_of_code_is_run_or_says_why_not(name):
     if name in {*PAGES, *NARROW, ENDPOINT}:
         idle = [block.text for block in code if block.kind != "console" and not block.file]
         assert not idle, "is written to no file: give it a title, or write <!-- not run: REASON --> above it"
-    elif code:
-        holders = [path for pattern, path in HELD_BY.items() if fnmatch(name, pattern)]
-        assert holders, f"no test runs docs/{name}: add it to test_docs_pages.py, or to HELD_BY here"
-        assert name.split("/")[0] in (ROOT / "tests" / holders[0]).read_text(encoding="utf-8")
+    elif code and name.partition("/")[0] not in FOLDERS:
+        named = f'"{name.rpartition("/")[2]}"', f"docs/{name}"
+        assert any(text in sources_of_tests() for text in named), (
+            f"no test reads docs/{name}, which has blocks of code: add it to test_docs_pages.py"
+        )
+
+
+@pytest.mark.parametrize("path", FOLDERS.values())
+def test_what_runs_a_folder_of_pages_is_there(path):
+    assert (ROOT / "tests" / path).is_file()
