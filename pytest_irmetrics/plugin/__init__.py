@@ -318,14 +318,14 @@ def pytest_runtest_makereport(
         from pytest_irmetrics.plugin.fixture import shorten_repeated_message  # noqa: PLC0415 - loaded: it made the fixture
 
         setattr(report, REPORT_ATTRIBUTE, irmetrics.send_report())
-        shorten_repeated_message(report, call)
+        shorten_repeated_message(item, report, call)
     elif report.failed and call.when != "teardown" and _uses_irmetrics(item):
         # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
         setattr(report, REPORT_ATTRIBUTE, None)
         if call.when == "call":
             from pytest_irmetrics.plugin.fixture import shorten_repeated_message  # noqa: PLC0415 - the same
 
-            shorten_repeated_message(report, call)
+            shorten_repeated_message(item, report, call)
     if irmetrics is not None and (call.when == "teardown" or (call.when == "setup" and report.failed)):
         del item.stash[key]  # a rerun makes its own
     return report

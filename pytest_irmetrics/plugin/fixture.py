@@ -368,7 +368,7 @@ class IRMetrics:
 
     def require_checked(self) -> None:
         """Fail a test whose body passed although something would have been gated and nothing was."""
-        __tracebackhide__ = True
+        # This frame is not hidden: where all are, pytest says so below the message.
         if not self._checks and _is_requested_by_fixture(self._item.node):
             self._awaits_teardown = True  # one of them may check when the test has run
         else:
@@ -522,9 +522,16 @@ def fail(message: str) -> NoReturn:
     raise failed from None
 
 
-def shorten_repeated_message(report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
-    """Leave only a failure's first line to what repeats it: the short summary where CI is set, JUnit's `message`."""
+def shorten_repeated_message(
+    item: pytest.Item, report: pytest.TestReport, call: pytest.CallInfo[None]
+) -> None:
+    """Leave only a failure's first line to what repeats it: the short summary where CI is set, JUnit's `message`.
+
+    A failure that no line of the test raised is placed at the test, which ``--tb=line`` and annotations of CI show.
+    """
     headline = call.excinfo and getattr(call.excinfo.value, _HEADLINE, None)
     crash = getattr(report.longrepr, "reprcrash", None)
     if headline is not None and crash is not None:
         crash.message = f"Failed: {headline}"
+        if crash.path == __file__:
+            crash.path, crash.lineno = str(item.path), (item.location[1] or 0) + 1
