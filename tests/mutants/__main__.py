@@ -18,6 +18,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -66,18 +67,23 @@ def files_of(copy, room):
 
 
 def tests_of(mutation, room, reach, first):
-    """The tests that reach the changed statement: `first` (those known to notice it), its room's, then the quickest."""
+    """The tests that reach the changed statement, in the order in which they are asked, until they take too long.
+
+    Those known to notice it are the first, then those of its room; of these, the quick ones that reach what few others
+    do of this file.
+    """
     by_line = reach.by_line(mutation.module_path)
     found = set().union(*(by_line[line] for line in statement_lines(mutation)))
     own = ("tests/plugin/", "tests/unit/plugin/") if room == "plugin" else f"tests/unit/{room}"
-    stem = mutation.module_path.stem
+    rarity = Counter()
+    for line, tests in by_line.items():
+        rarity.update(dict.fromkeys(tests if line else (), 1 / max(len(tests), 1)))
     order = sorted(
         found or by_line[0],  # a line that runs on import is no test's
         key=lambda test: (
             test not in first,
             not test.startswith(own),
-            stem not in test.partition("::")[0],
-            reach.tests[test]["seconds"],
+            -rarity[test] / (reach.tests[test]["seconds"] + 0.1),
             test,
         ),
     )
@@ -160,12 +166,10 @@ def notice(task):
     if result.test_outcome == TestOutcome.SURVIVED:
         return number, ""
     output = result.output or ""
-    found = FAILED.search(output)
-    if result.test_outcome == TestOutcome.KILLED and (found or "not found" not in output):
-        return number, (found and found["test"]) or output.strip().rpartition("\n")[
-            2
-        ] or "pytest did not start"
-    raise RuntimeError(output)
+    if result.test_outcome != TestOutcome.KILLED or "ERROR: not found" in output:
+        raise RuntimeError(output)
+    failed = FAILED.findall(output)
+    return number, failed[-1] if failed else output.strip().rpartition("\n")[2] or "pytest did not start"
 
 
 def placed(mutation, path):
