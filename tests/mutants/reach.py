@@ -15,7 +15,7 @@ from pathlib import Path
 
 from coverage import Coverage, CoverageData
 
-# A process that a test starts has the test's name from PYTEST_CURRENT_TEST.
+# A process that a test starts has the test's name from the variable.
 _SETTINGS = """
 [run]
 source = {package}
@@ -23,19 +23,23 @@ data_file = {data}
 parallel = true
 patch = subprocess
 core = ctrace
-context = ${{PYTEST_CURRENT_TEST-}}
+context = ${{IRMETRICS_TEST-}}
 """
 
 _outcomes = {}
 
 
 def function_of(node_id):
-    """The test function of a node id or of PYTEST_CURRENT_TEST: without parameters and phase."""
-    return node_id.partition("[")[0].partition(" (")[0]
+    """The test function of a node id: without parameters."""
+    return node_id.partition("[")[0]
 
 
 def pytest_runtest_protocol(item):
     if measured := Coverage.current():
+        os.environ["IRMETRICS_TEST"] = function_of(item.nodeid)
+        # What coverage.py hands on to processes by itself has the context already, which was empty at its start.
+        os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+        os.environ["COVERAGE_PROCESS_START"] = os.environ["IRMETRICS_COVERAGE"]
         measured.switch_context(function_of(item.nodeid))
 
 
@@ -106,6 +110,7 @@ class Reach:
         mine = ["-p", "tests.mutants.reach", f"--outcomes={outcomes}"]
         # Byte code is written here, and never where there is a fault: a mutant's tests start twice as fast with it.
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment["IRMETRICS_COVERAGE"] = str(settings)
         run = [*coverage, "run", f"--rcfile={settings}", *pytest, *mine, *test_files]
         subprocess.run(run, cwd=self._copy, env=environment, check=False)
         subprocess.run([*coverage, "combine", "-q", f"--rcfile={settings}"], cwd=self._copy, check=True)
