@@ -150,7 +150,7 @@ class Recorder:
         if folders:
             from pytest_irmetrics.base.atomic_write import remove_abandoned  # noqa: PLC0415 - only an updating run pays for it
 
-            for folder in sorted(folders):
+            for folder in folders:
                 remove_abandoned(folder)
         self._fail_for_problems(session)
         if self._targets and runs_tests(self._config):

@@ -155,7 +155,7 @@ def left_out(tree):
         elif isinstance(node, ast.Call) and ast.unparse(node.func) == "cast":
             yield node.args[0]
         elif (isinstance(node, ast.Call) and ast.unparse(node.func) == "TypeVar") or (
-            isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal"
+            isinstance(node, ast.Subscript) and ast.unparse(node.value) in {"Literal", "pytest.StashKey"}
         ):
             yield node
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"cut", "listed", "quote"}:
