@@ -17,3 +17,8 @@ def retriever(engine):
 @pytest.fixture(scope="session")
 def ir_corpus(engine):
     return engine.codes
+
+
+@pytest.fixture(scope="session")
+def ir_doc_title(engine):
+    return engine.names

@@ -78,6 +78,7 @@ class RuleSearch:
 
     def __init__(self, rules, *, tokenizer="porter", weights=WEIGHTS):
         self.codes = frozenset(rule.code for rule in rules)
+        self.names = {rule.code: rule.name for rule in rules}
         self.weights = weights
         self.index = sqlite3.connect(":memory:")
         try:

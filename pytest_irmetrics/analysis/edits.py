@@ -18,7 +18,7 @@ from pytest_irmetrics.gates.wording import one_sided
 from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_irmetrics.comparison import Comparison, LabelChange, LabelPart
     from pytest_irmetrics.metrics import Metric
@@ -49,7 +49,7 @@ def on_edits(
     """
     yield from _on_uncompared(comparison.reworded, "reworded (text or params)", against)
     yield from _on_gone(comparison, against, leading)
-    yield from _on_labels(comparison, against)
+    yield from _on_labels(comparison, against, gates)
     yield from _on_unchecked_passages(comparison, against)
     yield from _on_tags(comparison, against, gates)
     yield from _on_xfail(comparison, against, gates, leading)
@@ -118,12 +118,28 @@ def _on_depths(comparison: Comparison, against: str) -> Iterator[str]:
         yield f"The depths differ, {now} today and {before} in {against}; both are cut at {comparison.depth}."
 
 
-def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
-    """List the labels that changed since the baseline was stored, and how far they alone moved each mean."""
+def on_ungated_means(comparison: Comparison, gates: Gates) -> Iterator[str]:
+    """Say how means without a gate moved by the stored labels and by today's, where these moved them."""
+    labels = comparison.changed_labels()
+    if not labels or comparison.judged_since.one_sided is not None:
+        return
+    held = _held(gates)
+    moved = _moved_by_labels(comparison, lambda metric: metric not in held) if held else []
+    if moved:
+        yield f"By the stored {joined(labels)} and by today's, of what is not gated: {'; '.join(moved)}."
+
+
+def _held(gates: Gates) -> set[Metric]:
+    """Return the metrics whose mean over the whole set is held against another run."""
+    return {gate.metric for gate in gates if gate.tag is None and gate.word in COMPARING_WORDS}
+
+
+def _on_labels(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
+    """List the labels that changed since the baseline was stored, and how far they alone moved each gated mean."""
     labels = comparison.changed_labels()
     if not labels:
         return
-    effect = _effect(comparison, labels)
+    effect = _effect(comparison, labels, gates)
     changes, weights = comparison.label_changes, comparison.weight_changes
     changed, listing = [], []
     if changes:
@@ -147,23 +163,35 @@ def _on_labels(comparison: Comparison, against: str) -> Iterator[str]:
     )
 
 
-def _effect(comparison: Comparison, labels: Sequence[LabelPart]) -> str:
-    """Say how the means moved by the stored labels and by today's; or that one run's documents alone were judged since."""
-    stored = comparison.under_stored_labels
-    moved = [
-        f"{metric.name} {signed_text(stored.change(metric).delta)} and {signed_text(comparison.change(metric).delta)}"
-        f" (the labels alone {signed_text(by_labels)})"
-        for metric in comparison.now.metrics
-        if stored is not None
-        and metric.kind == "ranking"
-        and (by_labels := comparison.labels_delta(metric)) is not None
-        and abs(by_labels) > TOLERANCE
-    ]
-    if not moved:
+def _effect(comparison: Comparison, labels: Sequence[LabelPart], gates: Gates) -> str:
+    """Say how the gated means, or all where none is, moved by the stored labels and by today's; or that one run's documents alone were judged since."""
+    held = _held(gates)
+    moved = _moved_by_labels(comparison, lambda metric: not held or metric in held)
+    if not moved and not _moved_by_labels(comparison, lambda _: True):
         return " Its means do not move through that."
     if comparison.judged_since.one_sided is not None:
         return f" {one_sided(comparison.judged_since)}"
+    if not moved:
+        return " Its gated means do not move through that."
     return f" By the stored {joined(labels)} and by today's: {'; '.join(moved)}. A `max_drop` looks at both."
+
+
+def _moved_by_labels(comparison: Comparison, wanted: Callable[[Metric], bool]) -> list[str]:
+    """Return how far each mean moved by the stored labels and by today's, of those on which the labels tell."""
+    stored = comparison.under_stored_labels
+    if stored is None:
+        return []
+    moved = []
+    for metric in comparison.now.metrics:
+        by_labels = comparison.labels_delta(metric) if metric.kind == "ranking" and wanted(metric) else None
+        if by_labels is None:
+            continue
+        then, today = stored.change(metric).delta, comparison.change(metric).delta
+        if max(abs(by_labels), abs(today - then)) > TOLERANCE:
+            moved.append(
+                f"{metric.name} {signed_text(then)} and {signed_text(today)} (the labels alone {signed_text(by_labels)})"
+            )
+    return moved
 
 
 def _judgment_change(comparison: Comparison, change: LabelChange) -> str:

@@ -134,11 +134,14 @@ def on_tolerance(comparison: Comparison, gates: Gates) -> Iterator[str]:
             )
     if forecasts:
         gate, forecast = max(forecasts, key=lambda pair: pair[1].share)
-        yield _forecast_text(gate, forecast, comparison)
+        yield " ".join(_forecast_sentences(gate, forecast, comparison))
 
 
-def on_undecided_falls(comparison: Comparison, gates: Gates, verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Say how often harmless changes would fail the first ``max_drop`` that failed, if its fall may well be chance."""
+def on_undecided_falls(comparison: Comparison, gates: Gates, verdicts: Sequence[Verdict]) -> list[str]:
+    """Say how often harmless changes would fail the first ``max_drop`` that failed, if its fall may well be chance.
+
+    The second sentence, where there is one, says how many queries would do.
+    """
     for verdict in verdicts:
         if verdict.word != "max_drop" or not verdict.failed or verdict.single or verdict.metric is None:
             continue
@@ -147,8 +150,8 @@ def on_undecided_falls(comparison: Comparison, gates: Gates, verdicts: Sequence[
         if gate is not None and change.p_value is not None and change.p_value >= 1 / ONCE_IN:
             forecast = _forecast(gate, comparison)
             if forecast is not None:
-                yield _forecast_text(gate, forecast, comparison)
-                return
+                return _forecast_sentences(gate, forecast, comparison)
+    return []
 
 
 def _forecast(gate: Gate, comparison: Comparison) -> Forecast | None:
@@ -160,18 +163,18 @@ def _forecast(gate: Gate, comparison: Comparison) -> Forecast | None:
     return forecast if forecast.share > 1 / ONCE_IN else None
 
 
-def _forecast_text(gate: Gate, forecast: Forecast, comparison: Comparison) -> str:
+def _forecast_sentences(gate: Gate, forecast: Forecast, comparison: Comparison) -> list[str]:
     """Say how often harmless changes would fail, and what it takes that one in twenty do."""
     tagged = f" tagged {gate.tag}" if gate.tag is not None else ""
     queries = plural(comparison.change(gate.metric, gate.tag).n, "query", "queries")
-    text = (
+    how_often = (
         f"with {queries}{tagged} a harmless change of this size fails max_drop {gate.limit} of "
         f"{gate.metric.name} {share_text(forecast.share)}, and {forecast.enough:g} once in {ONCE_IN}."
     )
-    if forecast.needed is not None:
-        low, high = forecast.needed
-        text += f" For {gate.limit} to fail once in {ONCE_IN}, it takes {low:,} to {high:,} queries."
-    return text
+    if forecast.needed is None:
+        return [how_often]
+    low, high = forecast.needed
+    return [how_often, f"For {gate.limit} to fail once in {ONCE_IN}, it takes {low:,} to {high:,} queries."]
 
 
 def on_tolerance_before_run(golden: GoldenSet, gates: Gates, custom_metrics: CustomMetrics) -> str | None:

@@ -101,7 +101,7 @@ def _order(verdict: Verdict) -> tuple[int, bool, float]:
 def _errors(evaluation: Evaluation) -> Verdict:
     # Those that count, as everywhere, and what failed of those that are known to be bad.
     asked = len({*(query.id for query in evaluation.counted), *evaluation.errors})
-    text = wording.not_retrieved(len(evaluation.errors), asked, evaluation.retrieved.stopped)
+    text = wording.not_retrieved(evaluation.errors, asked, evaluation.retrieved.stopped)
     return Verdict("failed", text, "errors", queries=tuple(evaluation.errors))
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, p_value_text, score_text, signed_text
-from pytest_irmetrics.base.wording import joined, listed, plural
+from pytest_irmetrics.base.wording import cut, joined, listed, plural
 from pytest_irmetrics.comparison import MIN_CHANGED, main_slice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_irmetrics.comparison import Comparison, JudgedSince, LabelPart, MetricChange, RunNoise
     from pytest_irmetrics.comparison.stored_means import WrongMean
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from pytest_irmetrics.thresholds import Gate
 
 _QUERY = ("query", "queries")
+
+_LONGEST_ERROR = 200
+"""Characters of an error within a sentence; the whole of it stands below."""
 
 RETURN_KNOWN_IDS = (
     "Return the ids as the golden set writes them; the fixture ir_doc_id can turn a result into its id."
@@ -45,9 +49,15 @@ def nothing_judged_returned(returned: int, known: int) -> str:
     )
 
 
-def not_retrieved(failed: int, asked: int, stopped: str) -> str:
-    """Say how many queries failed; ``stopped`` is why the retrieval ended early, or empty."""
-    text = f"{failed} of {plural(asked, *_QUERY)} could not be retrieved, so no mean was computed."
+def not_retrieved(errors: Mapping[str, str], asked: int, stopped: str) -> str:
+    """Say how many queries failed, and with which error most of them did.
+
+    ``errors`` maps queries to what went wrong; ``stopped`` is why the retrieval ended early, or empty.
+    """
+    counts = Counter(errors.values())
+    error, _ = counts.most_common(1)[0]
+    others = f" (and {plural(len(counts) - 1, 'other error', 'other errors')})" if len(counts) > 1 else ""
+    text = f"{len(errors)} of {plural(asked, *_QUERY)} could not be retrieved: {cut(error.rstrip('.'), _LONGEST_ERROR)}{others}. No mean was computed."
     return f"{text} {stopped}" if stopped else text
 
 

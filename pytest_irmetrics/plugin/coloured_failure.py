@@ -1,4 +1,4 @@
-"""Print the message of a failed gate in colour, where pytest's terminal has colours."""
+"""Print the message of a failed gate in colour where pytest's terminal has colours, and in one line with ``--tb=line``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.item_report import ItemReport
 
 
-def colour_failure(
-    report: pytest.TestReport, item_report: ItemReport, screen: Screen, *, details: bool
+def style_failure(
+    report: pytest.TestReport, item_report: ItemReport, screen: Screen, *, details: bool, one_line: bool
 ) -> None:
     """Let pytest print a failure's own lines in colour; its text, which JUnit and other plugins read, stays as it is.
 
-    pytest prints a failure by its `toterminal`. Where the text is not that of the gates alone, nothing is changed.
+    pytest prints a failure by its `toterminal`. Where the text is not that of the gates alone, nothing is changed. With
+    ``one_line`` nothing is printed but the line that pytest itself prints of each failure then.
     """
     longrepr = report.longrepr
     print_plainly = getattr(longrepr, "toterminal", None)
@@ -29,6 +30,8 @@ def colour_failure(
         return
 
     def toterminal(writer: pytest.TerminalWriter) -> None:  # type: ignore[name-defined]
+        if one_line:
+            return
         if not writer.hasmarkup:
             print_plainly(writer)
             return

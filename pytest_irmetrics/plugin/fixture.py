@@ -23,7 +23,6 @@ from pytest_irmetrics.plugin.defaults import MissingRetriever
 from pytest_irmetrics.plugin.doc_titles import DocTitles
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.item_report import item_report
-from pytest_irmetrics.plugin.junit_properties import forget_properties, set_scores
 from pytest_irmetrics.plugin.marks import MarkError, marked_thresholds
 from pytest_irmetrics.plugin.notes import add_notes
 from pytest_irmetrics.plugin.progress import progress_of
@@ -77,7 +76,6 @@ class IRMetrics:
         executor: Any = None,
     ) -> None:
         self._item = GatedItem(request.node, session, getattr(request, "param", None))
-        forget_properties(request.node)
         self._retriever = retriever
         self._doc_id = doc_id
         self._item.titles = DocTitles(doc_title)
@@ -192,12 +190,11 @@ class IRMetrics:
         if evaluation.errors:
             result = ItemResult(evaluation, Gates(), decide(evaluation, Gates()), checked=False)
             self._report = item_report(item, result)
-            fail(self._failure_text(self._report))
+            fail(self._failure_text(self._report), self._headline(self._report))
         warn_of_unknown_ids(evaluation, RETURN_KNOWN_IDS, stacklevel=4)
         item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=evaluation)
         if self._report is None:
             self._report = item_report(item, ItemResult(evaluation, Gates(), checked=False))
-            set_scores(item.node, self._report.rows)
         return evaluation
 
     def _asked(self, retriever: Any) -> Any:
@@ -295,9 +292,8 @@ class IRMetrics:
             item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)
         # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
         self._report, self._checked = report, True
-        set_scores(item.node, report.rows)
         if result.failed:
-            self._fail_check(self._failure_text(report))
+            self._fail_check(self._failure_text(report), self._headline(report))
         return now
 
     def _selftest(self, golden: Any, against: Any) -> Evaluation:
@@ -342,11 +338,16 @@ class IRMetrics:
 
         return failure_message(report, self._item.screen, details=self._item.verbosity >= 1)
 
-    def _fail_check(self, message: str) -> NoReturn:
+    def _headline(self, report: ItemReport) -> str:
+        """Return the verdict in one line, however narrow the terminal is."""
+        failed = next(gate for gate in report.gates if gate.state == "failed")
+        return self._item.screen.line(failed.text)
+
+    def _fail_check(self, message: str, headline: str = "") -> NoReturn:
         """Fail ``check``, and remember it: a body that swallows the exception has not passed for that."""
         __tracebackhide__ = True
         self._failure = message
-        fail(message)
+        fail(message, headline)
 
     def send_report(self) -> str | None:
         """Return the ItemReport as JSON, for the item's test report; None where the fixture was not used."""
@@ -368,7 +369,7 @@ class IRMetrics:
 
     def require_checked(self) -> None:
         """Fail a test whose body passed although something would have been gated and nothing was."""
-        # This frame is not hidden: where all are, pytest says so below the message.
+        __tracebackhide__ = True
         if not self._checks and _is_requested_by_fixture(self._item.node):
             self._awaits_teardown = True  # one of them may check when the test has run
         else:
@@ -513,25 +514,21 @@ def _require_no_errors(other: Evaluation) -> None:
         )
 
 
-def fail(message: str) -> NoReturn:
-    """Fail the test with nothing but a message: a traceback through our code helps no user."""
+def fail(message: str, headline: str = "") -> NoReturn:
+    """Fail the test with nothing but a message: a traceback through our code helps no user.
+
+    ``headline`` is what stands for it where one line is wanted: its first line, unless that is part of a wrapped sentence.
+    """
     __tracebackhide__ = True
     message = "\n".join(map(escape_terminal, message.split("\n")))  # a file's name may be a log command
     failed = pytest.fail.Exception(message, pytrace=False)
-    setattr(failed, _HEADLINE, message.partition("\n")[0])
+    setattr(failed, _HEADLINE, escape_terminal(headline) or message.partition("\n")[0])
     raise failed from None
 
 
-def shorten_repeated_message(
-    item: pytest.Item, report: pytest.TestReport, call: pytest.CallInfo[None]
-) -> None:
-    """Leave only a failure's first line to what repeats it: the short summary where CI is set, JUnit's `message`.
-
-    A failure that no line of the test raised is placed at the test, which ``--tb=line`` and annotations of CI show.
-    """
+def shorten_repeated_message(report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
+    """Leave only a failure's first line to what repeats it: the short summary where CI is set, JUnit's `message`."""
     headline = call.excinfo and getattr(call.excinfo.value, _HEADLINE, None)
     crash = getattr(report.longrepr, "reprcrash", None)
     if headline is not None and crash is not None:
         crash.message = f"Failed: {headline}"
-        if crash.path == __file__:
-            crash.path, crash.lineno = str(item.path), (item.location[1] or 0) + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.analysis.edits import on_additions, on_edits
+from pytest_irmetrics.analysis.edits import on_additions, on_edits, on_ungated_means
 from pytest_irmetrics.analysis.evaluation_notes import on_evaluation, on_xfail_queries
 from pytest_irmetrics.analysis.run_lint import lint_run, lint_run_verbose
 from pytest_irmetrics.analysis.slices import hidden_slices
@@ -92,11 +92,14 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
             unheld = list(_on_missing_means(item, comparison))
             result.notes += unheld
             result.quiet_notes += unheld
-        undecided = list(on_undecided_falls(comparison, gates, result.verdicts)) if result.mean_fell else []
-        result.notes += undecided
+        undecided = on_undecided_falls(comparison, gates, result.verdicts) if result.mean_fell else []
+        # On one screen it is enough that the failure may be chance; what to do about it is for who has time.
+        result.notes += undecided[:1]
         if wants_hints:
             result.hints += _on_judgments(result, comparison)
+            result.hints += on_ungated_means(comparison, gates)
             result.hints += on_run_noise(comparison, result.verdicts)
+            result.hints += undecided[1:]
             if not undecided and not item.settings.only_queries:  # then no mean is judged
                 result.hints += on_tolerance(comparison, gates)
     if not gates and not result.verdicts and not item.settings.update:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.baselines import unused_baselines, unused_gating
@@ -97,7 +96,7 @@ class Recorder:
         if report.failed:
             attempt.failure = attempt.failure or _failure_message(report)
             if attempt.item_report is not None:
-                self._colour(report, attempt.item_report)
+                self._style(report, attempt.item_report)
         if (
             report.skipped
             and attempt.item_report is not None
@@ -107,12 +106,17 @@ class Recorder:
         if report.when == "teardown" and attempt.item_report is not None:
             self._store(attempt)
 
-    def _colour(self, report: pytest.TestReport, item_report: ItemReport) -> None:
-        """Have a failed gate's message printed in colour, where pytest prints it as it is."""
-        from pytest_irmetrics.plugin.coloured_failure import colour_failure  # noqa: PLC0415 - a green run does without it
+    def _style(self, report: pytest.TestReport, item_report: ItemReport) -> None:
+        """Have a failed gate's message printed in colour, or as one line, as pytest's options have it."""
+        from pytest_irmetrics.plugin.coloured_failure import style_failure  # noqa: PLC0415 - a green run does without it
 
-        screen = Screen(stream_width(self._config), stream_encoding(self._config))
-        colour_failure(report, item_report, screen, details=self._config.getoption("verbose", 0) >= 1)
+        style_failure(
+            report,
+            item_report,
+            Screen(stream_width(self._config), stream_encoding(self._config)),
+            details=self._config.getoption("verbose", 0) >= 1,
+            one_line=self._config.getoption("tbstyle", "auto") == "line",
+        )
 
     def _store(self, attempt: _Attempt) -> None:
         """Write an attempt's baseline as soon as it has run, so that a run that is killed keeps it."""
@@ -150,7 +154,7 @@ class Recorder:
         if folders:
             from pytest_irmetrics.base.atomic_write import remove_abandoned  # noqa: PLC0415 - only an updating run pays for it
 
-            for folder in folders:
+            for folder in sorted(folders):
                 remove_abandoned(folder)
         self._fail_for_problems(session)
         if self._targets and runs_tests(self._config):
@@ -168,7 +172,7 @@ class Recorder:
         report = replace(
             self._session_report(),
             exit_status=int(session.exitstatus),
-            info=run_info(self._config, self._started),
+            info=run_info(self._config.rootpath, self._started),
         )
         written, problems = output.write(self._targets, report)
         self._written += written
@@ -211,21 +215,23 @@ class Recorder:
         screen = Screen(stream_width(self._config), stream_encoding(self._config))
         verbosity = self._config.getoption("verbose", 0)
         lines = list(summary_lines(self._whole_report(interrupted=interrupted), screen, verbosity))
-        if lines and verbosity >= 0:
+        if not lines:
+            return
+        if verbosity >= 0:
             reporter.write_sep("=", "retrieval quality")
         for line in lines:
             reporter.write_line(line.text, **line.style.markup)
         if os.environ.get("GITHUB_ACTIONS") == "true":
-            self._annotate(reporter, screen.encoding)
+            self._annotate(reporter)
 
-    def _annotate(self, reporter: pytest.TerminalReporter, encoding: str | None) -> None:
-        """Print what fails, and what this branch accepts, as commands that GitHub makes errors and warnings of."""
-        from pytest_irmetrics.plugin.run_info import run_info  # noqa: PLC0415 - only in GitHub Actions
-        from pytest_irmetrics.reports.annotations import github_errors, github_warnings  # noqa: PLC0415 - as above
+    def _annotate(self, reporter: pytest.TerminalReporter) -> None:
+        """Print what this branch accepts as commands that GitHub makes warnings of."""
+        report = self._session_report()
+        if report.compared_since:
+            from pytest_irmetrics.reports.since_texts import github_warnings  # noqa: PLC0415 - only with --ir-since
 
-        report = replace(self._session_report(), info=run_info(self._config, self._started))
-        for command in (*github_errors(report), *github_warnings(report)):
-            reporter.write_line(to_stream(command, encoding))
+            for warning in github_warnings(report.accepted, report.since):
+                reporter.write_line(warning)
 
     def _whole_report(self, *, interrupted: bool) -> SessionReport:
         """Return all that the terminal summary shows."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.layout import table
-from pytest_irmetrics.base.numbers import TOLERANCE, p_value_text, score_text
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.screen import Line, Style
+from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.reports.brief_moves import brief_movements, one_line
+from pytest_irmetrics.reports.gates_table import failed_rows, gates_table
 from pytest_irmetrics.reports.item_report import WITHOUT_SCORES, explaining_gates
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     failed_gates,
     is_only_slow,
-    look_command,
     missing_documents,
     movements,
     queries_as_judged,
@@ -21,25 +24,29 @@ from pytest_irmetrics.reports.query_details import (
     took_text,
 )
 from pytest_irmetrics.reports.texts import (
-    baseline_text,
     compared_with,
-    delta_text,
     judgment_text,
-    now_text,
     query_count,
-    row_name,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.base.screen import Screen
-    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, ScoreRow, VerdictReport
+    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, VerdictReport
 
 _SHOWN = 3
 """How many queries a failure shows in full."""
-_NAMED, _NAMED_BRIEFLY = 10, 3
-"""How many more it names, with and without details."""
+_NAMED = 10
+"""How many more it names, with details."""
+_MORE_VERDICTS = 3
+"""How many failed gates have a sentence, besides the first and those in the table."""
+_MAIN_DETAILS = 2
+"""How many sentences a fall under the stored judgments begins with that say why it counts."""
+_FULL_ERRORS = 6
+"""How many errors are shown in full."""
+_PLACES = 4
+"""Of how many queries with one error the place is shown; the others are named."""
 
 
 def failure_message(item: ItemReport, screen: Screen, *, details: bool = False) -> str:
@@ -61,8 +68,8 @@ def failure_lines(item: ItemReport, screen: Screen, *, details: bool) -> list[Li
         lines.append(Line(""))
     lines += [Line(line) for sentence in item.kind_sentences for line in screen.wrapped(sentence)]
     if not details:
-        lines += _gates_table(item, screen)
-    lines += map(Line, _errors(failed, queries, screen))
+        lines += gates_table(item, screen)
+    lines += map(Line, _errors(failed, queries, screen, details=details))
     lines += _explanation(item, queries, screen, details=details)
     if details or item.notes:
         lines.append(Line(""))
@@ -70,57 +77,38 @@ def failure_lines(item: ItemReport, screen: Screen, *, details: bool) -> list[Li
         lines.append(Line(screen.cut(f"{item.golden_set}: {query_count(item)}{_judged_share(item)}")))
     for note in item.notes:
         lines += [Line(line, Style.YELLOW) for line in screen.wrapped(f"note: {note}", hanging="  ")]
-    return [*lines, *map(Line, _commands(item, screen))]
+    commands = _commands(item, failed, screen, details=details)
+    if commands and (details or not item.notes):
+        lines.append(Line(""))
+    return [*lines, *map(Line, commands)]
 
 
 def _verdicts(
     item: ItemReport, failed: Sequence[VerdictReport], screen: Screen, *, details: bool
 ) -> list[Line]:
     """Return what the failed gates say; without ``details`` the first one, and those that the table of gates does not have."""
-    tabled = {(row.metric, row.tag) for row in _failed_rows(item)}
+    tabled = {(row.metric, row.tag) for row in failed_rows(item)}
     lines: list[Line] = []
+    others = 0
     for place, gate in enumerate(failed):
         # Of a drop the table has the statistics; what else a verdict says may be what mends it.
         measured = bool(gate.shares) or gate.word in ("min", "max")
         in_table = measured and (gate.metric, gate.tag) in tabled and not gate.single and not gate.as_stored
-        if place and in_table and not details:
-            continue
+        if place and not details:
+            others += not in_table
+            if in_table or others > _MORE_VERDICTS:
+                continue
         lines += [Line(line, Style.BOLD_RED) for line in screen.wrapped(gate.text, hanging="  ")]
-        told = list(gate.details) if details or not (in_table and gate.shares) else []
+        told = list(gate.details)
+        if not details and gate.shares:
+            told = [] if in_table else told[:_MAIN_DETAILS]
         if gate.origin and details:
             told.append(f"Set in {gate.origin}.")
         lines += [Line(line) for sentence in told for line in screen.wrapped(sentence, "  ")]
+    if others > _MORE_VERDICTS and not details:
+        more = plural(others - _MORE_VERDICTS, "more gate fails", "more gates fail")
+        lines.append(Line(screen.cut(f"{more} (-v names them).")))
     return lines
-
-
-def _failed_rows(item: ItemReport) -> list[ScoreRow]:
-    """Return the rows of the means that a gate fails by; not by the stored judgments alone, which rows do not go by."""
-    by_rows = {(gate.metric, gate.tag) for gate in failed_gates(item) if not gate.as_stored}
-    return [row for row in item.rows if row.verdict == "FAILS" and (row.metric, row.tag) in by_rows]
-
-
-def _gates_table(item: ItemReport, screen: Screen) -> list[Line]:
-    """Return the failed gates as a table, with the statistics of each change in columns."""
-    rows = _failed_rows(item)
-    compared = any(row.baseline is not None for row in rows)
-    if not rows or (len(rows) == 1 and not compared):
-        return []
-    head = [
-        "",
-        "limit",
-        "now",
-        *([compared_with(item), "change", "worse", "better", "p"] if compared else []),
-    ]
-    cells = [head]
-    for row in rows:
-        cells.append([screen.line(row_name(row)), row.gate, now_text(row)])
-        if row.baseline is not None:
-            worse, changed = row.worse or 0, row.changed or 0
-            p = "" if row.p is None else p_value_text(row.p)
-            cells[-1] += [baseline_text(row), delta_text(row), str(worse), str(changed - worse), p]
-    align = "<<>" + (">>>>>" if compared else "")
-    head_line, *others = table(cells, align, screen.width, ascii_only=screen.ascii_only)
-    return [Line(""), Line(head_line, Style.BOLD), *map(Line, others)]
 
 
 def _judged_share(item: ItemReport) -> str:
@@ -140,35 +128,55 @@ def _judged_share(item: ItemReport) -> str:
 
 
 def _errors(
-    failed: Sequence[VerdictReport], queries: Mapping[str, QueryReport], screen: Screen
+    failed: Sequence[VerdictReport], queries: Mapping[str, QueryReport], screen: Screen, *, details: bool
 ) -> Iterator[str]:
-    """Show each retrieval error once, with the places of all queries that had it."""
+    """Show each retrieval error once, with the places of the queries that had it; every such query is named.
+
+    Without ``details`` only the errors of most queries are shown, and of these some places.
+    """
     by_error: dict[str, list[QueryReport]] = {}
+    said = ""
     for gate in failed:
         if gate.word == "errors":
+            said = gate.text
             for query_id in gate.queries:
                 by_error.setdefault(queries[query_id].error or "", []).append(queries[query_id])
-    for error, failing in by_error.items():
-        places = [f"{query.where}: {query.query_id}" for query in failing]
+    ordered = sorted(by_error.items(), key=lambda pair: -len(pair[1]))
+    most = len(ordered) if details else _FULL_ERRORS
+    for error, failing in ordered[:most]:
+        placed = failing if details else failing[:_PLACES]
+        places = [f"{query.where}: {query.query_id}" for query in placed]
         yield ""
+        whole = details or len(ordered) > 1 or error.rstrip(".") not in said
         if len(failing) == 1:
             yield screen.cut(places[0])
-            yield from screen.wrapped(error, "  ")
-        else:
-            yield from screen.wrapped(f"{len(failing)} queries: {error}", hanging="  ")
-            yield from (f"  {screen.cut(place, screen.width - 2)}" for place in places)
+            if whole:
+                yield from screen.wrapped(error, "  ")
+            continue
+        lead = f"{len(failing):,} queries"
+        yield from screen.wrapped(f"{lead}: {error}" if whole else f"{lead}:", hanging="  ")
+        yield from (f"  {screen.cut(place, screen.width - 2)}" for place in places)
+        others = [query.query_id for query in failing[len(placed) :]]
+        if others:
+            yield from screen.wrapped(f"and {', '.join(others)}", "  ")
+    others = [query.query_id for _, failing in ordered[most:] for query in failing]
+    if others:
+        yield ""
+        lead = plural(len(ordered) - most, "other error", "other errors")
+        yield from screen.wrapped(f"{lead} (-v shows all), of: {', '.join(others)}", hanging="  ")
 
 
 def _explanation(
     item: ItemReport, queries: Mapping[str, QueryReport], screen: Screen, *, details: bool
 ) -> Iterator[Line]:
-    """Show the queries that explain the failed gates, those of the first gate first."""
+    """Show the queries that explain the failed gates, those of the first gate first; with ``details`` one of each gate."""
     gates = explaining_gates(item.gates, scores_only=True)
     scored = [gate for gate in item.gates if gate.word not in WITHOUT_SCORES]
     metrics = explaining_queries(scored, queries)
     # Of each failed gate at least the query that matters most.
     leading = list(dict.fromkeys(gate.queries[0] for gate in gates))
-    shown = list(dict.fromkeys([*leading, *list(metrics)[:_SHOWN]]))[: max(_SHOWN, len(leading))]
+    most = max(_SHOWN, len(leading)) if details else _SHOWN
+    shown = list(dict.fromkeys([*leading, *list(metrics)[:_SHOWN]]))[:most]
     if not shown:
         return
     yield Line("")
@@ -189,12 +197,10 @@ def _explanation(
         yield Line(heading, Style.BOLD)
         yield from map(Line, others)
     rest = [query_id for query_id in metrics if query_id not in shown]
-    if rest:
-        if details:
-            yield Line("")
-        most = _NAMED if details else _NAMED_BRIEFLY
-        more = total - len(shown) - len(rest[:most])
-        named = ", ".join(rest[:most]) + (f" and {more:,} more" if more else "")
+    if rest and details:
+        yield Line("")
+        more = total - len(shown) - len(rest[:_NAMED])
+        named = ", ".join(rest[:_NAMED]) + (f" and {more:,} more" if more else "")
         yield from map(Line, screen.wrapped(f"Also: {named}.", hanging="  "))
 
 
@@ -231,13 +237,20 @@ def _query(
     yield _heading(query, screen, "" if details else asks)
     if asks and details:
         yield screen.cut(f"  query     {asks}")
-    yield from _scores(query, metrics, screen)
+    if not details:
+        facts = [*_score_texts(query, metrics), *filter(None, [took_text(query)])]
+        yield from one_line(facts, screen, "; ", counted=False)
+    else:
+        yield from _scores(query, metrics, screen)
     if not ranked:
         return
     if details and query.before is not None and query.before != query.now:
         yield _ranking_line(compared_with(item), query.before, query, screen)
     if details or query.before is None:
         yield _ranking_line("now", query.now, query, screen)
+    if not details:
+        yield from brief_movements(query, item.titles, screen)
+        return
     for sentence in movements(query, item.titles):
         yield from screen.wrapped(sentence, "  ", "    ")
 
@@ -247,10 +260,13 @@ def _heading(query: QueryReport, screen: Screen, asks: str = "") -> str:
     return screen.cut(f"{query.where}: {query.query_id}{status}{f': {asks}' if asks else ''}")
 
 
-def _scores(query: QueryReport, metrics: Iterable[str], screen: Screen) -> list[str]:
+def _score_texts(query: QueryReport, metrics: Iterable[str]) -> list[str]:
     scored = [metric for metric in metrics if query.scores.get(metric) is not None]
-    scores = "; ".join(f"{metric} {score_change_text(query, metric)}" for metric in scored)
-    facts = filter(None, (scores, took_text(query)))
+    return [f"{metric} {score_change_text(query, metric)}" for metric in scored]
+
+
+def _scores(query: QueryReport, metrics: Iterable[str], screen: Screen) -> list[str]:
+    facts = filter(None, ("; ".join(_score_texts(query, metrics)), took_text(query)))
     return [line for fact in facts for line in screen.wrapped(fact, "  ")]
 
 
@@ -267,19 +283,24 @@ def _with_grade(doc_id: str, query: QueryReport) -> str:
     return f"{doc_id}({judgment_text(doc_id, query.judgments, query.forbidden, '')})"
 
 
-def _commands(item: ItemReport, screen: Screen) -> list[str]:
+def _commands(
+    item: ItemReport, failed: Sequence[VerdictReport], screen: Screen, *, details: bool
+) -> list[str]:
     """Return the commands to run next; they are not wrapped, so that they can be copied."""
-    lines = [""]
-    look = look_command(item)
-    if look is not None:
-        lines.append(screen.line(f"To look closer: {look}"))
+    lines = []
+    query = next((query_id for gate in explaining_gates(failed) for query_id in gate.queries), None)
+    if item.look is not None and query is not None:
+        separator = "=" if query.startswith("-") else " "
+        option = f"--ir-query{separator}{shlex.quote(query)}"
+        lines.append(screen.line(f"To look closer: {item.look} {option}"))
+    judge = item.judge if details or len(item.judge) < 2 else ["-v has the commands"]
     lines += [
         screen.line(f"{'' if number else 'To judge both:':<16}{command}")
-        for number, command in enumerate(item.judge)
+        for number, command in enumerate(judge)
     ]
     if item.accept is not None:
         lines.append(screen.line(f"To accept it:   {item.accept}"))
-    return lines if len(lines) > 1 else []
+    return lines
 
 
 def query_in_full(query: QueryReport, screen: Screen, titles: Mapping[str, str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -42,12 +41,6 @@ def explaining_queries(gates: Iterable[VerdictReport], known: Collection[str]) -
     return found
 
 
-def query_option(query_id: str) -> str:
-    """Return the option that shows a query in full, quoted for a shell: `--ir-query refund`."""
-    separator = "=" if query_id.startswith("-") else " "
-    return f"--ir-query{separator}{shlex.quote(query_id)}"
-
-
 def is_only_slow(query: QueryReport, gates: Iterable[VerdictReport]) -> bool:
     """Whether all failed gates that name a query are on latencies, so that its ranking explains nothing."""
     naming = [gate for gate in gates if gate.state == "failed" and query.query_id in gate.queries]
@@ -64,16 +57,6 @@ def took_text(query: QueryReport) -> str:
 def failed_gates(item: ItemReport) -> list[VerdictReport]:
     """Return the gates that fail the test."""
     return [gate for gate in item.gates if gate.state == "failed"]
-
-
-def look_command(item: ItemReport) -> str | None:
-    """Return the command that shows in full the query that explains a failure best; None where no query does."""
-    query = next(
-        (query_id for gate in explaining_gates(failed_gates(item)) for query_id in gate.queries), None
-    )
-    if item.look is None or query is None:
-        return None
-    return f"{item.look} {query_option(query)}"
 
 
 def queries_as_judged(item: ItemReport) -> dict[str, QueryReport]:
@@ -233,12 +216,7 @@ def movements(query: QueryReport, titles: Mapping[str, str]) -> Iterator[str]:
 
     ``titles`` maps ids to titles, of documents that have one.
     """
-    for doc_id in query.forbidden:
-        if doc_id in query.now:
-            rank = query.now.index(doc_id) + 1
-            yield f"{_named(doc_id, titles)} is forbidden and stands at rank {rank}{_forbidden_before(doc_id, query)}."
-    if query.status == "no_answer" and query.now:
-        yield f"Marked no_answer, and {plural(len(query.now), 'document')} came back."
+    yield from faults(query, titles)
     moved = [] if query.before is None else moves(query.judgments, query.before, query.now)
     moved = [move for move in moved if move.grade > 0]
     gone = [move for move in moved if move.after is None]
@@ -262,6 +240,16 @@ def movements(query: QueryReport, titles: Mapping[str, str]) -> Iterator[str]:
             yield f"And {plural(len(kind) - _MOST_MOVES, 'more relevant document')} {how}."
     if not moved:
         yield from _missing(query, titles)
+
+
+def faults(query: QueryReport, titles: Mapping[str, str]) -> Iterator[str]:
+    """Say what is wrong with a query's answer whatever moved: a forbidden document, an answer where none is right."""
+    for doc_id in query.forbidden:
+        if doc_id in query.now:
+            rank = query.now.index(doc_id) + 1
+            yield f"{_named(doc_id, titles)} is forbidden and stands at rank {rank}{_forbidden_before(doc_id, query)}."
+    if query.status == "no_answer" and query.now:
+        yield f"Marked no_answer, and {plural(len(query.now), 'document')} came back."
 
 
 def _forbidden_before(doc_id: str, query: QueryReport) -> str:

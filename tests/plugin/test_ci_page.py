@@ -117,7 +117,7 @@ def test_a_stale_run_is_an_error_and_no_score(shop, monkeypatch, old, new, words
     result.assert_outcomes(passed=1, failed=1)
     first, _, second = words.partition("*")
     result.stdout.fnmatch_lines([f"golden/movies.yaml:*: {first}", f"*{second}*"])
-    result.stdout.fnmatch_lines(["1 of 2 queries could not be retrieved, so no mean was computed."])
+    result.stdout.fnmatch_lines(["1 of 2 queries could not be retrieved: *"])
 
 
 def test_a_golden_set_and_a_depth_that_were_not_recorded(shop, monkeypatch):

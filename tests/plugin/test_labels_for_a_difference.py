@@ -56,7 +56,8 @@ def test_a_failure_prints_commands_that_list_both_runs_documents(fallen, capsys)
         "36 of today's 120 results are new and unjudged. If 33% of them, and none of the 36 that left, are as good as "
         "their query's best, ndcg@10 did not fall." in printed(result)
     )
-    write, label = commands(result)
+    assert commands(result) == ["-v has the commands"]
+    write, label = commands(fallen.run("-v", "--ir-baseline"))
     assert write == "pytest 'test_search.py::test_search_quality[faq]' --ir-report=json:run.json"
     assert label == "pytest-irmetrics label golden/faq.yaml --run run.json"
     fallen.run(*shlex.split(write)[1:]).assert_outcomes(passed=1)
@@ -79,7 +80,7 @@ def test_another_baseline_of_the_golden_set_is_not_pooled(fallen):
     stored = fallen.path / "ir_baselines/test_search/test_search_quality[faq].json"
     stored.with_name("test_other[faq].json").write_bytes(stored.read_bytes())
     fallen.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max_drop=0.01)'])
-    assert commands(fallen.run("--ir-baseline"))[1] == (
+    assert commands(fallen.run("-v", "--ir-baseline"))[1] == (
         "pytest-irmetrics label golden/faq.yaml --run 'ir_baselines/test_search/test_search_quality[faq].json' "
         "--run run.json --by mrr"
     )
@@ -109,7 +110,10 @@ def test_where_todays_documents_alone_were_judged_that_is_said_in_place_of_a_com
     )
     assert "accept today's run" not in text
     assert "by today's" not in text
-    assert commands(result)[1] == "pytest-irmetrics label golden/faq.yaml --run run.json"
+    assert (
+        commands(fallen.run("-v", "--ir-baseline"))[1]
+        == "pytest-irmetrics label golden/faq.yaml --run run.json"
+    )
 
 
 def test_where_both_runs_documents_were_judged_the_fall_is_told_by_both_judgments(fallen):

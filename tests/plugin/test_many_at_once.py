@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -153,8 +154,9 @@ def test_late_queries_are_named_and_nothing_is_left_running(project, mark, backe
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
         [
-            "2 of 60 queries could not be retrieved, so no mean was computed.",
-            "2 queries: no answer came within 0.5 s (ir_timeout).",
+            "2 of 60 queries could not be retrieved: no answer came within 0.5 s",
+            "  (ir_timeout). No mean was computed.",
+            "2 queries:",
             "  golden/faq.yaml:9: q7",
             "  golden/faq.yaml:35: q33",
         ]
@@ -186,14 +188,12 @@ def test_the_first_error_ends_it_under_x_and_the_rest_is_cancelled(project, mark
     result = project.run("-x")
     result.assert_outcomes(failed=1)
     output = " ".join(result.stdout.str().split())
-    assert (
-        "1 of 60 queries could not be retrieved, so no mean was computed. With -x the first error ends it"
-        in output
+    assert re.search(
+        r"1 of 60 queries could not be retrieved: raised ConnectionError: refused \((conftest|test)\S*\)\. "
+        r"No mean was computed\. With -x the first error ends it",
+        output,
     )
-    assert (
-        "q7 raised ConnectionError: refused (conftest.py:" in output
-        or "q7 raised ConnectionError: refused (test" in output
-    )
+    assert "golden/faq.yaml:9: q7" in output
     _no_trace(output)
 
 
@@ -354,7 +354,7 @@ def test_a_dead_process_is_told_and_the_other_tests_go_on(project):
     project.write("golden/small.yaml", "queries: [{query: text 1, relevant: [doc-1]}]\n")
     result = project.run("--ir-baseline-update")
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["*queries: a worker of ir_executor died*", "  golden/faq.yaml:42: q40"])
+    result.stdout.fnmatch_lines(["*queries could not be retrieved: a worker of ir_executor died*", "*q40,*"])
     _no_trace(result.stdout.str())
     stored = [path.name for path in project.baseline.parent.iterdir()]
     assert stored == ["test_search_quality[[]small].json".replace("[[]", "[")]

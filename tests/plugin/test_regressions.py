@@ -194,7 +194,7 @@ def test_a_deeper_run_is_shown_as_deep_as_the_baseline(stored):
     result = stored.run("--ir-baseline")
     result.assert_outcomes(failed=1)
     text = printed(result)
-    assert "doc-4 (grade 1) is no longer among the 10 results (it was at rank 2)" in text
+    assert "doc-4 (grade 1): rank 2 → gone" in text
     assert "recall 1.0000 → 0.5000" in text
 
 

@@ -110,7 +110,8 @@ def test_an_answer_that_cannot_be_read_fails_by_query_and_is_not_scored(project,
     result = project.run("--ir-baseline-update")
     result.assert_outcomes(failed=1)
     output = " ".join(" ".join(result.outlines).split())
-    assert "3 of 3 queries could not be retrieved, so no mean was computed." in output
+    assert "3 of 3 queries could not be retrieved: " in output
+    assert "No mean was computed." in output
     for place in ("golden/faq.yaml:2: reset", "golden/faq.yaml:5: refund", "golden/faq.yaml:9: hours"):
         assert place.split(":")[0] in output
         assert place.split(": ")[1] in output
@@ -140,9 +141,9 @@ def test_some_failing_queries_fail_the_test_by_name(project):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "1 of 3 queries could not be retrieved, so no mean was computed.",
+            "1 of 3 queries could not be retrieved: raised ConnectionError: engine went away",
+            "*No mean was computed.",
             "golden/faq.yaml:5: refund",
-            "*ConnectionError*engine went away*",
         ]
     )
 
@@ -152,9 +153,9 @@ def test_errors_are_of_the_queries_that_were_asked_and_count(project):
     path = project.path / "golden" / "faq.yaml"
     path.write_text(path.read_text() + "  - {query: known to be bad, relevant: doc-3, xfail: TICKET-7}\n")
     project.run("-v").stdout.fnmatch_lines(
-        ["1 of 3 queries could not be retrieved, *", "golden/faq.yaml: 3 queries (and 1 xfail)"]
+        ["1 of 3 queries could not be retrieved: *", "golden/faq.yaml: 3 queries (and 1 xfail)"]
     )
-    project.run("-v", "--ir-query", "hours").stdout.fnmatch_lines(["1 of 1 query could not be retrieved, *"])
+    project.run("-v", "--ir-query", "hours").stdout.fnmatch_lines(["1 of 1 query could not be retrieved: *"])
 
 
 def test_an_error_of_many_queries_is_told_once_with_all_their_places(project):
@@ -163,14 +164,17 @@ def test_an_error_of_many_queries_is_told_once_with_all_their_places(project):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "3 queries: raised ZeroDivisionError: division by zero (conftest.py:*).",
+            "3 of 3 queries could not be retrieved: raised ZeroDivisionError: division by",
+            "  zero (conftest.py:*). No mean was computed.",
+            "",
+            "3 queries:",
             "  golden/faq.yaml:2: reset",
             "  golden/faq.yaml:5: refund",
             "  golden/faq.yaml:9: hours",
         ],
         consecutive=True,
     )
-    assert result.stdout.str().count("ZeroDivisionError: division by zero (conftest") == 1
+    assert result.stdout.str().count("raised ZeroDivisionError") == 1
 
 
 @pytest.mark.parametrize(
@@ -286,7 +290,7 @@ def test_a_slow_query_is_named(project, workers):
     project.write("pytest.ini", "[pytest]\nir_timeout = 0.3\n")
     result = project.run_apart("-n", workers)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["golden/faq.yaml:5: refund", "*0.3*"])
+    result.stdout.fnmatch_lines(["*0.3*", "golden/faq.yaml:5: refund"])
 
 
 ASYNC_RETRIEVER = f"""

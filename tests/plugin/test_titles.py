@@ -105,5 +105,5 @@ def test_one_query_in_full_has_a_column_of_titles(worse):
 def test_a_long_title_is_cut_and_stays_on_its_line(worse):
     give_titles(worse, "lambda doc_id: 'word\\n' * 100")
     text = " ".join(worse.run("--ir-baseline").stdout.str().split())
-    assert f'doc-9 "{"word " * 9}word…"' in text
+    assert f'doc-9 "{"word " * 5}word…" (grade 3): rank 1 → 3' in text
     assert "word " * 30 not in text
