@@ -75,14 +75,16 @@ class Comparison:
         """Ids of the queries whose text or params changed since the baseline was stored."""
         self.paired: tuple[str, ...] = tuple(paired)
         """Ids of the queries that both sides asked in the same words."""
-        self.depth = min((d for d in (now.depth, baseline.depth) if d is not None), default=None)
+        self.depth: int | None = min((d for d in (now.depth, baseline.depth) if d is not None), default=None)
         """The number of results at which both sides are cut; None where neither has a depth."""
-        self.full = now
+        self.full: Evaluation = now
         """Today's evaluation as it was given: all queries, uncut."""
         only = frozenset(self.paired)
-        self.now = now.narrowed(only=only, depth=self.depth)
+        self.now: Evaluation = now.narrowed(only=only, depth=self.depth)
         """Today's evaluation of the paired queries."""
-        self.baseline = baseline.narrowed(only=only, depth=self.depth).sharing_scores_with(self.now)
+        self.baseline: Evaluation = baseline.narrowed(only=only, depth=self.depth).sharing_scores_with(
+            self.now
+        )
         """The baseline's evaluation of the paired queries."""
         self._changes: dict[tuple[Metric, str | None], MetricChange] = {}
 

@@ -47,7 +47,9 @@ class MetricChange:
     """
 
     metric: Metric
+    """The metric that moved, or did not."""
     tag: str | None
+    """Over which queries: those with this tag; None is all of them."""
     baseline: float | None
     """The baseline's mean over the paired queries, under today's judgments."""
     now: float | None

@@ -51,6 +51,7 @@ class Evaluation:
     """
 
     golden: GoldenSet
+    """The golden set, whose judgments the scores are under."""
     retrieved: Retrieved
     """The run that is scored, and what went wrong in making it."""
     metrics: tuple[Metric, ...]
@@ -58,6 +59,7 @@ class Evaluation:
     depth: int | None
     """The cut-off at which rankings are read; None: they are read whole."""
     custom: CustomMetrics = field(default_factory=dict)
+    """The functions of the user's own metrics, by name."""
     only: frozenset[str] | None = field(default=None)
     """Where set, the ids of the only queries that count (a comparison's paired ones)."""
     extra_metrics: tuple[Metric, ...] = field(default=(), compare=False)

@@ -36,6 +36,7 @@ class GoldenSetError(IRMetricsError, ValueError):
     """A golden set that cannot be read; `problems` holds every error that was found, in the order of the file."""
 
     problems: tuple[Problem, ...]
+    """Each with `file`, `line` and `column` (counted from 1, None where unknown) and `message`."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)

@@ -24,6 +24,7 @@ class Query:
     """One query of a golden set, with its judgments. What is in a golden set cannot be changed."""
 
     id: str
+    """Unique in its golden set: the file's `id`, or else the text."""
     text: str | None
     """What to search for; None where only ids are known, so that only a stored run can be evaluated."""
     judgments: Mapping[str, Grade]
@@ -31,6 +32,7 @@ class Query:
     forbidden: tuple[str, ...] = ()
     """Documents that the answer must not contain."""
     tags: tuple[str, ...] = ()
+    """The slices that it belongs to."""
     weight: float = 1.0
     """The query's weight in every mean: above 0, up to 1e9."""
     params: Mapping[str, object] = field(default_factory=dict)
@@ -42,6 +44,7 @@ class Query:
     xfail: str | None = None
     """The reason why it is known to fail; such a query is in no mean and no gate."""
     note: str | None = None
+    """What people wrote about it."""
     line: int | None = None
     """The line in its file on which it begins, counted from 1."""
     column: int | None = None

@@ -171,7 +171,7 @@ def ndcg(hits: Hits, k: int, gain: str) -> float:
     judged documents, cut at k). The gain is the grade, or 2^grade - 1 with `gain=exp`. Every grade above 0
     gains, whatever the relevance level; 0 when nothing gains.
 
-    Source: Jarvelin and Kekalainen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20, 2002; the
+    Source: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20, 2002; the
     exponential gain: Burges et al., Learning to rank using gradient descent, ICML 2005.
     As trec_eval ndcg and ndcg_cut, ir_measures nDCG; `gain=exp` as its nDCG(dcg='exp-log2').
     """
@@ -264,7 +264,7 @@ def err(hits: Hits, k: int, max_grade: int) -> float:
     earlier ranks of (1 - p(grade)), and p(grade) = (2^grade - 1) / 2^max. The parameter `max` is the top of the grading
     scale, 4 unless given; a judgment with a higher grade is an error.
 
-    Source: Chapelle, Metlzer, Zhang and Grinspan, Expected reciprocal rank for graded relevance, CIKM 2009.
+    Source: Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank for graded relevance, CIKM 2009.
     As gdeval.pl, hence ir_measures ERR, which round to five digits.
     """
     grades = hits.profile.grades
@@ -342,7 +342,7 @@ def dcg(
 
     From 0 up. `gain` is `linear` (the grade) or `exp` (2^grade - 1); raises MetricError for any other.
 
-    Source: Jarvelin and Kekalainen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20, 2002.
+    Source: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20, 2002.
     """
     if gain not in {"linear", "exp"}:
         raise MetricError(f"unknown gain {gain!r}. Write linear or exp.")

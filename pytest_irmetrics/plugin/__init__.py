@@ -18,6 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from importlib.machinery import ModuleSpec
+    from typing import NoReturn
 
     from pytest_irmetrics.plugin.fixture import IRMetrics
     from pytest_irmetrics.plugin.recorder import Recorder
@@ -275,7 +276,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     __tracebackhide__ = True
     problem = item.stash.get(_problem_key, None)
     if problem is not None:
-        pytest.fail(problem, pytrace=False)
+        _fail_unasked(problem)
     try:
         result = yield
     except pytest.skip.Exception as skipped:
@@ -290,6 +291,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     if irmetrics is not None:
         irmetrics.require_checked()
     return result
+
+
+def _fail_unasked(problem: str) -> NoReturn:
+    # No frame of a test is on the stack: were this one hidden too, pytest would say under the message that all are.
+    raise pytest.fail.Exception(problem, pytrace=False)
 
 
 def _finish(item: pytest.Item) -> IRMetrics | None:
@@ -312,14 +318,14 @@ def pytest_runtest_makereport(
         from pytest_irmetrics.plugin.fixture import shorten_repeated_message  # noqa: PLC0415 - loaded: it made the fixture
 
         setattr(report, REPORT_ATTRIBUTE, irmetrics.send_report())
-        shorten_repeated_message(report, call)
+        shorten_repeated_message(item, report, call)
     elif report.failed and call.when != "teardown" and _uses_irmetrics(item):
         # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
         setattr(report, REPORT_ATTRIBUTE, None)
         if call.when == "call":
             from pytest_irmetrics.plugin.fixture import shorten_repeated_message  # noqa: PLC0415 - the same
 
-            shorten_repeated_message(report, call)
+            shorten_repeated_message(item, report, call)
     if irmetrics is not None and (call.when == "teardown" or (call.when == "setup" and report.failed)):
         del item.stash[key]  # a rerun makes its own
     return report

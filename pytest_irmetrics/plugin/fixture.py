@@ -23,6 +23,7 @@ from pytest_irmetrics.plugin.defaults import MissingRetriever
 from pytest_irmetrics.plugin.doc_titles import DocTitles
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.item_report import item_report
+from pytest_irmetrics.plugin.junit_properties import forget_properties, set_scores
 from pytest_irmetrics.plugin.marks import MarkError, marked_thresholds
 from pytest_irmetrics.plugin.notes import add_notes
 from pytest_irmetrics.plugin.progress import progress_of
@@ -76,6 +77,7 @@ class IRMetrics:
         executor: Any = None,
     ) -> None:
         self._item = GatedItem(request.node, session, getattr(request, "param", None))
+        forget_properties(request.node)
         self._retriever = retriever
         self._doc_id = doc_id
         self._item.titles = DocTitles(doc_title)
@@ -195,6 +197,7 @@ class IRMetrics:
         item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=evaluation)
         if self._report is None:
             self._report = item_report(item, ItemResult(evaluation, Gates(), checked=False))
+            set_scores(item.node, self._report.rows)
         return evaluation
 
     def _asked(self, retriever: Any) -> Any:
@@ -292,6 +295,7 @@ class IRMetrics:
             item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)
         # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
         self._report, self._checked = report, True
+        set_scores(item.node, report.rows)
         if result.failed:
             self._fail_check(self._failure_text(report), self._headline(report))
         return now
@@ -369,7 +373,7 @@ class IRMetrics:
 
     def require_checked(self) -> None:
         """Fail a test whose body passed although something would have been gated and nothing was."""
-        __tracebackhide__ = True
+        # This frame is not hidden: where all are, pytest says so below the message.
         if not self._checks and _is_requested_by_fixture(self._item.node):
             self._awaits_teardown = True  # one of them may check when the test has run
         else:
@@ -526,9 +530,16 @@ def fail(message: str, headline: str = "") -> NoReturn:
     raise failed from None
 
 
-def shorten_repeated_message(report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
-    """Leave only a failure's first line to what repeats it: the short summary where CI is set, JUnit's `message`."""
+def shorten_repeated_message(
+    item: pytest.Item, report: pytest.TestReport, call: pytest.CallInfo[None]
+) -> None:
+    """Leave only a failure's first line to what repeats it: the short summary where CI is set, JUnit's `message`.
+
+    A failure that no line of the test raised is placed at the test, which ``--tb=line`` and annotations of CI show.
+    """
     headline = call.excinfo and getattr(call.excinfo.value, _HEADLINE, None)
     crash = getattr(report.longrepr, "reprcrash", None)
     if headline is not None and crash is not None:
         crash.message = f"Failed: {headline}"
+        if crash.path == __file__:
+            crash.path, crash.lineno = str(item.path), (item.location[1] or 0) + 1

@@ -27,7 +27,10 @@ def pytest_irmetrics_metrics(config: pytest.Config) -> Mapping[str, Callable[...
 
 @pytest.hookspec
 def pytest_irmetrics_evaluated(item: pytest.Item, evaluation: Evaluation) -> None:
-    """Look at an evaluation that the ``irmetrics`` fixture made, before its gates are judged.
+    """Look at an evaluation that the ``irmetrics`` fixture made, before the test passes or fails by it.
+
+    Not called where a query could not be retrieved. The gates are decided by then: what an implementation changes is
+    in no report and in no baseline, and what it returns is ignored.
 
     :param item: The test item.
     :param evaluation: Its golden set, run and scores.

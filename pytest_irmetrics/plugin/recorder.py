@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.baselines import unused_baselines, unused_gating
@@ -154,7 +155,7 @@ class Recorder:
         if folders:
             from pytest_irmetrics.base.atomic_write import remove_abandoned  # noqa: PLC0415 - only an updating run pays for it
 
-            for folder in sorted(folders):
+            for folder in folders:
                 remove_abandoned(folder)
         self._fail_for_problems(session)
         if self._targets and runs_tests(self._config):
@@ -172,7 +173,7 @@ class Recorder:
         report = replace(
             self._session_report(),
             exit_status=int(session.exitstatus),
-            info=run_info(self._config.rootpath, self._started),
+            info=run_info(self._config, self._started),
         )
         written, problems = output.write(self._targets, report)
         self._written += written
@@ -215,23 +216,21 @@ class Recorder:
         screen = Screen(stream_width(self._config), stream_encoding(self._config))
         verbosity = self._config.getoption("verbose", 0)
         lines = list(summary_lines(self._whole_report(interrupted=interrupted), screen, verbosity))
-        if not lines:
-            return
-        if verbosity >= 0:
+        if lines and verbosity >= 0:
             reporter.write_sep("=", "retrieval quality")
         for line in lines:
             reporter.write_line(line.text, **line.style.markup)
         if os.environ.get("GITHUB_ACTIONS") == "true":
-            self._annotate(reporter)
+            self._annotate(reporter, screen.encoding)
 
-    def _annotate(self, reporter: pytest.TerminalReporter) -> None:
-        """Print what this branch accepts as commands that GitHub makes warnings of."""
-        report = self._session_report()
-        if report.compared_since:
-            from pytest_irmetrics.reports.since_texts import github_warnings  # noqa: PLC0415 - only with --ir-since
+    def _annotate(self, reporter: pytest.TerminalReporter, encoding: str | None) -> None:
+        """Print what fails, and what this branch accepts, as commands that GitHub makes errors and warnings of."""
+        from pytest_irmetrics.plugin.run_info import run_info  # noqa: PLC0415 - only in GitHub Actions
+        from pytest_irmetrics.reports.annotations import github_errors, github_warnings  # noqa: PLC0415 - as above
 
-            for warning in github_warnings(report.accepted, report.since):
-                reporter.write_line(warning)
+        report = replace(self._session_report(), info=run_info(self._config, self._started))
+        for command in (*github_errors(report), *github_warnings(report)):
+            reporter.write_line(to_stream(command, encoding))
 
     def _whole_report(self, *, interrupted: bool) -> SessionReport:
         """Return all that the terminal summary shows."""

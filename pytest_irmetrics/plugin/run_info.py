@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_irmetrics.base.paths import nearest_repository
+from pytest_irmetrics.base.paths import nearest_repository, relative_path
 from pytest_irmetrics.reports.session_report import RunInfo
 
 if TYPE_CHECKING:
@@ -30,18 +30,26 @@ _MAX_FILE = 10_000_000
 """Bytes of a file of Git's that are read: its list of packed references is the largest."""
 
 
-def run_info(root: Path, started: float) -> RunInfo:
-    """Return what is known of a session that began at ``started`` (`time.time`), in a repository around ``root``."""
+def run_info(config: pytest.Config, started: float) -> RunInfo:
+    """Return what is known of a session that began at ``started`` (`time.time`)."""
     return RunInfo(
         started=datetime.fromtimestamp(started).astimezone().isoformat(timespec="seconds"),
         seconds=round(max(0.0, time.time() - started), 3),
-        commit=_commit(root),
+        commit=_commit(config.rootpath),
         versions={
             "python": platform.python_version(),
             "pytest": pytest.__version__,
             "pytest-irmetrics": version("pytest-irmetrics"),
         },
+        folder=_folder_in_repository(config.invocation_params.dir),
     )
+
+
+def _folder_in_repository(folder: Path) -> str:
+    """Return a folder relative to the root of its repository; empty for the root, or where there is none."""
+    top = nearest_repository(folder)
+    below = "." if top is None else relative_path(folder, top)
+    return "" if below == "." else below
 
 
 def _commit(root: Path) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.since import what_is_accepted
 from pytest_irmetrics.gates.verdict import Verdict
+from pytest_irmetrics.plugin.junit_properties import set_accepted
 from pytest_irmetrics.reports.since_report import SinceReport
 from pytest_irmetrics.reports.since_texts import headlines, paying
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.analysis.since import Then
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.plugin.item import GatedItem
-
-PROPERTY = "irmetrics_accepted"
-"""The name under which JUnit's file has what is accepted."""
 
 
 def add_since(
@@ -35,8 +33,7 @@ def add_since(
         if item.settings.accept == "fail" and not item.settings.update:
             report = replace(report, refused=True)
             result.verdicts = (*_refusals(report, result), *result.verdicts)
-        told = " ".join(headlines(report))
-        item.node.user_properties.append((PROPERTY, told))
+        set_accepted(item.node, " ".join(headlines(report)))
     result.since = report
 
 

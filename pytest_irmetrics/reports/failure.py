@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.layout import table
@@ -16,6 +15,7 @@ from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     failed_gates,
     is_only_slow,
+    look_command,
     missing_documents,
     movements,
     queries_as_judged,
@@ -77,7 +77,7 @@ def failure_lines(item: ItemReport, screen: Screen, *, details: bool) -> list[Li
         lines.append(Line(screen.cut(f"{item.golden_set}: {query_count(item)}{_judged_share(item)}")))
     for note in item.notes:
         lines += [Line(line, Style.YELLOW) for line in screen.wrapped(f"note: {note}", hanging="  ")]
-    commands = _commands(item, failed, screen, details=details)
+    commands = _commands(item, screen, details=details)
     if commands and (details or not item.notes):
         lines.append(Line(""))
     return [*lines, *map(Line, commands)]
@@ -283,16 +283,12 @@ def _with_grade(doc_id: str, query: QueryReport) -> str:
     return f"{doc_id}({judgment_text(doc_id, query.judgments, query.forbidden, '')})"
 
 
-def _commands(
-    item: ItemReport, failed: Sequence[VerdictReport], screen: Screen, *, details: bool
-) -> list[str]:
+def _commands(item: ItemReport, screen: Screen, *, details: bool) -> list[str]:
     """Return the commands to run next; they are not wrapped, so that they can be copied."""
     lines = []
-    query = next((query_id for gate in explaining_gates(failed) for query_id in gate.queries), None)
-    if item.look is not None and query is not None:
-        separator = "=" if query.startswith("-") else " "
-        option = f"--ir-query{separator}{shlex.quote(query)}"
-        lines.append(screen.line(f"To look closer: {item.look} {option}"))
+    look = look_command(item)
+    if look is not None:
+        lines.append(screen.line(f"To look closer: {look}"))
     judge = item.judge if details or len(item.judge) < 2 else ["-v has the commands"]
     lines += [
         screen.line(f"{'' if number else 'To judge both:':<16}{command}")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import plots, texts
 from pytest_irmetrics.reports.html_page import Trusted, content_policy, load_template, read_resource
 from pytest_irmetrics.reports.html_queries import anchor_of, anchors, query_list
-from pytest_irmetrics.reports.session_report import titles
+from pytest_irmetrics.reports.item_report import OWN_BASELINE
+from pytest_irmetrics.reports.session_report import counted_as, titles
 from pytest_irmetrics.reports.variants import variant_tables
 
 if TYPE_CHECKING:
@@ -17,6 +19,14 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.html_queries import ListedQuery, QueryList
     from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow
     from pytest_irmetrics.reports.session_report import RunInfo, SessionReport
+    from pytest_irmetrics.reports.variants import VariantTable
+
+_VERDICTS = ("FAILS", "passes", "not checked")
+"""The order of the rows in a table of scores; those without a limit come last."""
+
+
+_LINKED_BARS = 1_000
+"""How many bars of a report are links, in the order of its golden sets; a page of 100 sets would be half links otherwise."""
 
 
 def render(session: SessionReport) -> str:
@@ -34,21 +44,28 @@ def render(session: SessionReport) -> str:
     failing = (
         bool(session.unmeasured) or session.exit_status not in (0, 5) or any(one["failing"] for one in sets)
     )
+    _link_bars(sets)
     text: str = template.render(
         headline=session.headline(),
         failing=failing,
-        meta=_meta(session.info),
+        run=_run(session.info),
+        versions=[f"{name} {version}" for name, version in session.info.versions.items()]
+        if session.info
+        else [],
+        facts=_facts(sets, queries, counted_as(items)),
+        asked=plural(len(queries.in_order), "query", "queries"),
+        unit=f"{counted_as(items)}s",
         accepted=session.accepted,
         ending=session.ending(),
         unmeasured=session.unmeasured,
         unused_baselines=session.unused_baseline_notes,
         sets=sets,
-        variants=variant_tables(items),
+        index_ends=_add_leading_rows(sets),
+        variants=[_side_by_side(table) for table in variant_tables(items)],
         list=queries,
         names={one["anchor"]: one["title"] for one in sets},
         row_height=plots.ROW_HEIGHT,
         lines_width=plots.LINES_WIDTH,
-        plot_width=plots.WIDTH,
         style=Trusted(style),
         script=Trusted(script),
         policy=content_policy(style, script),
@@ -56,13 +73,18 @@ def render(session: SessionReport) -> str:
     return text
 
 
-def _meta(info: RunInfo | None) -> list[str]:
-    """Return when the session ran, for how long, and on what; empty where that is not known."""
+def _run(info: RunInfo | None) -> dict[str, str]:
+    """Return which commit the session ran on, when, and how long it took; empty texts where that is not known."""
     if info is None:
-        return []
-    versions = [f"{name} {version}" for name, version in info.versions.items()]
-    commit = [f"commit {info.commit[:12]}"] if info.commit else []
-    return [info.started.replace("T", " "), f"took {_duration(info.seconds)}", *commit, *versions]
+        return {"commit": "", "started": "", "when": "", "took": ""}
+    # `2026-03-01T09:30:00+01:00`
+    when = f"{info.started[:10]} {info.started[11:16]} {info.started[19:].replace('+00:00', 'UTC')}"
+    return {
+        "commit": info.commit[:12],
+        "started": info.started,
+        "when": when.strip(),
+        "took": _duration(info.seconds),
+    }
 
 
 def _duration(seconds: float) -> str:
@@ -70,6 +92,74 @@ def _duration(seconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s"
+
+
+def _facts(sets: Sequence[dict[str, Any]], queries: QueryList, unit: str) -> list[tuple[str, str, str]]:
+    """Return the numbers at the top, each with its name and its shade (`bad`, `good`, or none)."""
+    if not sets:
+        return []
+    failing = sum(one["failing"] for one in sets)
+    if len(sets) > 1:
+        found = [(f"{unit}s failing", f"{failing} of {len(sets)}", "bad" if failing else "")]
+    else:
+        [one] = sets
+        failed, judged = len(one["failed"]), len(one["failed"]) + len(one["passed"])
+        found = [("gates failing", f"{failed} of {judged}", "bad" if failed else "")] if judged else []
+    labels = queries.labels
+    shades = {"error": "bad", "worse": "bad", "better": "good"}
+    names = {"error": "without an answer", "worse": "queries worse", "better": "queries better", "new": "new"}
+    found += [
+        (name, f"{labels.get(label, 0):,}", shades.get(label, "") if labels.get(label) else "")
+        for label, name in names.items()
+        if label in labels or (label in ("worse", "better") and queries.compared)
+    ]
+    return [*found, ("queries", f"{len(queries.in_order):,}", "")]
+
+
+def _add_leading_rows(sets: Sequence[dict[str, Any]]) -> tuple[str, str] | None:
+    """Give each golden set its row of the index, about its leading metric; return the ends of the axis that these share."""
+    leading = [next(iter(texts.gated_rows(one["report"])), None) for one in sets]
+    axis = plots.change_axis([row for row in leading if row is not None])
+    for one, row in zip(sets, leading, strict=True):
+        one["leading_row"] = {
+            "name": "" if row is None else texts.row_name(row),
+            "verdict": "" if row is None else row.verdict,
+            "plot": None if row is None else plots.change_plot(row, axis),
+            "value": "" if row is None or row.now is None else row.now,
+            "now": "" if row is None else texts.now_text(row),
+            "delta": "" if row is None or row.delta is None else texts.delta_text(row),
+            "moved": "" if row is None or row.delta is None else row.delta,
+        }
+    return plots.axis_ends(axis)
+
+
+def _link_bars(sets: Sequence[dict[str, Any]]) -> None:
+    """Say of which golden sets the bars are links, the first ones; of the others they are two outlines."""
+    count = 0
+    for one in sets:
+        count += 0 if one["bars"] is None else len(one["bars"].bars)
+        one["bars_linked"] = count <= _LINKED_BARS
+
+
+def _side_by_side(table: VariantTable) -> dict[str, Any]:
+    """Return what the template shows of one test's variants: a row for each metric, with a dot for each variant."""
+    axis = plots.variant_axis(value for row in table.rows for value in row.values)
+    shapes = [plots.SHAPES[place % len(plots.SHAPES)] for place in range(len(table.columns))]
+    return {
+        "title": table.title,
+        "columns": table.columns,
+        "legend": list(zip(table.columns, shapes, strict=True)) if axis else [],
+        "ends": None if axis is None else (f"{axis.low:.2f}", f"{axis.high:.2f}"),
+        "sentence": table.sentence,
+        "rows": [
+            {
+                "name": row.name,
+                "cells": list(zip(table.columns, row.cells, row.best, strict=True)),
+                "dots": plots.variant_dots(axis, table.columns, row.values, row.best),
+            }
+            for row in table.rows
+        ],
+    }
 
 
 def _golden_set(
@@ -92,9 +182,9 @@ def _golden_set(
         "state": _state(item, session),
         "verdict": texts.verdict(item, session),
         "sentence": next((gate.text for gate in gates["failed"]), ""),
+        "explained": item.kind_sentences,
         "subject": texts.subject(item),
-        "scores": [texts.gated_score(row) for row in texts.gated_rows(item)[:3]],
-        "delta": _leading_delta(item),
+        "next": _next_steps(item) if session.fails(item) else [],
         "compared": texts.is_compared(item),
         "other": texts.compared_with(item),
         "rows": [
@@ -102,11 +192,16 @@ def _golden_set(
                 "name": texts.row_name(row),
                 "gate": row.gate,
                 "verdict": row.verdict,
+                "worse": "" if row.worse is None else f"{row.worse:,}",
+                "better": "" if row.worse is None or row.changed is None else f"{row.changed - row.worse:,}",
                 "plot": plots.change_plot(row, axis),
                 "level": plots.level_plot(row) if row.baseline is None else None,
                 **_cells(row),
             }
-            for row in item.rows
+            for row in sorted(
+                item.rows,
+                key=lambda row: _VERDICTS.index(row.verdict) if row.verdict in _VERDICTS else len(_VERDICTS),
+            )
         ],
         "ends": plots.axis_ends(axis),
         "table_notes": texts.table_notes(item),
@@ -137,9 +232,15 @@ def _state(item: ItemReport, session: SessionReport) -> str:
     return "passes" if item.outcome == "passed" else "fails as expected"
 
 
-def _leading_delta(item: ItemReport) -> float:
-    """Return the change of the first gated mean that is compared, for sorting."""
-    return next((row.delta for row in texts.gated_rows(item) if row.delta is not None), 0.0)
+def _next_steps(item: ItemReport) -> list[tuple[str, list[str]]]:
+    """Return what to do about a failure, each with its commands."""
+    history = [f"pytest-irmetrics history {shlex.quote(item.nodeid)} --html history.html"]
+    steps = [
+        ("Judge what is not judged of both runs, before you decide", item.judge),
+        ("Accept what is new as the baseline", [item.accept] if item.accept else []),
+        ("See how its means moved over the commits", history if item.against == OWN_BASELINE else []),
+    ]
+    return [(what, commands) for what, commands in steps if commands]
 
 
 def _slice(row: ScoreRow, axis: plots.Axis | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pytest_irmetrics.reports import plots
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     missing_by_grade,
+    query_option,
     score_delta,
     side_by_side,
     stored_judgments_note,
@@ -29,6 +30,12 @@ _IN_FULL = 300
 """How many queries, the worst, are shown with their rankings, about 4 kB each."""
 _ROWS = 1000
 """How many others have a row of their own; the rest are lines of one text, which a browser lays out only when it is opened."""
+_RANKINGS = 1_000_000
+"""How many characters these rankings have together, at about 130 a document besides its id and title."""
+_LINES = 600_000
+"""How many characters those others have together, at about 500 a query besides its id and text."""
+_REST = 2_500_000
+"""How many characters the lines of the rest have together; those beyond are left out."""
 _OPEN = 5
 """How many of the worst are open when the page is."""
 _MOST_RANKS = 25
@@ -89,6 +96,8 @@ class ListedQuery:
     """Its score by each metric of the report, for the script: `0.5 1.0 -`."""
     values_before: str = ""
     details: Details | None = None
+    look: str = ""
+    """The command that shows it in full."""
 
     @property
     def now(self) -> str:
@@ -120,6 +129,8 @@ class QueryList:
     """The anchor of a golden set → the metric that its queries are ordered by."""
     metrics: Sequence[str]
     """All metrics of which any query has a score."""
+    rest: Sequence[str]
+    """A line for each query without a row: its score, its change where there is one, its id, and its golden set where there are several."""
 
     @property
     def rows(self) -> list[ListedQuery]:
@@ -139,17 +150,10 @@ class QueryList:
         """How many are shown with their rankings."""
         return sum(query.details is not None for query in self.in_order)
 
-    @cached_property
-    def rest(self) -> list[str]:
-        """A line for each of the others: its score, its change where there is one, its id, and its golden set where there are several."""
-        several = len(self.leading) > 1
-        lines = []
-        for query in self.in_order:
-            if not query.listed:
-                change = f" {query.delta}" if query.change else ""
-                of_set = f" ({query.set_anchor})" if several else ""
-                lines.append(f"{query.now}{change} {query.report.query_id}{of_set}")
-        return lines
+    @property
+    def left_out(self) -> int:
+        """How many queries are not in the report."""
+        return len(self.in_order) - len(self.rows) - len(self.rest)
 
     @property
     def compared(self) -> bool:
@@ -190,20 +194,45 @@ def query_list(items: Sequence[ItemReport], set_anchors: Sequence[str]) -> Query
     telling = {id(query) for query in found if query.explains or query.label not in ("same", "")}
     # Of a small report every query is shown in full; of a large one those that changed or fail.
     small = len(found) <= _IN_FULL
-    in_full = rows = 0
+    looks = {anchor: item.look for anchor, item in zip(set_anchors, items, strict=True)}
+    in_full = rows = rankings = lines = 0
     for query in found:
-        full = in_full < _IN_FULL and (small or id(query) in telling)
-        query.listed = full or rows < _ROWS
+        full = in_full < _IN_FULL and rankings < _RANKINGS and (small or id(query) in telling)
+        query.listed = full or (rows < _ROWS and lines < _LINES)
         if full:
             query.opened = in_full < _OPEN and (query.explains or query.label == "error")
             query.details = _details(query.report)
+            rankings += sum(
+                130 + len(place.doc_id) + len(query.titles.get(place.doc_id, ""))
+                for _, *both in query.details.ranks
+                for place in both
+                if place is not None
+            )
+            look = looks[query.set_anchor]
+            query.look = f"{look} {query_option(query.report.query_id)}" if look else ""
             in_full += 1
         elif query.listed:
             rows += 1
+            lines += 500 + len(query.report.query_id) + len(query.report.text or "")
         if query.listed:
             query.values = _values(query.report.scores, metrics)
             query.values_before = _values_before(query.report, metrics)
-    return QueryList(found, leading, metrics)
+    return QueryList(found, leading, metrics, list(_rest(found, several=len(items) > 1)))
+
+
+def _rest(queries: Iterable[ListedQuery], *, several: bool) -> Iterator[str]:
+    """Yield a line for each query that has no row, until they are too long together."""
+    length = 0
+    for query in queries:
+        if query.listed:
+            continue
+        change = f" {query.delta}" if query.change else ""
+        of_set = f" ({query.set_anchor})" if several else ""
+        line = f"{query.now}{change} {query.report.query_id}{of_set}"
+        length += len(line) + 1
+        if length > _REST:
+            return
+        yield line
 
 
 def anchor_of(query: ListedQuery) -> str:

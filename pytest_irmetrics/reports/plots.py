@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,9 +27,11 @@ _WIDEST_BAR = 32.0
 _BARS_WIDTH, _BARS_HEIGHT = 960.0, 120.0
 ROW_HEIGHT = 30
 """Of a row of two rankings side by side, in pixels, for the lines between them."""
-LINES_WIDTH = 72
+LINES_WIDTH = 96
 """Of the lines between two rankings, in pixels."""
 _CURVE_WIDTH, _CURVE_HEIGHT = 300.0, 140.0
+SHAPES = ("circle", "square", "triangle", "diamond", "ring", "box", "delta", "lozenge")
+"""How variants are told apart: four shapes, filled and then hollow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +105,20 @@ class Bars:
     bars: Sequence[Bar]
     zero: float
     caption: str
+    top: str
+    """The value at the top of the highest bar, as it is printed; empty where no bar goes up."""
+    bottom: str
+    """The value at the foot of the lowest bar; empty where no bar goes down."""
     width: float = _BARS_WIDTH
     height: float = _BARS_HEIGHT
+
+    def outline(self, *, worse: bool) -> str:
+        """Return the path of all bars that are worse, or of all others: a tenth of the text of bars with a link each."""
+        return "".join(
+            f"M{bar.x:g} {bar.y:g}h{bar.width:g}v{bar.height:g}h{-bar.width:g}z"
+            for bar in self.bars
+            if bar.worse == worse
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +252,13 @@ def change_bars(queries: Sequence[tuple[str, str, float]]) -> Bars | None:
     caption = f"{worse:,} worse, {better:,} better, {same:,} same"
     if len(shown) < len(changed):
         caption += f"; bars for the {len(shown) // 2} largest falls and the {len(shown) // 2} largest rises"
-    return Bars(bars, zero, caption)
+    return Bars(
+        bars,
+        zero,
+        caption,
+        signed_text(highest, digits=2) if highest else "",
+        signed_text(lowest, digits=2) if lowest else "",
+    )
 
 
 def score_bars(queries: Sequence[tuple[str, str, float]]) -> Bars | None:
@@ -262,7 +283,50 @@ def score_bars(queries: Sequence[tuple[str, str, float]]) -> Bars | None:
     caption = f"{sum(score <= TOLERANCE for _, _, score in queries):,} of {len(queries):,} score 0"
     if len(shown) < len(queries):
         caption += f"; bars for the {len(shown)} lowest"
-    return Bars(bars, zero, caption)
+    return Bars(bars, zero, caption, "1", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """One variant's mean."""
+
+    x: float
+    shape: str
+    title: str
+    best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """One metric of several variants on the axis that all metrics share."""
+
+    low: float
+    high: float
+    dots: Sequence[Dot]
+
+
+def variant_axis(values: Iterable[float | None]) -> Axis | None:
+    """Return one axis for the means of all variants, of those that are scores from 0 to 1; None without any."""
+    scores = [value for value in values if value is not None and 0 <= value <= 1]
+    if not scores:
+        return None
+    low, high = math.floor(min(scores) * 10) / 10, math.ceil(max(scores) * 10) / 10
+    return Axis(low if high > low else low - 0.1, high)
+
+
+def variant_dots(
+    axis: Axis | None, labels: Sequence[str], values: Sequence[float | None], best: Sequence[bool]
+) -> Dots | None:
+    """Return a dot for each variant's mean; None where any of them is no score from 0 to 1, as a latency is."""
+    known = [value for value in values if value is not None]
+    if axis is None or not known or not all(0 <= value <= 1 for value in known):
+        return None
+    dots = [
+        Dot(axis.at(value), SHAPES[place % len(SHAPES)], f"{label} {score_text(value, *known)}", is_best)
+        for place, (label, value, is_best) in enumerate(zip(labels, values, best, strict=True))
+        if value is not None
+    ]
+    return Dots(axis.at(min(known)), axis.at(max(known)), dots)
 
 
 def rank_lines(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,12 @@ def explaining_queries(gates: Iterable[VerdictReport], known: Collection[str]) -
     return found
 
 
+def query_option(query_id: str) -> str:
+    """Return the option that shows a query in full, quoted for a shell: `--ir-query refund`."""
+    separator = "=" if query_id.startswith("-") else " "
+    return f"--ir-query{separator}{shlex.quote(query_id)}"
+
+
 def is_only_slow(query: QueryReport, gates: Iterable[VerdictReport]) -> bool:
     """Whether all failed gates that name a query are on latencies, so that its ranking explains nothing."""
     naming = [gate for gate in gates if gate.state == "failed" and query.query_id in gate.queries]
@@ -57,6 +64,16 @@ def took_text(query: QueryReport) -> str:
 def failed_gates(item: ItemReport) -> list[VerdictReport]:
     """Return the gates that fail the test."""
     return [gate for gate in item.gates if gate.state == "failed"]
+
+
+def look_command(item: ItemReport) -> str | None:
+    """Return the command that shows in full the query that explains a failure best; None where no query does."""
+    query = next(
+        (query_id for gate in explaining_gates(failed_gates(item)) for query_id in gate.queries), None
+    )
+    if item.look is None or query is None:
+        return None
+    return f"{item.look} {query_option(query)}"
 
 
 def queries_as_judged(item: ItemReport) -> dict[str, QueryReport]:

@@ -92,6 +92,7 @@ if (index) {
   const body = index.tBodies[0], heads = [...index.tHead.rows[0].cells];
   const value = (row, column) => row.cells[column].dataset.value ?? row.cells[column].textContent;
   heads.forEach((head, column) => {
+    if (!head.dataset.sort) return;
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = head.textContent;

@@ -49,6 +49,8 @@ class RunInfo:
     """The commit that was checked out; empty where none is known."""
     versions: dict[str, str] = field(default_factory=dict)
     """`python`, `pytest` and `pytest-irmetrics`."""
+    folder: str = ""
+    """Where pytest was called, relative to the repository's root; empty for the root itself, or outside of a repository."""
 
 
 @dataclass(frozen=True, slots=True)

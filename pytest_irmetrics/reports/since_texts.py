@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.reports.since_report import (
         EditSince,
@@ -193,15 +192,3 @@ def counted(items: Sequence[SinceReport]) -> str:
         if (count := sum((one.verdict or one.state) == state for one in items))
     ]
     return f"since {items[0].ref} ({items[0].short_commit}): {', '.join(counts)}"
-
-
-def github_warnings(accepted: Sequence[tuple[str, str]], since: Mapping[str, SinceReport]) -> Iterator[str]:
-    """Yield a command for GitHub's log on each fall that is accepted, which shows it at the baseline in the pull request."""
-    for nodeid, text in accepted:
-        file = _github(since[nodeid].file).replace(":", "%3A").replace(",", "%2C")
-        yield f"::warning file={file},title=A fall in search quality is accepted::{_github(f'{nodeid}: {text}')}"
-
-
-def _github(text: str) -> str:
-    """Escape text for a command of GitHub's log."""
-    return escape_terminal(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))

@@ -24,6 +24,8 @@ class VariantRow:
     cells: list[str]
     best: list[bool]
     """Whether each variant has the best mean; all False where all have the same."""
+    values: list[float | None]
+    """The means; None for a variant without this metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ def _row(name: str, values: Sequence[float | None]) -> VariantRow:
         name,
         [score_text(value, *known) for value in values],
         [differ and value is not None and abs(value - top) <= TOLERANCE for value in values],
+        list(values),
     )
 
 

@@ -29,13 +29,15 @@ from typing import Any, NoReturn, SupportsFloat, SupportsIndex, TypeVar
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
 from pytest_irmetrics.base.wording import cut, printable, quote
+from pytest_irmetrics.retrieval.responses import find_results, where_results_are
 
 T = TypeVar("T")
 
 _ACCEPTED = (
     "Accepted, best first: ids (text, integers, UUIDs), (id,) rows, (id, score) pairs, items with a key or attribute "
     "`id` or `_id`, documents of LangChain, LlamaIndex or Haystack, a data frame with a column `id`, a mapping of id to "
-    "score, an Elasticsearch or OpenSearch response, or an iterator of these"
+    "score, a response of Elasticsearch, OpenSearch, Solr, Vespa, Azure AI Search, Chroma, Milvus, Pinecone, Qdrant, Redis "
+    "or Weaviate, or an iterator of these"
 )
 
 _MISSING = object()
@@ -70,8 +72,6 @@ def draw_items(answer: Any, k: int) -> list[Any]:
     """Return the first k items of an answer. Raises AnswerError, and whatever an iterator of the user's raises."""
     if type(answer) is list:
         return answer[:k]
-    if isinstance(answer, (list, tuple)):
-        return list(answer[:k])
     if answer is None:
         _refuse_answer(answer, "Return an empty list where nothing was found.")
     if isinstance(answer, str):
@@ -82,9 +82,17 @@ def draw_items(answer: Any, k: int) -> list[Any]:
         _refuse_answer(answer, "A set has no order.")
     if isinstance(answer, BaseException):
         _refuse_answer(answer, "Raise it: an exception that is returned is no result.")
-    response = answer if isinstance(answer, Mapping) else _response_body(answer)
-    if response is not None:
-        return _mapping_items(answer, response, k)
+    found = find_results(answer)
+    if found is not None:
+        if found.refused:
+            _refuse_answer(answer, found.refused)
+        return list(found.items[:k])
+    if isinstance(answer, (list, tuple)):
+        return list(answer[:k])
+    if isinstance(answer, Mapping):
+        return list(_ids_by_score(answer, k))
+    if callable(getattr(type(answer), "fetchall", None)) and not hasattr(type(answer), "__iter__"):
+        _refuse_answer(answer, "Its rows have not been fetched: return its .fetchall().")
     columns = _columns(answer)
     if columns is not None:
         return _frame_ids(answer, columns, k)
@@ -102,7 +110,8 @@ def draw_items(answer: Any, k: int) -> list[Any]:
     try:
         items = iter(answer)
     except TypeError:
-        _refuse_answer(answer, "It cannot be gone through.")
+        path = where_results_are(answer)
+        _refuse_answer(answer, f"It cannot be gone through.{f' Return {path}.' if path else ''}")
     return _take_first(items, k)
 
 
@@ -142,14 +151,14 @@ def split_batch(answer: Any, size: int, read: Callable[[Any], T]) -> list[T]:
         answer is None
         or isinstance(answer, (str, bytes, bytearray, Mapping, AbstractSet))
         or not isinstance(answer, Iterable)
-        or _response_body(answer) is not None
+        or (not isinstance(answer, (list, tuple)) and find_results(answer) is not None)
         or _columns(answer) is not None
     ):
-        cure = (
-            ": of a mapping by query `[found[query] for query in queries]`"
-            if isinstance(answer, Mapping)
-            else ""
-        )
+        cure = ""
+        if isinstance(answer, Mapping):
+            cure = ": of a mapping by query `[found[query] for query in queries]`"
+            if isinstance(answer.get("ids"), (list, tuple)):
+                cure = ': of Chroma answer["ids"]'
         raise AnswerError(f"came back: {describe(answer)}. {_expected_of_batch(size)}{cure}.")
     return _require_one_each(_take_first(iter(answer), size + 1, read), size)
 
@@ -173,14 +182,6 @@ def _expected_of_batch(size: int) -> str:
     return (
         f"A batched retriever returns a list with one result for each of the queries ({size}), in their order"
     )
-
-
-def _response_body(answer: Any) -> Mapping[Any, Any] | None:
-    """Return the body of a response of Elasticsearch's or OpenSearch's client or DSL; None for any other answer."""
-    body = getattr(answer, "body", None)
-    if not isinstance(body, Mapping) and hasattr(type(answer), "hits") and hasattr(type(answer), "to_dict"):
-        body = answer.to_dict()
-    return body if isinstance(body, Mapping) else None
 
 
 def _columns(answer: Any) -> Any:
@@ -207,40 +208,15 @@ def _frame_ids(answer: Any, columns: Any, k: int) -> list[Any]:
     )
 
 
-def _mapping_items(answer: Any, response: Mapping[Any, Any], k: int) -> list[Any]:
-    """Return the first k items of a mapping: a search response, Haystack's documents, or ids by descending score."""
-    hits = response.get("hits")
-    if isinstance(hits, Mapping) and isinstance(hits.get("hits"), (list, tuple)):
-        if response.get("timed_out"):
-            _refuse_answer(
-                answer, "`timed_out` is true: it is a part of the results. Give the search more time."
-            )
-        shards = response.get("_shards")
-        failed = shards.get("failed") if isinstance(shards, Mapping) else 0
-        if failed:
-            _refuse_answer(
-                answer,
-                f"{printable(str(failed))} {'shard' if failed == 1 else 'shards'} failed: it is a part of the results. Mend the index.",
-            )
-        # Of a search over several clusters; `successful` may count the partial ones.
-        clusters = response.get("_clusters")
-        if isinstance(clusters, Mapping) and any(map(clusters.get, ("skipped", "partial", "failed"))):
-            _refuse_answer(
-                answer,
-                "`_clusters` says that not all of them answered in full: it is a part of the results. Mend the "
-                "connection, or set `skip_unavailable` to false so that the search itself fails.",
-            )
-        return list(hits["hits"][:k])
-    if response is not answer:
-        _refuse_answer(answer, "It is a response without `hits.hits`.")
-    documents = response.get("documents")  # as Haystack's components have it; Chroma has texts there, and ids
-    if isinstance(documents, (list, tuple)) and "ids" not in response:
-        return list(documents[:k])
+def _ids_by_score(answer: Mapping[Any, Any], k: int) -> list[str]:
+    """Return the first k ids of a mapping of id to score, highest score first."""
     scores: list[tuple[str, float]] = []
-    for key, value in response.items():
+    for key, value in answer.items():
         doc, score = as_id(key), _score_of(value)
         if doc is None or score is None:
+            path = where_results_are(answer)
             inside = " Return the list of results that is in it." if _is_container(value) else ""
+            inside = f" Return {path}." if path else inside
             _refuse_answer(
                 answer,
                 f"It is not a mapping of id to score: {describe(key)} leads to {describe(value)}.{inside}",
@@ -391,7 +367,7 @@ def _id_in(rank: int, item: Any, value: Any) -> str:
 def _id_field(item: Any) -> Any:
     """Return an item's key or attribute `id`, else `_id` and so on, else `metadata["_id"]` as LangChain has it.
 
-    A hit of Elasticsearch's or OpenSearch's DSL has `meta.id`; an `id` would be a field of the document.
+    An object of Weaviate has its `uuid` beside its `properties`. A hit of Elasticsearch's or OpenSearch's DSL has `meta.id`; an `id` would be a field of the document.
     """
     meta = getattr(item, "meta", None)
     value = getattr(meta, "id", None) if hasattr(meta, "index") else None
@@ -403,6 +379,8 @@ def _id_field(item: Any) -> Any:
             return value
     metadata = field_of(item, "metadata")
     value = metadata.get("_id") if isinstance(metadata, Mapping) else None
+    if value is None and isinstance(getattr(item, "properties", None), Mapping):
+        value = getattr(item, "uuid", None)
     return _MISSING if value is None else value
 
 

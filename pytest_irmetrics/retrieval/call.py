@@ -38,8 +38,10 @@ class RetrievalError(IRMetricsError):
 
     def __init__(self, problem: str, query_id: str | None = None) -> None:
         super().__init__(problem if query_id is None else f"query {quote(query_id)}: {problem}")
-        self.problem = problem
-        self.query_id = query_id
+        self.problem: str = problem
+        """Why, without the query's id."""
+        self.query_id: str | None = query_id
+        """The query that could not be answered; None where nothing could be asked."""
 
 
 class Call(NamedTuple):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _MOST = 200_000
 """How many titles are kept: those of a golden set of ten thousand queries with other answers each."""
 _LONGEST = 200
-_HOLDERS = ("metadata", "_source", "payload", "meta", "node")
+_HOLDERS = ("metadata", "_source", "payload", "meta", "node", "properties", "entity", "fields")
 """Keys and attributes under which frameworks and engines keep a document's own fields."""
 
 

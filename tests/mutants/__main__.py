@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import argparse
 import ast
+import hashlib
+import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from collections import Counter
+from multiprocessing import get_context
 from pathlib import Path
 
 from cosmic_ray.mutating import mutate_and_test
-from cosmic_ray.work_item import TestOutcome
+from cosmic_ray.work_item import MutationSpec, TestOutcome
 
 from tests.mutants.faults import as_lines, sample
 from tests.mutants.reach import Reach
@@ -28,13 +32,17 @@ from tests.test_structure import ROOMS
 ROOT = Path(__file__).parents[2]
 SURVIVORS = Path(__file__).with_name("survivors.md")
 LISTED = re.compile(r"^- `(?P<file>[^`:]+):\d+` `(?P<old>.*)` → `(?P<new>.*)`: ", re.MULTILINE)
+FAILED = re.compile(
+    r"^(?:FAILED|ERROR) ([^ \[\n]+)", re.MULTILINE
+)  # the last: output of inner runs comes before
 ENOUGH = 95.0
-TESTS_SECONDS = 60.0
+TESTS_SECONDS = 120.0
 """How long the tests of one mutant took without it; what none of them noticed counts as survived."""
 
 
 def synchronize(copy):
     """Make the copy hold the files of the working tree, and leave untouched those that it has."""
+    copy.mkdir(parents=True, exist_ok=True)
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -58,14 +66,26 @@ def files_of(copy, room):
     return sorted(place.rglob("*.py")) or [place.with_suffix(".py")]
 
 
-def tests_of(mutation, room, reach):
-    """The tests that reach the changed statement: its room's first, then the quickest."""
-    line = mutation.start_pos[0]
+def tests_of(mutation, room, reach, first):
+    """The tests that reach the changed statement, in the order in which they are asked, until they take too long.
+
+    Those known to notice it are the first, then those of its room; of these, the quick ones that reach what few others
+    do of this file.
+    """
     by_line = reach.by_line(mutation.module_path)
-    found = set().union(*(by_line[each] for each in statement_lines(mutation.module_path, line)))
+    found = set().union(*(by_line[line] for line in statement_lines(mutation)))
+    own = ("tests/plugin/", "tests/unit/plugin/") if room == "plugin" else f"tests/unit/{room}"
+    rarity = Counter()
+    for line, tests in by_line.items():
+        rarity.update(dict.fromkeys(tests if line else (), 1 / max(len(tests), 1)))
     order = sorted(
         found or by_line[0],  # a line that runs on import is no test's
-        key=lambda test: (f"tests/unit/{room}/" not in test, reach.tests[test]["seconds"], test),
+        key=lambda test: (
+            test not in first,
+            not test.startswith(own),
+            -rarity[test] / (reach.tests[test]["seconds"] + 0.1),
+            test,
+        ),
     )
     seconds = 0.0
     for test in order:
@@ -75,51 +95,113 @@ def tests_of(mutation, room, reach):
         yield test
 
 
-def statement_lines(path, line):
-    """The lines of the innermost statement that holds this one; of a compound one, those of its head."""
+def statement_lines(mutation):
+    """The lines of the innermost statement that is changed; of a compound one, those of its head."""
+    line = mutation.start_pos[0]
     innermost = range(line, line + 1)
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(mutation.module_path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.stmt) and node.lineno <= line <= node.end_lineno:
             body = getattr(node, "body", None)
             innermost = range(node.lineno, body[0].lineno if body else node.end_lineno + 1)
     return innermost
 
 
-def notice(mutation, tests, reach, arguments):
-    """Whether one of the tests fails with the mutation, or does not end."""
+class Outcomes:
+    """What became of the mutants that were tried: kept, so that a run that was stopped goes on where it was."""
+
+    def __init__(self, path):
+        self._path = path
+        self._told = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+    def find(self, name, digest):
+        """The killer of a mutant, "" where it survived; None where code or tests have changed since, or it is new."""
+        told = self._told.get(name, {})
+        return told.get("killer") if told.get("digest") == digest else None
+
+    def killers(self, name):
+        """The test that noticed the same fault before the code or the tests changed."""
+        return {self._told.get(name, {}).get("killer", "")}
+
+    def add(self, name, digest, killer):
+        self._told[name] = {"digest": digest, "killer": killer}
+        written = self._path.with_suffix(".new")
+        written.write_text(json.dumps(self._told, indent=0), encoding="utf-8")
+        written.replace(self._path)
+
+
+class Mutant:
+    """One fault of a room's sample, and the tests that should notice it."""
+
+    def __init__(self, mutation, copy, room, reach, outcomes):
+        self.mutation, self.room = mutation, room
+        file = mutation.module_path.relative_to(copy / "pytest_irmetrics").as_posix()
+        self.lines = (file, *as_lines(mutation))
+        self.shown = f"`{file}:{mutation.start_pos[0]}` `{self.lines[1]}` → `{self.lines[2]}`"
+        self.name = f"{file} {self.lines[1]} → {self.lines[2]}"
+        self.tests = list(tests_of(mutation, room, reach, outcomes.killers(self.name)))
+        self.seconds = sum(reach.tests[test]["seconds"] for test in self.tests)
+        files = sorted({test.partition("::")[0] for test in self.tests})
+        code = mutation.module_path.read_text(encoding="utf-8")
+        known = [code, str(mutation.start_pos), *(reach.hashes[file] for file in files)]
+        self.digest = hashlib.sha256("\n".join(known).encode()).hexdigest()
+
+
+def start_worker(copies):
+    """Give this process a copy of its own, whose code is run before that of the working tree, which is installed."""
+    copy = copies.get()
+    os.chdir(copy)
+    os.environ["PYTHONPATH"] = str(copy)
+
+
+def notice(task):
+    """Return the test that fails with a mutation, "" if none does; a mutant that does not end is noticed, too."""
+    number, mutation, tests, seconds = task
+    if not tests:
+        return number, ""
+    arguments = Path.cwd().parent / f"{Path.cwd().name}.txt"
     arguments.write_text("\n".join(tests), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"@{arguments}"]
-    usual = sum(reach.tests[test]["seconds"] for test in tests)
-    result = mutate_and_test([mutation], shlex.join(command), timeout=60 + 5 * usual)
-    if result.test_outcome not in {TestOutcome.KILLED, TestOutcome.SURVIVED}:
-        raise SystemExit(result.output)
-    return result.test_outcome == TestOutcome.KILLED, result.output or ""
+    here = placed(mutation, Path.cwd() / mutation.module_path)
+    result = mutate_and_test([here], shlex.join(command), timeout=60 + 5 * seconds)
+    if result.test_outcome == TestOutcome.SURVIVED:
+        return number, ""
+    output = result.output or ""
+    if result.test_outcome != TestOutcome.KILLED or "ERROR: not found" in output:
+        raise RuntimeError(output)
+    failed = FAILED.findall(output)
+    return number, failed[-1] if failed else output.strip().rpartition("\n")[2] or "pytest did not start"
 
 
-def try_room(room, options, copy, reach, listed):
-    """Counts of what became of the room's sample: killed, survived, equivalent."""
-    mutations, total = sample(files_of(copy, room), options.sample, f"{options.seed} {room}")
-    counts = {"faults": total, "sampled": len(mutations), "killed": 0, "survived": 0, "equivalent": 0}
-    for mutation in mutations:
-        file = mutation.module_path.relative_to(copy / "pytest_irmetrics").as_posix()
-        old, new = as_lines(mutation)
-        tests = list(tests_of(mutation, room, reach))
-        became, output = "survived", ""
-        if (file, old, new) in listed:
-            became = "equivalent"
-        elif tests:
-            killed, output = notice(mutation, tests, reach, copy.parent / "tests.txt")
-            became = "killed" if killed else "survived"
-        counts[became] += 1
-        print(
-            f"{became:10}  `{file}:{mutation.start_pos[0]}` `{old}` → `{new}`: {len(tests)} tests", flush=True
-        )
-        if options.verbose and became == "killed":
-            print(
-                *[line for line in output.splitlines() if line.startswith(("FAILED", "ERROR", "timeout"))],
-                sep="\n",
-            )
-    return counts
+def placed(mutation, path):
+    """The same mutation of another copy's file."""
+    return MutationSpec(
+        path, mutation.operator_name, mutation.occurrence, mutation.start_pos, mutation.end_pos
+    )
+
+
+def try_all(mutants, options, folder, outcomes):
+    """Yield each mutant that is to be tried with the test that noticed it, or "", as they become known."""
+    waiting = []
+    for number, mutant in enumerate(mutants):
+        killer = outcomes.find(mutant.name, mutant.digest)
+        if killer is None or options.again:
+            path = mutant.mutation.module_path.relative_to(folder / "copy")
+            waiting.append((number, placed(mutant.mutation, path), mutant.tests, mutant.seconds))
+        else:
+            yield mutant, killer
+    if not waiting:
+        return
+    context = get_context("fork")
+    copies = context.SimpleQueue()
+    for number in range(options.jobs):
+        copy = folder / f"copy-{number}"
+        synchronize(copy)
+        copies.put(copy)
+    with context.Pool(options.jobs, start_worker, (copies,)) as pool:
+        for number, killer in pool.imap_unordered(notice, waiting):
+            mutant = mutants[number]
+            outcomes.add(mutant.name, mutant.digest, killer)
+            yield mutant, killer
 
 
 def main():
@@ -127,30 +209,70 @@ def main():
     parser.add_argument("rooms", nargs="*", help="default: all", metavar="ROOM")
     parser.add_argument("--sample", type=int, default=30, help="how many faults per room (default: 30)")
     parser.add_argument("--seed", type=int, default=1, help="which ones (default: 1)")
-    parser.add_argument("--folder", type=Path, required=True, help="where the copy of the project is kept")
+    parser.add_argument(
+        "--folder", type=Path, required=True, help="where copies and what was found out are kept"
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="how many at a time (default: 2)")
     parser.add_argument(
         "--tests", action="append", help="a folder or file of tests (default: tests/unit and tests/plugin)"
     )
-    parser.add_argument("--verbose", action="store_true", help="name the tests that failed")
+    parser.add_argument("--again", action="store_true", help="try also those whose outcome is known")
+    parser.add_argument("--list", action="store_true", help="only show the sample")
+    parser.add_argument("--verbose", action="store_true", help="name the test that failed")
     options = parser.parse_args()
     rooms = options.rooms or ROOMS
     if unknown := set(rooms) - set(ROOMS):
         parser.error(f"no such room: {', '.join(sorted(unknown))}; there are {', '.join(ROOMS)}")
     folder = options.folder.resolve()
     copy = folder / "copy"
-    copy.mkdir(parents=True, exist_ok=True)
     synchronize(copy)
-    os.chdir(copy)
-    os.environ["PYTHONPATH"] = str(copy)  # before the working tree, which is installed
+    drawn = {room: sample(files_of(copy, room), options.sample, f"{options.seed} {room}") for room in rooms}
+    if options.list:
+        for mutations, _ in drawn.values():
+            for mutation in mutations:
+                print(
+                    mutation.module_path.relative_to(copy),
+                    mutation.start_pos[0],
+                    *as_lines(mutation),
+                    sep="\n    ",
+                )
+        return False
+    os.environ["PYTHONPATH"] = str(copy)
     reach = Reach(copy, folder)
-    reach.measure(
-        [path for room in rooms for path in files_of(copy, room)],
-        options.tests or ["tests/unit", "tests/plugin"],
-    )
+    reach.measure(options.tests or ["tests/unit", "tests/plugin"])
     listed = {
         match.group("file", "old", "new") for match in LISTED.finditer(SURVIVORS.read_text(encoding="utf-8"))
     }
-    table = {room: try_room(room, options, copy, reach, listed) for room in rooms}
+    outcomes = Outcomes(folder / "tried.json")
+    table = {
+        room: {"faults": total, "sampled": len(mutations), "killed": 0, "survived": 0, "equivalent": 0}
+        for room, (mutations, total) in drawn.items()
+    }
+    mutants = []
+    for room, (mutations, _) in drawn.items():
+        for mutation in mutations:
+            mutant = Mutant(mutation, copy, room, reach, outcomes)
+            if mutant.lines in listed:
+                table[room]["equivalent"] += 1
+            else:
+                mutants.append(mutant)
+    survived = []
+    for done, (mutant, killer) in enumerate(try_all(mutants, options, folder, outcomes), 1):
+        became = "killed" if killer else "survived"
+        table[mutant.room][became] += 1
+        survived += [] if killer else [mutant]
+        print(
+            f"{done:>4} of {len(mutants)}  {became:8}  {mutant.shown}: {len(mutant.tests)} tests", flush=True
+        )
+        if options.verbose and killer:
+            print(f"    {killer}")
+    if survived:
+        print("\nSurvived:", *(f"- {mutant.shown}: " for mutant in survived), sep="\n")
+    return show(table)
+
+
+def show(table):
+    """Print the counts of each room; whether one has too few killed."""
     print(
         "",
         *(f"{head:>12}" for head in ("room", "faults", "sampled", "killed", "survived", "equivalent", "%")),

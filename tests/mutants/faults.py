@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import difflib
+import hashlib
 import random
+from collections import Counter
 
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
@@ -153,7 +155,7 @@ def left_out(tree):
         elif isinstance(node, ast.Call) and ast.unparse(node.func) == "cast":
             yield node.args[0]
         elif (isinstance(node, ast.Call) and ast.unparse(node.func) == "TypeVar") or (
-            isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal"
+            isinstance(node, ast.Subscript) and ast.unparse(node.value) in {"Literal", "pytest.StashKey"}
         ):
             yield node
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"cut", "listed", "quote"}:
@@ -189,18 +191,27 @@ def faults(path):
 
 
 def sample(paths, size, seed):
-    """As many mutations as asked for, each kind in turn, in an order that the seed gives; and how many there are."""
-    chance = random.Random(seed)
-    by_kind = {kind: [] for kind in chance.sample(list(KINDS), len(KINDS))}
+    """As many mutations as asked for, each kind in turn, in an order that the seed gives; and how many there are.
+
+    What is drawn depends on the lines that are changed, and not on what else the files hold: where code changes, the
+    sample of the rest stays.
+    """
+    by_kind = {kind: [] for kind in random.Random(seed).sample(list(KINDS), len(KINDS))}
     for path in paths:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        equal = Counter()
         for kind, mutation in faults(path):
-            by_kind[kind].append(mutation)
+            line, column = mutation.start_pos
+            place = (path.name, lines[line - 1], column, mutation.operator_name)
+            equal[place] += 1
+            key = hashlib.sha256(repr((seed, place, equal[place])).encode()).digest()
+            by_kind[kind].append((key, mutation))
     total = sum(map(len, by_kind.values()))
     for mutations in by_kind.values():
-        chance.shuffle(mutations)
+        mutations.sort(key=lambda keyed: keyed[0], reverse=True)
     drawn = []
     while len(drawn) < min(size, total):
-        drawn += [mutations.pop() for mutations in by_kind.values() if mutations]
+        drawn += [mutations.pop()[1] for mutations in by_kind.values() if mutations]
     return drawn[:size], total
 
 

@@ -7,6 +7,7 @@ import os
 import pytest
 
 from pytest_irmetrics import cli
+from tests.plugin.conftest import printed
 
 
 @pytest.mark.parametrize("how", ["delete", "drop from the glob"])
@@ -199,3 +200,26 @@ def test_a_run_that_was_interrupted_says_nothing_of_tests_that_it_did_not_come_t
     result = stored.run_apart(*([how] if how != "the setting" else []))
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert "used irmetrics" not in result.stdout.str()
+
+
+def test_what_a_killed_run_left_behind_is_removed_by_an_update_that_changes_nothing(stored):
+    left = stored.baseline.with_name(".ir-writing-0123456789abcdef.tmp")
+    left.write_text("half a baseline")
+    stored.run("--ir-baseline-update").stdout.fnmatch_lines(["baseline *: unchanged"])
+    assert not left.exists()
+
+
+def test_a_baseline_that_cannot_be_read_is_named_from_where_pytest_was_called(stored, monkeypatch):
+    stored.baseline.write_text("{")
+    monkeypatch.chdir(stored.path.parent)
+    result = stored.run(stored.path.name, "--rootdir", str(stored.path), "--ir-baseline")
+    where = f"{stored.path.name}/ir_baselines/test_search/test_search_quality[faq].json:1:"
+    assert any(line.startswith(where) for line in result.outlines), result.outlines
+
+
+def test_commands_name_the_file_of_settings_that_was_given(stored):
+    stored.write("search.ini", "[pytest]\nir_metrics = mrr\n")
+    stored.answers({})
+    told = printed(stored.run("-c", "search.ini", "--ir-baseline"))
+    assert "-c search.ini" in told
+    assert "-c " not in printed(stored.run("--ir-baseline"))

@@ -136,6 +136,30 @@ def test_a_check_in_a_teardown_is_stored_and_told_like_any(project):
     result.stdout.fnmatch_lines(["golden/faq.yaml: FAILS, *"])
 
 
+def test_a_check_in_a_teardown_is_told_where_the_test_itself_failed(project):
+    project.write(
+        "test_search.py",
+        """
+    import pytest
+
+    @pytest.fixture
+    def gate(irmetrics):
+        yield irmetrics
+        irmetrics.check()
+
+    @pytest.mark.ir_golden("golden/*.yaml")
+    @pytest.mark.ir_threshold("mrr", 0.99)
+    def test_search_quality(gate):
+        gate.evaluate()
+        assert not gate
+    """,
+    )
+    result = project.run()
+    result.assert_outcomes(failed=1, errors=1)
+    result.stdout.fnmatch_lines(["golden/faq.yaml: FAILS, *"])
+    result.stdout.fnmatch_lines(["*mrr *below*0.99*"])
+
+
 SUBTESTS = """
     import pytest
 

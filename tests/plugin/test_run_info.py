@@ -75,6 +75,11 @@ def test_a_damaged_repository_has_no_commit(tmp_path, text):
     assert run_info._commit(tmp_path) == ""
 
 
+def test_a_worktree_of_a_folder_that_no_system_names_has_no_commit(tmp_path):
+    (tmp_path / ".git").write_text("gitdir: a\0b", encoding="utf-8")
+    assert run_info._commit(tmp_path) == ""
+
+
 def test_the_json_report_has_time_commit_and_versions(project):
     project.write(
         "conftest.py", "import time\n\ntime.sleep(0.2)\n" + (project.path / "conftest.py").read_text()

@@ -48,6 +48,13 @@ def test_the_marks_of_a_test_its_class_and_its_module_are_compared(edits):
     ]
 
 
+def test_marks_of_a_module_that_has_them_under_two_names_are_compared(edits):
+    then = THEN.replace(b"pytestmark =", b"MARKS = pytestmark =")
+    assert edits(then.replace(b"0.3", b"0.1"), then) == [
+        ("ir_threshold('map', 0.3)", "ir_threshold('map', 0.1)")
+    ]
+
+
 def test_those_of_another_test_are_not(edits):
     assert edits(THEN.replace(b'"recall@10", 0.9', b'"recall@10", 0.1')) == []
 

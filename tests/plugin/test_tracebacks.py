@@ -1,4 +1,4 @@
-"""An error of the Python interface is shown at the user's own line, without a frame of this package."""
+"""An error is shown at the user's own line, without a frame of this package, in Python's interface and in the plugin."""
 
 from __future__ import annotations
 
@@ -52,3 +52,55 @@ def test_the_last_line_of_a_traceback_is_the_users(pytester, monkeypatch, use):
     places = [line for line in result.outlines if re.match(r"\S+\.py:\d+: ", line)]
     assert len(places) == 1, places
     assert places[0].startswith("test_the_last_line_of_a_traceback_is_the_users.py:7: ")
+
+
+FAILURES = {
+    "a gate": "irmetrics.check()",
+    "a retriever that raises": "irmetrics.evaluate(retriever=lambda query, k: 1 / 0)",
+    "a golden set that is not there": "irmetrics.check(golden='gone.yaml')",
+    "a run that is not there": "irmetrics.check(against='gone.json')",
+    "the golden set": "irmetrics.golden",
+}
+
+
+@pytest.mark.parametrize("body", FAILURES.values(), ids=FAILURES)
+def test_a_failure_of_the_fixture_is_placed_at_the_line_that_uses_it(project, body):
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.99)'], body)
+    if body == "irmetrics.golden":
+        project.write("golden/faq.yaml", "queries: 3")
+    assert places(project) == [f"{project.path / 'test_search.py'}:6"]
+
+
+def test_a_failure_of_acheck_is_placed_at_the_line_that_awaits_it(project):
+    project.make_async()
+    project.answers({})
+    assert places(project) == [f"{project.path / 'test_search.py'}:7"]
+
+
+@pytest.mark.parametrize("body", ["pass", "try: irmetrics.check()\n    except BaseException: pass"])
+def test_a_failure_that_no_line_raised_is_placed_at_the_test(project, body):
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.99)'], body)
+    assert places(project) == [f"{project.path / 'test_search.py'}:3"]
+
+
+@pytest.mark.parametrize(
+    "marks", [["ir_threshold('mrr', 0.5)"], ["ir_threshold('mrr', 2)", "ir_golden('golden/*')"]]
+)
+def test_a_wrong_mark_is_told_without_a_word_on_frames(project, marks):
+    project.test(marks, "pass")
+    if len(marks) == 1:
+        project.write(
+            "test_search.py", "import pytest\n@pytest.mark.ir_threshold('mrr', 0.5)\ndef test(): pass\n"
+        )
+    places(project)
+
+
+def places(project):
+    """Return where ``--tb=line`` says that tests failed; no run may say that frames are hidden."""
+    found = []
+    for option in ("--tb=short", "--tb=line"):
+        result = project.run(option)
+        result.assert_outcomes(failed=1)
+        assert "hidden" not in result.stdout.str()
+        found = [match[1] for line in result.outlines if (match := re.match(r"(\S+\.py:\d+): ", line))]
+    return found

@@ -258,7 +258,7 @@ def test_the_page_says_how_many_queries_it_does_not_name(project):
     project.answers({})
     project.run("-v", "--ir-baseline", "--ir-report=r.html", "--ir-report=r.json")
     page = (project.path / "r.html").read_text()
-    assert "</a> and 19 more.</p>" in page
+    assert "</a> and 21 more.</span>" in page
     (test,) = json.loads((project.path / "r.json").read_text())["tests"]
     assert [(len(gate["queries"]), gate["more"]) for gate in test["gates"] if gate["state"] == "failed"] == [
         (20, 4)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.reports import SessionReport, html_queries
+from pytest_irmetrics.reports import SessionReport, html, html_queries
 from pytest_irmetrics.reports.html import render
 from pytest_irmetrics.reports.html_page import read_resource
 from pytest_irmetrics.reports.session_report import RunInfo
@@ -47,11 +47,13 @@ ATTRIBUTES = {
     "data-before",
     "data-explains",
     "data-label",
+    "data-name",
     "data-now",
     "data-place",
     "data-set",
     "data-sort",
     "data-value",
+    "datetime",
     "dir",
     "height",
     "hidden",
@@ -137,12 +139,15 @@ def test_a_page_shows_what_fails_and_by_how_much():
         "Set in the setting ir_max_drop.",
         "mrr ✗ FAILS −0.5000 0.5000 1.0000 drop ≤ 0.01 1",
         "ndcg@10 ✓ passes 0.0000 0.9000 0.9000 drop ≤ 0.01 1",
+        "Worst: refund .",
+        "golden sets failing 1 of 2 queries worse 1 queries better 0 queries 2",
         "No query got the 10 results",
-        "To look closer at a query: pytest",
+        "pytest 'tests/test_search.py::test_quality[faq]' --ir-baseline --ir-query refund",
+        "pytest-irmetrics history 'tests/test_search.py::test_quality[faq]' --html history.html",
         "worse refund what of refund golden/faq.yaml now 0.5000 , moved by −0.5000",
-        "1 ● d1 grade 3 now 2 ◌ d2 unjudged was 2",
-        "2 ◌ d2 unjudged now 1 ● d1 grade 3 was 1",
-        "Relevant and not among the results: ● d3 grade 1",
+        "1 d1 grade 3 now 2 d2 unjudged was 2",
+        "2 d2 unjudged now 1 d1 grade 3 was 1",
+        "Relevant and not among the results: d3 grade 1",
         "the key `relevent` is unknown. golden/new.yaml:9:1: and this too.",
     ):
         assert told in text
@@ -331,10 +336,87 @@ def test_the_page_says_when_and_on_what_it_was_made():
         "2026-03-01T09:30:00+01:00", 75.2, "0123456789abcdef", {"python": "3.13.1", "pytest": "9.0.1"}
     )
     text = Page(render(SessionReport([failing()], 1, info=info))).text
+    assert "commit 0123456789ab · 2026-03-01 09:30 +01:00 · took 1 min 15 s · 1 query, worst first" in text
+    assert text.endswith("python 3.13.1 · pytest 9.0.1")
+
+
+def test_the_verdict_and_what_broke_come_first():
+    text = Page(render(SessionReport([sliced()], 1))).text
+    top = text[: text.index("golden/faq.yaml")]
+    for told in (
+        "1 of 1 golden set fails",
+        "mrr fell by 0.5000",
+        "Most of it is in billing.",
+        "gates failing 1 of 2",
+    ):
+        assert told in top
+
+
+def test_rows_that_fail_come_first_and_those_without_a_limit_last():
+    rows = [row("map", verdict="", gate=""), row("mrr", 0.9, 0.9, "passes"), row("ndcg@10")]
+    page = Page(render(SessionReport([failing(rows=rows)], 1)))
+    table = page.text[page.text.index("queries ndcg@10") : page.text.index("What fails")]
+    assert re.findall(r"(?:mrr|map|ndcg@10) (?:✓ passes |✗ FAILS )?[−0]", table) == [
+        "ndcg@10 ✗ FAILS −",
+        "mrr ✓ passes 0",
+        "map −",
+    ]
+
+
+def test_the_index_has_each_golden_set_with_its_leading_metric_and_why_it_fails():
+    second = failing("z.py::test[z]", golden_set="z.yaml", gates=[gate(text="mrr fell a lot.")])
+    text = Page(render(SessionReport([failing(), second, passing()], 1))).text
+    index = text[text.index("All 3 golden sets") :]
+    for told in (
+        "✗ FAILS z.yaml mrr fell a lot. mrr 0.5000 −0.5000 1 0 1",
+        "✓ passes golden/help.yaml mrr 1.0000 0 0 1",
+    ):
+        assert told in index
+
+
+def test_of_many_golden_sets_the_first_that_fail_are_open():
+    many = [failing(f"t.py::test[{n}]", golden_set=f"{n}.yaml") for n in range(5)]
+    page = Page(render(SessionReport(many, 1)))
+    opened = ["open" in a for tag, a, around in page.elements if tag == "details" and around[-1] == "section"]
+    assert opened == [True, True, True, False, False]
+
+
+def test_of_many_bars_those_of_the_first_golden_sets_are_links(monkeypatch):
+    monkeypatch.setattr(html, "_LINKED_BARS", 1)
+    page = Page(render(SessionReport([failing(), failing("t.py::test[z]", golden_set="z.yaml")], 1)))
+    assert [link["aria-label"] for link in page.all("a") if "aria-label" in link] == ["refund: −0.5000"]
+    assert [path["d"] for path in page.all("path") if path.get("class") == "bar bad"] == [
+        "M0 2h26.2v116h-26.2z"
+    ]
+
+
+def test_variants_are_drawn_side_by_side():
+    two = [
+        passing(
+            f"t.py::test[{name}]",
+            golden_set="faq.yaml",
+            rows=[row("mrr", mean, None), row("latency_p95", 9.5, None)],
+        )
+        for name, mean in (("bm25", 0.51), ("dense", 0.62))
+    ]
+    page = Page(render(SessionReport(two)))
     assert (
-        "2026-03-01 09:30:00+01:00 · took 1 min 15 s · commit 0123456789ab · python 3.13.1 · pytest 9.0.1"
-        in text
+        "Side by side: faq.yaml, t.py::test bm25 dense metric 0.50 0.70 bm25 dense mrr bm25 0.5100 dense 0.6200"
+        in page.text
     )
+    labels = [image["aria-label"] for image in page.all("svg") if "aria-label" in image]
+    assert "mrr: bm25 0.5100, dense 0.6200" in labels
+    assert not any(label.startswith("latency_p95: ") for label in labels)
+
+
+def test_rankings_have_so_many_documents_together_and_the_rest_so_many_characters(monkeypatch):
+    monkeypatch.setattr(html_queries, "_RANKINGS", 132 * 8)
+    monkeypatch.setattr(html_queries, "_ROWS", 1)
+    monkeypatch.setattr(html_queries, "_REST", 40)
+    text = Page(render(SessionReport([failing(queries=[query(f"q{n}") for n in range(6)])], 1))).text
+    assert "2 of 6 are shown with their rankings" in text
+    assert "the others by their scores, 1 of them not at all, so that this page stays below 5 MB" in text
+    assert "2 more queries, one a line 0.5000 −0.5000 q3 0.5000 −0.5000 q4" in text
 
 
 def test_known_failures_have_no_bar():

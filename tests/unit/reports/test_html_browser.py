@@ -180,8 +180,8 @@ def test_the_worst_is_first_and_each_can_be_opened(page):
     browser.do("document.querySelectorAll('summary.line')[1].click()")
     assert browser.do(shown) == [True, True, False, False]
     assert browser.do("return document.querySelector('.ranking tbody tr').innerText").split() == [
-        *("1", "●d1", "grade", "3", "now", "2"),
-        *("◌rare", "unjudged", "new"),
+        *("1", "d1", "grade", "3", "now", "2"),
+        *("rare", "unjudged", "new"),
     ]
 
 
@@ -236,7 +236,7 @@ def test_a_link_to_a_query_opens_it(page):
     browser = page([some()], fragment="#q-fell")
     assert browser.do("return document.querySelector('#q-fell details').open") is True
     choose(browser, "words", "nothing that is there")
-    browser.do("document.querySelector('.told a').click()")
+    browser.do("document.querySelector('.gates a').click()")
     browser.ask("POST", "/execute/async", {"script": "setTimeout(arguments[0], 50)", "args": []})
     assert browser.do("return document.querySelector('#q-explains details').open") is True
     assert ids(browser) == ["explains"]

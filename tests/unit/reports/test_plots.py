@@ -147,3 +147,32 @@ def test_a_curve_has_a_point_for_each_cutoff():
     assert (plot.last_now, plot.last_baseline) == ("1.0000", "0.9000")
     alone = plots.curve_plot(Curve("recall", [0.0, 0.0], []))
     assert alone.baseline == ""
+
+
+def test_variants_share_an_axis_between_tenths():
+    axis = plots.variant_axis([0.51, 0.68, None, 12.5])
+    assert (axis.low, axis.high) == (0.5, 0.7)
+    for same in (0.0, 0.5, 1.0):
+        alone = plots.variant_axis([same])
+        assert alone.shows(same)
+        assert alone.low < alone.high
+    assert plots.variant_axis([12.5, None]) is None
+
+
+def test_each_variant_has_a_dot_of_its_own_shape():
+    axis = plots.variant_axis([0.5, 0.7])
+    dots = plots.variant_dots(axis, ["a", "b", "c"], [0.5, None, 0.7], [False, False, True])
+    assert [(dot.shape, dot.title, dot.best) for dot in dots.dots] == [
+        ("circle", "a 0.5000", False),
+        ("triangle", "c 0.7000", True),
+    ]
+    assert (dots.low, dots.high) == (axis.at(0.5), axis.at(0.7))
+    assert plots.variant_dots(axis, ["a", "b"], [0.5, 12.5], [False, True]) is None
+    assert plots.variant_dots(axis, ["a"], [None], [False]) is None
+
+
+def test_bars_have_their_values_at_the_ends_and_an_outline():
+    bars = plots.change_bars([("q-a", "a", 0.25), ("q-c", "c", -0.5)])
+    assert (bars.top, bars.bottom) == ("+0.25", "−0.50")
+    assert bars.outline(worse=True).count("M") == bars.outline(worse=False).count("M") == 1
+    assert (plots.score_bars([("q", "a", 0.5)]).top, plots.change_bars([("q", "a", -0.5)]).top) == ("1", "")

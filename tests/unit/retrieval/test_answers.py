@@ -185,11 +185,10 @@ class TestAnswers:
             ({"a": True}, "str 'a' leads to bool True"),
             ({None: 1.0}, "None leads to float 1.0"),
             ({"a": float("nan")}, "The score of str 'a' is NaN."),
-            (
-                {"ids": [["a"]], "distances": [[0.1]]},
-                "str 'ids' leads to list [['a']]. Return the list of results that is in it.",
-            ),
-            ({"response": {"docs": []}}, "Return the list of results that is in it."),
+            ({"ids": ["a"]}, "str 'ids' leads to list ['a']. Return the list of results that is in it."),
+            ({"data": {"docs": [{"id": "a"}]}}, 'Return answer["data"]["docs"].'),
+            ({"groups": [{"name": "a"}]}, "Return the list of results that is in it."),
+            (Document(docs=[Document(id="a")]), "It cannot be gone through. Return answer.docs."),
             (iter([("points", [Document(id="a")])]), "That is a field and what it holds"),
             ([(0.28, object())], "That looks like (score, id): put the id first."),
             ({"a": 1, "b": 2}.items(), "Its score is above that of the result before it"),
@@ -210,7 +209,6 @@ class TestAnswers:
             (hits("a", _clusters={"total": 2, "successful": 1, "failed": 1}), "it is a part of the results."),
             (Dsl(hits("a", timed_out=True)), "`timed_out` is true"),
             (Dsl(hits("a", _shards={"failed": 1})), "1 shard failed: it is a part"),
-            ({"ids": [["a"]], "documents": [["text"]]}, "It is not a mapping of id to score"),
             (
                 type("Search", (), {"execute": len, "to_dict": len, "__iter__": iter})(),
                 "return its .execute()",

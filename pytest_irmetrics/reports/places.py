@@ -1,0 +1,96 @@
+"""Places in golden sets as a CI system wants them: the file's path in the repository, and a line."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_irmetrics.base.paths import nearest_repository, relative_path
+from pytest_irmetrics.reports.query_details import explaining_queries, failed_gates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
+    from pytest_irmetrics.reports.session_report import SessionReport
+
+_PLACE = re.compile(r"(?P<file>.+?)(?::(?P<line>\d+))?(?::(?P<column>\d+))?")
+_PROBLEM = re.compile(r"(?P<place>\S.*?:\d+:\d+): (?P<text>.+)")
+
+
+class Place(NamedTuple):
+    """A place in a file of the repository."""
+
+    file: str
+    """The path from the repository's root, with ``/`` on every system."""
+    line: int | None = None
+    column: int | None = None
+
+
+class Failure(NamedTuple):
+    """A test that fails, and the place in its golden set that shows why."""
+
+    nodeid: str
+    place: Place
+    item: ItemReport | None
+    """None where nothing was measured."""
+    query: QueryReport | None
+    """The query that broke most; None where the failure is about none."""
+    text: str
+    """What is wrong with it where nothing was measured; else empty."""
+
+
+def failures(session: SessionReport) -> list[Failure]:
+    """Return the failed tests, those first that measured nothing, then those whose means fell furthest."""
+    measured = [item for item in session.measured_failures_first if session.fails(item)]
+    measured.sort(key=lambda item: (item.outcome != "error", _largest_fall(item)))
+    return [*_unmeasured(session), *(_failure(item, session) for item in measured)]
+
+
+def _unmeasured(session: SessionReport) -> Iterator[Failure]:
+    """Yield the tests that measured nothing: each problem of a golden set that cannot be read, or what else there is to say."""
+    items = {item.nodeid: item for item in session.items}
+    for nodeid, text in session.unmeasured.items():
+        problems = [found for line in text.splitlines() if (found := _PROBLEM.fullmatch(line.strip()))]
+        if problems:
+            for problem in problems:
+                yield Failure(nodeid, place_of(problem["place"], session), None, None, problem["text"])
+        elif nodeid in items:
+            yield Failure(nodeid, place_of(items[nodeid].golden_set, session), None, None, text)
+
+
+def _largest_fall(item: ItemReport) -> float:
+    return min((row.delta or 0.0 for row in item.rows if row.verdict == "FAILS"), default=0.0)
+
+
+def _failure(item: ItemReport, session: SessionReport) -> Failure:
+    """Return the failure of a test that measured: at its worst query, else at the threshold in the golden set, else its file."""
+    queries = {query.query_id: query for query in item.queries}
+    broken = next((query for query in item.queries if query.error is not None), None)
+    worst = broken or next(map(queries.get, explaining_queries(item.gates, queries)), None)
+    where = item.golden_set if worst is None else worst.where
+    if worst is None:
+        set_in = (gate.origin for gate in failed_gates(item))
+        where = next((origin for origin in set_in if origin.startswith(f"{item.golden_set}:")), where)
+    return Failure(item.nodeid, place_of(where, session), item, worst, "")
+
+
+def place_of(where: str, session: SessionReport) -> Place:
+    """Return the place that messages name as ``file:line:column``, ``file:line`` or ``file``."""
+    found = _PLACE.fullmatch(where)
+    if found is None:
+        return Place(where)
+    line, column = (None if text is None else int(text) for text in found.group("line", "column"))
+    return Place(_in_repository(found["file"], session), line, column)
+
+
+def _in_repository(shown: str, session: SessionReport) -> str:
+    """Return the path from the repository's root of a file that messages name relative to where pytest was called."""
+    if os.path.isabs(shown):  # noqa: PTH117 - text, that may be of another system
+        top = nearest_repository(Path(shown).parent)
+        return shown if top is None else relative_path(shown, top)
+    folder = "" if session.info is None else session.info.folder
+    return posixpath.normpath(posixpath.join(folder, shown.replace(os.sep, "/")))

@@ -1,0 +1,131 @@
+"""The pages of docs/ as a site: each is in the navigation, links lead somewhere, and no block of code is run by nothing."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from tests.pages import DOCS, ROOT, blocks
+from tests.unit.test_docs_pages import ENDPOINT, NARROW, PAGES
+
+SITE = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+PROJECT_PAGES = ["README.md", "CONTRIBUTING.md", "example_project/README.md"]
+FENCED = re.compile(r"^(```+).*?^\1$|`[^`\n]+`|<!--.*?-->", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<!!)\[[^\]\[]*(?:\[[^\]]*\][^\]\[]*)*\]\(([^)\s]+)\)")
+
+CODE = {"console", "python", "yaml", "toml", "ini", "sh"}
+FOLDERS = {"engines": "integration/engines/pages.py", "reference": "plugin/test_reference_pages.py"}
+"""Which test runs the blocks of a folder's pages, where it does not name them one by one."""
+
+
+@cache
+def sources_of_tests():
+    return "".join(
+        path.read_text(encoding="utf-8")
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if path != Path(__file__)
+    )
+
+
+@cache
+def page(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def links(name):
+    return LINK.findall(FENCED.sub("", page(name)))
+
+
+@cache
+def anchors(name):
+    """The anchors of a page's headings, as Python-Markdown makes them."""
+    found = []
+    for title in re.findall(
+        r"^#+ (.+)$", re.sub(r"^(```+).*?^\1$", "", page(name), flags=re.MULTILINE | re.DOTALL), re.MULTILINE
+    ):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).replace("`", "")
+        text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+        anchor = re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", text).strip().lower())
+        found.append(anchor if anchor not in found else f"{anchor}_{found.count(anchor)}")
+    return found
+
+
+def navigated(nav):
+    """The pages of a navigation, in its order."""
+    for entry in nav:
+        target = next(iter(entry.values())) if isinstance(entry, dict) else entry
+        if isinstance(target, list):
+            yield from navigated(target)
+        else:
+            yield target
+
+
+def test_each_page_is_in_the_navigation_once():
+    nav = re.search(r"^nav:\n(?:[ -].*\n|\n)*", page("mkdocs.yml"), re.MULTILINE)[0]
+    assert sorted(navigated(yaml.safe_load(nav)["nav"])) == SITE
+
+
+NAMES = [f"docs/{name}" for name in SITE] + PROJECT_PAGES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_between_pages_lead_to_a_page_and_a_heading(name):
+    for link in links(name):
+        if urlsplit(link).scheme:
+            continue
+        target, _, anchor = link.partition("#")
+        path = ((ROOT / name).parent / target).resolve() if target else ROOT / name
+        assert path.exists(), f"{name}: {link} leads to no file"
+        assert not name.startswith("docs/") or path.is_relative_to(DOCS), f"{name}: {link} leaves the site"
+        if anchor:
+            assert anchor in anchors(path.relative_to(ROOT).as_posix()), f"{name}: {link} leads to no heading"
+
+
+def test_links_to_other_sites_are_well_formed_and_spelt_one_way():
+    spelt = {}
+    for name in NAMES:
+        for link in filter(lambda link: urlsplit(link).scheme, links(name)):
+            parts = urlsplit(link)
+            assert parts.scheme == "https", f"{name}: {link}"
+            assert re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", parts.netloc), f"{name}: {link}"
+            assert "utm_" not in parts.query, f"{name}: {link}"
+            spelt.setdefault(link.rstrip("/").lower(), set()).add(link)
+    assert all(len(links) == 1 for links in spelt.values()), spelt
+
+
+def test_every_page_is_two_clicks_from_the_home_page():
+    reached = {"docs/index.md"}
+    for _ in range(2):
+        for name in sorted(reached):
+            for link in links(name):
+                target = link.partition("#")[0]
+                if target.endswith(".md") and not urlsplit(link).scheme:
+                    reached.add(((ROOT / name).parent / target).resolve().relative_to(ROOT).as_posix())
+    assert reached >= {f"docs/{name}" for name in SITE}
+
+
+@pytest.mark.parametrize("name", SITE)
+def test_every_block_of_code_is_run_or_says_why_not(name):
+    found = [block for block in blocks(DOCS / name) if block.kind in CODE]
+    for path in re.findall(r"\btests/[\w/.]+\.py", " ".join(block.remark for block in found)):
+        assert (ROOT / path).is_file(), f"docs/{name}: {path} is gone"
+    code = [block for block in found if not block.not_run]
+    if name in {*PAGES, *NARROW, ENDPOINT}:
+        idle = [block.text for block in code if block.kind != "console" and not block.file]
+        assert not idle, "is written to no file: give it a title, or write <!-- not run: REASON --> above it"
+    elif code and name.partition("/")[0] not in FOLDERS:
+        named = f'"{name.rpartition("/")[2]}"', f"docs/{name}"
+        assert any(text in sources_of_tests() for text in named), (
+            f"no test reads docs/{name}, which has blocks of code: add it to test_docs_pages.py"
+        )
+
+
+@pytest.mark.parametrize("path", FOLDERS.values())
+def test_what_runs_a_folder_of_pages_is_there(path):
+    assert (ROOT / "tests" / path).is_file()
