@@ -26,5 +26,10 @@ def need_there(*names):
             _skip(name)
 
 
+# What is too large for each run.
+_BY_HAND = {"chromadb"}
+
+
 def _skip(name):
-    pytest.skip(f"there is no {name} here: make integration", allow_module_level=True)
+    cure = f"pip install {name}" if name in _BY_HAND else "make integration"
+    pytest.skip(f"there is no {name} here: {cure}", allow_module_level=True)

@@ -29,6 +29,11 @@ CASES = [
     Case("qdrant", ("numpy", "qdrant_client"), "-point.score", "point.score", 0.67),
     Case("faiss", ("numpy", "faiss"), "ids[place] for", "ids[place - 1] for", 0.67),
     Case("lancedb", ("numpy", "lancedb"), '(row["_distance"]', '(-row["_distance"]', 0.67),
+    Case("duckdb", ("numpy", "duckdb"), ")), id LIMIT", ")) DESC, id LIMIT", 0.67),
+    Case("milvus", ("numpy", "pymilvus", "milvus_lite"), "(-round(", "(round(", 0.67),
+    Case(
+        "chroma", ("numpy", "chromadb"), 'found["distances"][0]', '[-d for d in found["distances"][0]]', 0.67
+    ),
     Case("postgresql", ("psycopg", "psycopg_pool"), "query, 1) DESC", "query, 1)", 0.60),
     Case("pgvector", ("numpy", "psycopg", "psycopg_pool"), "<=>", "<+>", 0.67),
     Case("opensearch", ("opensearchpy",), '["title^4", "body"]', '["body"]', 0.69),
@@ -60,9 +65,11 @@ def test_every_page_says_what_to_install(case):
     assert ("Needs `pip install " in text) == bool(case.needs)
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if "numpy" in case.needs], ids=lambda case: case.page
-)
+# The others take vectors of any length in the same way, and a model takes seconds to load.
+ON_A_MODEL = [case for case in CASES if case.page in {"qdrant", "faiss", "lancedb", "pgvector"}]
+
+
+@pytest.mark.parametrize("case", ON_A_MODEL, ids=lambda case: case.page)
 def test_the_model_shown_fits_each_page_on_vectors(engine, documents, case):
     """Its vectors are of another length than those of the tests' own."""
     need_there("sentence_transformers", "torch", "tokenizers")
@@ -141,6 +148,22 @@ def test_a_threshold_leaves_nothing_where_nothing_is_near(engine, documents, pag
     if page == "pgvector":
         project.change("conftest.py", "CAST(%s AS vector), id", "query, id")
     project.change("conftest.py", before, after)
+    status, output = project.gate()
+    assert status == 0, output
+
+
+@pytest.mark.parametrize("page", ["duckdb", "milvus", "chroma"])
+def test_a_querys_params_choose_the_language(engine, page):
+    """Both documents fit alike, and one of them is in the language asked for."""
+    project = start(engine, next(case for case in CASES if case.page == page))
+    texts = {"title": "zebra crossing", "body": ""}
+    project.documents([{"id": "here", **texts}, {"id": "there", **texts, "lang": "no"}])
+    golden = [
+        {"id": lang, "query": "zebra", "relevant": doc, "forbidden": [other], "params": {"lang": lang}}
+        for lang, doc, other in (("no", "there", "here"), ("en", "here", "there"))
+    ]
+    project.write("golden/rules.yaml", json.dumps({"queries": golden}))
+    project.index()
     status, output = project.gate()
     assert status == 0, output
 
