@@ -48,6 +48,12 @@ def test_the_parts_are_the_whole_failure():
     assert together | {""} == set(found["all"].splitlines()) | {""}
 
 
+@pytest.mark.parametrize("words", ["rank 1 → 4", "rank 1 → gone", "new", "above it now", "(unjudged)"])
+def test_the_words_that_the_page_explains_are_in_the_failure(words):
+    assert words.strip("()") in PAGE.read_text(encoding="utf-8").partition("## The queries")[2]
+    assert words in parts()["queries"]
+
+
 def test_the_place_that_the_page_explains_is_in_the_failure():
     (place,) = re.findall(r"`(golden/rules\.yaml:\d+: [\w-]+): …`", PAGE.read_text(encoding="utf-8"))
     assert place in parts()["queries"]
