@@ -1,4 +1,4 @@
-"""The command ``report``: write the JSON report of a pytest run again as HTML or Markdown."""
+"""The command ``report``: write the JSON report of a pytest run again in another format."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def add(commands: Commands) -> None:
 pytest-irmetrics report quality.json -o quality.html
 pytest-irmetrics report quality.json > comment.md
 pytest-irmetrics report quality.json -o "$GITHUB_STEP_SUMMARY"
+pytest-irmetrics report quality.json -o codequality:gl-code-quality.json -o openmetrics:metrics.txt
 ssh ci cat quality.json | pytest-irmetrics report - -o html:- > quality.html
 """,
     )
@@ -43,7 +44,8 @@ ssh ci cat quality.json | pytest-irmetrics report - -o html:- > quality.html
         "-o",
         "--output",
         metavar="PATH",
-        help="where to: the form is told by the name, .html, .md or .json, or said before it, html:PATH, also html:-; repeatable",
+        help="where to: the form is told by the name, .html, .md or .json, or said before it, html:PATH, codequality:PATH or "
+        "openmetrics:PATH, also html:-; repeatable",
         action="append",
         default=[],
     )

@@ -12,9 +12,9 @@ from pytest_irmetrics.base.paths import nearest_repository, relative_path
 from pytest_irmetrics.reports.query_details import explaining_queries, failed_gates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
+    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, VerdictReport
     from pytest_irmetrics.reports.session_report import SessionReport
 
 _PLACE = re.compile(r"(?P<file>.+?)(?::(?P<line>\d+))?(?::(?P<column>\d+))?")
@@ -44,22 +44,27 @@ class Failure(NamedTuple):
 
 
 def failures(session: SessionReport) -> list[Failure]:
-    """Return the failed tests, those first that measured nothing, then those whose means fell furthest."""
+    """Return what fails each test: those first that measured nothing, then those whose means fell furthest.
+
+    What else is wrong with a golden set that cannot be read comes last.
+    """
     measured = [item for item in session.measured_failures_first if session.fails(item)]
     measured.sort(key=lambda item: (item.outcome != "error", _largest_fall(item)))
-    return [*_unmeasured(session), *(_failure(item, session) for item in measured)]
+    found = [*_unmeasured(session), *(_failure(item, session) for item in measured)]
+    first = {failure.nodeid: place for place, failure in reversed(list(enumerate(found)))}
+    return sorted(found, key=lambda failure: found[first[failure.nodeid]] is not failure)
 
 
 def _unmeasured(session: SessionReport) -> Iterator[Failure]:
-    """Yield the tests that measured nothing: each problem of a golden set that cannot be read, or what else there is to say."""
+    """Yield what fails the tests that measured nothing: each problem of a golden set that cannot be read, or the message."""
     items = {item.nodeid: item for item in session.items}
     for nodeid, text in session.unmeasured.items():
         problems = [found for line in text.splitlines() if (found := _PROBLEM.fullmatch(line.strip()))]
-        if problems:
-            for problem in problems:
-                yield Failure(nodeid, place_of(problem["place"], session), None, None, problem["text"])
-        elif nodeid in items:
-            yield Failure(nodeid, place_of(items[nodeid].golden_set, session), None, None, text)
+        for problem in problems:
+            yield Failure(nodeid, place_of(problem["place"], session), None, None, problem["text"])
+        if not problems:
+            file = items[nodeid].golden_set if nodeid in items else nodeid.partition("::")[0]
+            yield Failure(nodeid, Place(_in_repository(file, session)), None, None, text)
 
 
 def _largest_fall(item: ItemReport) -> float:
@@ -67,15 +72,30 @@ def _largest_fall(item: ItemReport) -> float:
 
 
 def _failure(item: ItemReport, session: SessionReport) -> Failure:
-    """Return the failure of a test that measured: at its worst query, else at the threshold in the golden set, else its file."""
+    failed = failed_gates(item)
+    worst = _worst_query(failed, item)
+    return Failure(item.nodeid, _place(failed, worst, item, session), item, worst, "")
+
+
+def place_of_gate(gate: VerdictReport, item: ItemReport, session: SessionReport) -> Place:
+    """Return the place of the query that broke a gate most; else of the gate's threshold in the golden set; else the file."""
+    return _place([gate], _worst_query([gate], item), item, session)
+
+
+def _worst_query(gates: Sequence[VerdictReport], item: ItemReport) -> QueryReport | None:
+    """Return the query that has no ranking or, where all have one, that explains failed gates best."""
     queries = {query.query_id: query for query in item.queries}
-    broken = next((query for query in item.queries if query.error is not None), None)
-    worst = broken or next(map(queries.get, explaining_queries(item.gates, queries)), None)
-    where = item.golden_set if worst is None else worst.where
-    if worst is None:
-        set_in = (gate.origin for gate in failed_gates(item))
-        where = next((origin for origin in set_in if origin.startswith(f"{item.golden_set}:")), where)
-    return Failure(item.nodeid, place_of(where, session), item, worst, "")
+    named = [queries[query_id] for query_id in explaining_queries(gates, queries)]
+    return next((query for query in named if query.error is not None), next(iter(named), None))
+
+
+def _place(
+    gates: Sequence[VerdictReport], worst: QueryReport | None, item: ItemReport, session: SessionReport
+) -> Place:
+    if worst is not None:
+        return place_of(worst.where, session)
+    set_in = (gate.origin for gate in gates if gate.origin.startswith(f"{item.golden_set}:"))
+    return place_of(next(set_in, item.golden_set), session)
 
 
 def place_of(where: str, session: SessionReport) -> Place:

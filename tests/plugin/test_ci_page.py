@@ -276,7 +276,8 @@ def test_each_ci_s_command_gates_and_writes_what_it_keeps(branch, monkeypatch, s
     else:
         (command,) = (line for line in config["search-quality"]["script"] if line.startswith("pytest"))
         artifacts = config["search-quality"]["artifacts"]
-        kept = [artifacts["reports"]["junit"], *artifacts["paths"]]
+        assert list(artifacts["reports"]) == ["junit", "codequality", "metrics"]
+        kept = [*artifacts["reports"].values(), *artifacts["paths"]]
     summary = branch.write("summary", "# Build\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     command = command.replace("$GITHUB_STEP_SUMMARY", str(summary))

@@ -106,7 +106,8 @@ def test_a_gate_that_no_query_explains_is_an_error_at_its_threshold_or_at_the_fi
 
 
 def test_each_problem_of_a_golden_set_that_cannot_be_read_is_an_error_at_its_place():
-    first, second, _ = annotated(broken([failing()]))
+    first, measured, second = annotated(broken([failing()]))
+    assert measured[1]["line"] == "12"  # before what else is wrong with the other set
     assert first[1] == {
         "file": "golden/new.yaml",
         "line": "3",
@@ -115,6 +116,16 @@ def test_each_problem_of_a_golden_set_that_cannot_be_read_is_an_error_at_its_pla
     }
     assert first[2].endswith("test_quality[new]: the key `relevent` is unknown.")
     assert second[1]["line"] == "9"
+
+
+def test_a_test_that_fails_before_it_measures_is_an_error_of_its_file():
+    session = SessionReport([], 1, {}, {NODE: "KeyError: 'x'\nin line: 2: 3"})
+    ((_, properties, message),) = annotated(session, "services")
+    assert properties == {
+        "file": "services/tests/test_search.py",
+        "title": "Search quality: nothing was measured",
+    }
+    assert message == f"{NODE}: KeyError: 'x'\nin line: 2: 3"
 
 
 def test_what_passes_or_is_expected_to_fail_is_no_error():
@@ -148,7 +159,7 @@ def test_hostile_text_gives_one_command_each():
     lines = list(
         github_errors(SessionReport([hostile()], 1, {}, {HOSTILE[0]: "\n".join(HOSTILE)}, info=INFO))
     )
-    assert [read(line)[0] for line in lines] == ["error"]
+    assert [read(line)[0] for line in lines] == ["error", "error"]
 
 
 @given(st.text(), st.text(max_size=30), st.text())
