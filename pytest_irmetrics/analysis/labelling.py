@@ -13,7 +13,7 @@ from pytest_irmetrics.metrics import Scorer
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.metrics import Grade, Metric
@@ -51,9 +51,13 @@ class Pool:
     """How many pairs of query and document were returned, judged or not."""
     unpaired: tuple[tuple[str, ...], ...]
     """By run, the ids of the queries that it did not answer, or answered in other words or with other params."""
+    unreadable: int = 0
+    """How many pairs of a query and a chunk are left out because no text of the chunk is known."""
 
 
-def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
+def pool(
+    golden: GoldenSet, runs: Sequence[Run], metric: Metric, texts: Mapping[str, str] | None = None
+) -> Pool:
     """Find the unjudged documents in runs, in the order in which to judge them.
 
     What a document d is worth to the mean of a metric M in one run, of a query q with weight w and judgments J, is
@@ -68,14 +72,15 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
     first. So those of several runs are in turn by rank, and none of the runs is favoured. Last come those that settle nothing
     between the runs: all that answer the query return them at one rank.
 
-    Documents below the metric's cut-off, forbidden ones, chunks of documents that are judged by passage, and those of
-    queries that are in no mean (`no_answer`, `xfail`) are left out, and so is what is worth nothing in any run. Equals are in
+    Documents below the metric's cut-off, forbidden ones, chunks of documents that are judged by passage unless their
+    text is in `texts` (id as it is ranked → text), and those of queries that are in no mean (`no_answer`, `xfail`) are left out, and so is what is worth nothing in any run. Equals are in
     the order of the ranks and of the file.
     """
     worth: dict[tuple[str, str], list[float]] = {}
     ranks: dict[tuple[str, str], list[int | None]] = {}
     seen: set[tuple[str, str]] = set()
     unpaired = []
+    unreadable: set[tuple[str, str]] = set()
     scorer = Scorer([metric], relevance_level=golden.relevance_level)
     total = 0.0
     for number, run in enumerate(runs):
@@ -93,7 +98,14 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
             rankings = [ranking[: metric.cutoff] for ranking in evaluation.rankings(query.id)]
             for ranking in rankings:
                 seen.update((query.id, doc_id) for doc_id in ranking)
-                candidates += _candidates(query, ranking, len(rankings), golden.relevance_level)
+                best = max(golden.relevance_level, *query.judgments.values())
+                for rank, doc_id in enumerate(ranking, 1):
+                    if doc_id in query.judgments or doc_id in query.forbidden:
+                        continue
+                    if is_chunk(query, doc_id) and doc_id not in (texts or {}):
+                        unreadable.add((query.id, doc_id))
+                    else:
+                        candidates.append(_Candidate(query, best, ranking, rank, len(rankings)))
         [with_it] = scorer.columns((one.judgments for one in candidates), (one.ranking for one in candidates))
         [without] = scorer.columns((one.judgments for one in candidates), (one.without for one in candidates))
         for one, high, low in zip(candidates, with_it, without, strict=True):
@@ -122,7 +134,12 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
             one.doc_id,
         )
     )
-    return Pool(tuple(found), len(seen), tuple(unpaired))
+    return Pool(tuple(found), len(seen), tuple(unpaired), len(unreadable))
+
+
+def is_chunk(query: Query, doc_id: str) -> bool:
+    """Say whether an id in a ranking is that of a chunk of a query with judged passages: it is judged by the passages in it."""
+    return bool(query.passages) and document_of(doc_id) != doc_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +161,3 @@ class _Candidate:
     def without(self) -> Sequence[str]:
         """The ranking with an unknown document in its place."""
         return (*self.ranking[: self.rank - 1], _UNKNOWN_DOCUMENT, *self.ranking[self.rank :])
-
-
-def _candidates(query: Query, ranking: Sequence[str], repeats: int, level: Grade) -> Iterator[_Candidate]:
-    best = max(level, *query.judgments.values())
-    for rank, doc_id in enumerate(ranking, 1):
-        # A chunk is not judged as a document, but by the passages in it.
-        is_chunk = bool(query.passages) and document_of(doc_id) != doc_id
-        if not is_chunk and doc_id not in query.judgments and doc_id not in query.forbidden:
-            yield _Candidate(query, best, ranking, rank, repeats)

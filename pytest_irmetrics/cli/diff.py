@@ -20,6 +20,7 @@ from pytest_irmetrics.cli.command_line import (
     print_line,
     stdout_screen,
 )
+from pytest_irmetrics.cli.corpus import add_corpus_option, load_documents
 from pytest_irmetrics.cli.inputs import (
     USUAL_METRICS,
     golden_set_of_baseline,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.cli.command_line import Commands
+    from pytest_irmetrics.cli.corpus import Documents
     from pytest_irmetrics.comparison import MetricChange
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.metrics import Metric
@@ -106,6 +108,7 @@ pytest-irmetrics diff quality.json quality.json --test bm25 --test dense
         metavar="N",
         help=f"how many of the queries that moved to show (default: {_SHOWN}; of two reports: none)",
     )
+    add_corpus_option(parser)
     add_metric_option(parser)
 
 
@@ -395,18 +398,27 @@ def _moved_queries(
     shown = ids[:most]
     if not shown:
         return
+    golden = comparison.now.golden
     yield ""
     if len(shown) == len(ids):
         yield f"{plural(len(ids), 'query', 'queries')} moved {leading.metric}:"
     else:
         yield f"Of {plural(len(ids), 'query', 'queries')} that moved {leading.metric}, the {len(shown)} that moved it most (--queries N):"
+    rows = {query_id: list(_document_rows(comparison, golden.queries[query_id])) for query_id in shown}
+    moved = {row[3] for of_query in rows.values() for row in of_query}
+    titles = load_documents([options.now_file, options.baseline_file], options.corpus, moved)
     for query_id in shown:
         yield ""
-        yield from _query_lines(comparison, changes, query_id, screen)
+        yield from _query_lines(comparison, changes, query_id, rows[query_id], titles, screen)
 
 
 def _query_lines(
-    comparison: Comparison, changes: Sequence[MetricChange], query_id: str, screen: Screen
+    comparison: Comparison,
+    changes: Sequence[MetricChange],
+    query_id: str,
+    rows: Sequence[Sequence[str]],
+    documents: Documents,
+    screen: Screen,
 ) -> Iterator[str]:
     golden = comparison.now.golden
     query = golden.queries[query_id]
@@ -420,12 +432,13 @@ def _query_lines(
         if query_id in change.worse or query_id in change.better
     ]
     yield from screen.wrapped("; ".join(scores), "  ")
-    rows = list(_document_rows(comparison, query))
-    shown = [["was", "now", "grade", "document"], *rows[:_MAX_DOCUMENTS]]
     if rows:
-        cells = [[*row[:3], screen.line(row[3])] for row in shown]
+        titles = [documents.title(row[3]) or "" for row in rows[:_MAX_DOCUMENTS]]
+        cells = [["was", "now", "grade", "document", "title" if any(titles) else ""]]
+        for row, title in zip(rows, titles, strict=False):
+            cells.append([*row[:3], screen.line(row[3]), screen.line(title)])
         yield from (
-            f"  {line}" for line in table(cells, ">>><", screen.width - 2, ascii_only=screen.ascii_only)
+            f"  {line}" for line in table(cells, ">>><<", screen.width - 2, ascii_only=screen.ascii_only)
         )
     if len(rows) > _MAX_DOCUMENTS:
         yield f"  and {plural(len(rows) - _MAX_DOCUMENTS, 'more document', 'more documents')}"

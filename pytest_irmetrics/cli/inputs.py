@@ -16,7 +16,7 @@ from pytest_irmetrics.base import strict_json
 from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.gzipped import gunzip_start
 from pytest_irmetrics.base.paths import relative_path
-from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular, read_regular
+from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli.command_line import CommandError, print_escaped
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
@@ -263,23 +263,6 @@ def load_run(path: str, test: str | None = None) -> Run:
     """Load a stored run, or ``-``: from standard input, as JSON where it begins as JSON does. Raises RunError and CommandError."""
     with readable_file(path) as file:
         return Run.load(file, test=test, shown=path)
-
-
-def load_titles(paths: Iterable[str]) -> dict[str, str]:
-    """Return the titles of documents, by id, that the JSON reports among some files of runs have."""
-    titles: dict[str, str] = {}
-    for path in paths:
-        if path == "-":  # standard input is read once, as a run
-            continue
-        try:
-            report = strict_json.loads(read_regular(Path(path), MAX_RUN_BYTES).decode("utf-8"))
-            for test in report["tests"]:
-                titles.update(
-                    (doc_id, title) for doc_id, title in test["titles"].items() if isinstance(title, str)
-                )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            continue  # a run in another format, which has none
-    return titles
 
 
 def runs_by_test(path: str) -> dict[str, Run]:

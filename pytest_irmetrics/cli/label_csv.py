@@ -1,4 +1,4 @@
-"""Write the documents to judge as a CSV file for a spreadsheet, and read back the judgments filled in."""
+"""Write the documents to judge as a CSV file for a spreadsheet, read back the judgments filled in, and tell which are new."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import csv
 import io
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_irmetrics.analysis.labelling import is_chunk
 from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.read_file import read_regular
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.cli.command_line import CommandError
+from pytest_irmetrics.golden.passage import Passage
 from pytest_irmetrics.golden.table_cells import guard_formula, unguard_formula
+from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_irmetrics.analysis.labelling import Unjudged
+    from pytest_irmetrics.cli.corpus import Documents
     from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.metrics import Grade
 
@@ -34,20 +38,68 @@ class Judgment(NamedTuple):
     query_id: str
     doc_id: str
     grade: Grade
+    text: str | None = None
+    """What is judged of the document; None for all of it."""
+
+    @property
+    def passage(self) -> Passage | None:
+        """What is judged, where it is a part of a document's text."""
+        return None if self.text is None else Passage(self.doc_id, self.text, self.grade)
+
+    @property
+    def key(self) -> str:
+        """The name of the document or passage among the judgments of its query."""
+        return self.doc_id if self.passage is None else self.passage.key
+
+    def by_text(self, text: str) -> Judgment:
+        """Return this judgment of a chunk, as a ranking calls it, as one of its document's text."""
+        return self._replace(doc_id=document_of(self.doc_id), text=" ".join(text.split()))
 
 
-def write(unjudged: Iterable[Unjudged]) -> bytes:
-    """Return documents to judge as CSV, with an empty column `rating` and the BOM by which Excel recognises UTF-8."""
+class NewJudgments(NamedTuple):
+    """The judgments that a golden set lacks."""
+
+    documents: dict[str, dict[str, Grade]]
+    """By query and document."""
+    passages: dict[str, list[Passage]]
+    """By query."""
+    known: int = 0
+    """How many others it has already."""
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return len(list(self.written()))
+
+    def written(self) -> Iterator[tuple[str, str, Grade]]:
+        """Yield query id, name among the query's judgments, and grade of each."""
+        for query_id, documents in self.documents.items():
+            for doc_id, grade in documents.items():
+                yield query_id, doc_id, grade
+        for query_id, passages in self.passages.items():
+            for passage in passages:
+                yield query_id, passage.key, passage.grade
+
+
+def write(unjudged: Sequence[Unjudged], documents: Documents) -> bytes:
+    """Return documents to judge as CSV, with an empty column `rating` and the BOM by which Excel recognises UTF-8.
+
+    Columns `title` and `text` follow where the title or the text of any of them is known.
+    """
+    titles = [documents.title(one.doc_id) for one in unjudged]
+    texts = [documents.texts.get(one.doc_id) for one in unjudged]
+    more = [(name, cells) for name, cells in (("title", titles), ("text", texts)) if any(cells)]
     text = io.StringIO(newline="")
     writer = csv.writer(text)
-    writer.writerow(_HEADER)
-    for one in unjudged:
+    writer.writerow([*_HEADER, *(name for name, _ in more)])
+    for number, one in enumerate(unjudged):
         writer.writerow(
             [
                 *map(guard_formula, (one.query.id, one.query.text or "", one.doc_id)),
                 "",
                 one.rank,
                 f"{one.influence:.6f}",
+                *(guard_formula(cells[number] or "") for _, cells in more),
             ]
         )
     return text.getvalue().encode("utf-8-sig")
@@ -110,21 +162,26 @@ def _read_judgments(rows: csv.DictReader[str], where: str, golden: GoldenSet) ->
                 f"{here}: {len(named)} queries of the golden set ask {quote(text)}. Keep the column id as it was written."
             )
             continue
-        found = list(_problems_of(named[0], doc_id, rating, golden))
+        chunk_text = unguard_formula(row.get("text") or "")
+        found = list(_problems_of(named[0], doc_id, rating, chunk_text, golden))
         grade = parse_grade(rating)
         if grade is not None and not found:
-            judgments.append(Judgment(here, named[0], doc_id, grade))
+            judgment = Judgment(here, named[0], doc_id, grade)
+            chunk = is_chunk(golden.queries[named[0]], doc_id)
+            judgments.append(judgment.by_text(chunk_text) if chunk else judgment)
         problems += [f"{here}: {problem}" for problem in found]
     if problems:
         raise CommandError("\n".join(problems))
     return judgments
 
 
-def _problems_of(query_id: str, doc_id: str, rating: str, golden: GoldenSet) -> Iterator[str]:
+def _problems_of(query_id: str, doc_id: str, rating: str, text: str, golden: GoldenSet) -> Iterator[str]:
     if query_id not in golden.queries:
         yield f"There is no query {quote(query_id)} in the golden set. Keep the column id as it was written."
     if not doc_id:
         yield "There is no docid. Write the document's id, or take the rating away."
+    elif query_id in golden.queries and is_chunk(golden.queries[query_id], doc_id) and not text.strip():
+        yield f"{quote(doc_id)} is a chunk, which is judged by its text. Write what is judged of it into a column text."
     if parse_grade(rating) is None:
         yield f"{quote(rating)} is no grade. Write a number from 0 to {MAX_GRADE}, such as 2 or 2.5."
 
@@ -135,17 +192,15 @@ def parse_grade(text: str) -> Grade | None:
     return number if number is not None and 0 <= number <= MAX_GRADE else None
 
 
-def new_judgments(
-    judgments: Iterable[Judgment], golden: GoldenSet
-) -> tuple[dict[str, dict[str, Grade]], int]:
-    """Return the judgments that the golden set lacks, by query and document, and the number of those that it has.
-
-    Raises CommandError where one contradicts the golden set or another judgment.
-    """
+def new_judgments(judgments: Iterable[Judgment], golden: GoldenSet) -> NewJudgments:
+    """Return the judgments that the golden set lacks. Raises CommandError where one contradicts it or another judgment."""
     problems: list[str] = []
     new: dict[str, dict[str, Grade]] = {}
+    documents: dict[str, dict[str, Grade]] = {}
+    passages: dict[str, list[Passage]] = {}
     known = 0
-    for where, query_id, doc_id, grade in judgments:
+    for judgment in judgments:
+        where, query_id, key, grade = judgment.where, judgment.query_id, judgment.key, judgment.grade
         query = golden.queries[query_id]
         before: Mapping[str, Grade] = {**query.judgments, **new.get(query_id, {})}
         if query.no_answer:
@@ -153,20 +208,24 @@ def new_judgments(
                 f"{where}: {quote(query_id)} is a `no_answer` query ({golden.where(query_id)}), which has no judgments. If "
                 "this answers it, take `no_answer` away and write `relevant`."
             )
-        elif doc_id in query.forbidden and grade > 0:
+        elif judgment.doc_id in query.forbidden and grade > 0:
             problems.append(
-                f"{where}: {quote(doc_id)} is forbidden for {quote(query_id)} ({golden.where_judged(query_id, doc_id)}), so that "
-                "it cannot be relevant. Remove it there first."
+                f"{where}: {quote(judgment.doc_id)} is forbidden for {quote(query_id)} "
+                f"({golden.where_judged(query_id, judgment.doc_id)}), so that it cannot be relevant. Remove it there first."
             )
-        elif before.get(doc_id, grade) != grade:
+        elif before.get(key, grade) != grade:
             problems.append(
-                f"{where}: {quote(query_id)} grades {quote(doc_id)} {before[doc_id]:g} already "
-                f"({golden.where_judged(query_id, doc_id)}), and here it is {grade:g}. Change it there, or leave it out here."
+                f"{where}: {quote(query_id)} grades {quote(key)} {before[key]:g} already "
+                f"({golden.where_judged(query_id, key)}), and here it is {grade:g}. Change it there, or leave it out here."
             )
-        elif doc_id in before:
+        elif key in before:
             known += 1
         else:
-            new.setdefault(query_id, {})[doc_id] = grade
+            new.setdefault(query_id, {})[key] = grade
+            if judgment.passage is None:
+                documents.setdefault(query_id, {})[key] = grade
+            else:
+                passages.setdefault(query_id, []).append(judgment.passage)
     if problems:
         raise CommandError("\n".join(problems))
-    return new, known
+    return NewJudgments(documents, passages, known)

@@ -25,10 +25,10 @@ from pytest_irmetrics.cli.command_line import (
     print_line,
     stdout_screen,
 )
+from pytest_irmetrics.cli.corpus import add_corpus_option, load_documents
 from pytest_irmetrics.cli.inputs import (
     USUAL_METRICS,
     load_golden,
-    load_titles,
     metrics_beyond,
     no_run_message,
     runs_of_golden_set,
@@ -87,6 +87,7 @@ pytest-irmetrics show golden/faq.yaml refund --run quality.json --test dense
     add_format_option(parser)
     add_test_option(parser)
     add_metrics_option(parser)
+    add_corpus_option(parser)
     add_baseline_dir_option(parser)
     add_metric_option(parser)
 
@@ -99,11 +100,14 @@ def _show(options: argparse.Namespace) -> int:
     named = [] if options.stored is None else [options.stored]
     runs = list(runs_of_golden_set(Path(options.file), named, options.tests, options.baseline_dir))
     screen = stdout_screen()
-    for line in _query_lines(query, golden, screen):
-        print_line(line)
     only = subset(golden, [query.id], options.file)
     metrics = options.metrics or _default_metrics(query, golden)
-    titles = load_titles(named)
+    wanted = {*query.judgments, *query.forbidden}
+    for _, run in runs:
+        wanted.update(*run.answers[query.id].rankings if query.id in run else ())
+    titles = load_documents(named, options.corpus, wanted).titles
+    for line in _query_lines(query, golden, screen, titles):
+        print_line(line)
     for name, run in runs:
         print_line("")
         for line in _answer_lines(query, only, run, name, metrics, screen, titles):
@@ -136,7 +140,7 @@ def _unknown_query(file: str, wanted: str, golden: GoldenSet) -> str:
     return f"{file}:1: There is no query {quote(wanted)}. {advice}"
 
 
-def _query_lines(query: Query, golden: GoldenSet, screen: Screen) -> Iterator[str]:
+def _query_lines(query: Query, golden: GoldenSet, screen: Screen, titles: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines about a query in the golden set: its place, keys and judgments."""
     yield screen.cut(f"{golden.where(query.id)}: {query.id}")
     values = {
@@ -162,8 +166,11 @@ def _query_lines(query: Query, golden: GoldenSet, screen: Screen) -> Iterator[st
         yield screen.cut(
             f"  judged     {plural(len(best_first), 'document')}, relevant from grade {golden.relevance_level:g}"
         )
-        rows = [["grade", "document"], *([f"{grade:g}", screen.line(doc_id)] for doc_id, grade in best_first)]
-        for line in table(rows, "><", screen.width - 13, ascii_only=screen.ascii_only):
+        known = any(doc_id in titles for doc_id in query.judgments)
+        rows = [["grade", "document", "title" if known else ""]]
+        for doc_id, grade in best_first:
+            rows.append([f"{grade:g}", screen.line(doc_id), screen.line(titles.get(doc_id, ""))])
+        for line in table(rows, "><<", screen.width - 13, ascii_only=screen.ascii_only):
             yield " " * 13 + line
 
 

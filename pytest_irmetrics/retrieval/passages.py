@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Chunk",
     "JudgedPassages",
+    "chunk_name",
     "document_of",
     "is_random_id",
     "passages_when_stored",
@@ -138,6 +139,12 @@ def passages_when_stored(
 def document_of(entry: str) -> str:
     """Return the document of a ranking's entry that is no passage: of a chunk, the document that it was cut from."""
     return entry.rpartition(_CHUNK)[0] or entry
+
+
+def chunk_name(entry: str) -> str | None:
+    """Return what a chunk is called within its document, by a ranking's entry; None for an entry that is no chunk."""
+    document, _, name = entry.rpartition(_CHUNK)
+    return name.removesuffix(")") if document else None
 
 
 def is_random_id(own_id: str) -> bool:

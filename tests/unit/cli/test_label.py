@@ -63,8 +63,8 @@ class TestList:
             "     0.3066     1  u1        refund: refund policy",
             "     0.1934     2  0123      opening hours",
             "     0.1533     3  u2        refund: refund policy",
-            "To judge them: `pytest-irmetrics label golden/faq.yaml --judge QUERY DOC GRADE` one by one, --out",
-            "LIST.csv and then --from LIST.csv in a spreadsheet, or --append 0 and then an editor.",
+            "To judge them: `pytest-irmetrics label golden/faq.yaml -i` with a key each, --judge QUERY DOC GRADE,",
+            "--out LIST.csv and then --from LIST.csv in a spreadsheet, or --append 0 and then an editor.",
         ]
         assert err == ""
 

@@ -64,7 +64,7 @@ def test_several_passages_and_what_looks_like_an_option(capsys):
     [
         ("{d1: 1}", ["q", "h", "t", "1"], "`relevant` is a mapping, which holds documents alone."),
         ("[d1]", ["q", "d1", "t", "1"], "d1"),
-        ("[{doc: h, text: t}]", ["q", "h", " t ", "2"], "'q' judges this passage already (faq.yaml:2)"),
+        ("[{doc: h, text: t}]", ["q", "h", " t ", "2"], "'q' grades 'h: t' 1 already (faq.yaml:2)"),
         ("[d1]", ["q", "h", "  ", "2"], "The document's id or the text is empty."),
         ("[d1]", ["q", "h", "t", "x"], "'x' is no grade."),
         ("[d1]", ["none", "h", "t", "1"], "There is no query 'none'"),
