@@ -20,7 +20,11 @@ FENCED = re.compile(r"^(```+).*?^\1$|`[^`\n]+`|<!--.*?-->", re.MULTILINE | re.DO
 LINK = re.compile(r"(?<!!)\[[^\]\[]*(?:\[[^\]]*\][^\]\[]*)*\]\(([^)\s]+)\)")
 
 CODE = {"console", "python", "yaml", "toml", "ini", "sh"}
-FOLDERS = {"engines": "integration/engines/pages.py", "reference": "plugin/test_reference_pages.py"}
+FOLDERS = {
+    "coming-from": "unit/test_coming_from_pages.py",
+    "engines": "integration/engines/pages.py",
+    "reference": "plugin/test_reference_pages.py",
+}
 """Which test runs the blocks of a folder's pages, where it does not name them one by one."""
 
 
