@@ -114,6 +114,16 @@ def test_every_page_is_two_clicks_from_the_home_page():
     assert reached >= {f"docs/{name}" for name in SITE}
 
 
+def test_the_table_of_messages_quotes_the_section_that_it_leads_to():
+    text = page("docs/messages.md")
+    rows = re.findall(r'^\| (".*") \| \[(.+)\]\(#.+\) \|$', text, re.MULTILINE)
+    assert len(rows) == len(re.findall(r"^## ", text, re.MULTILINE)) - 1  # the last section is about kinds
+    for quotes, title in rows:
+        printed = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+        for quote in re.findall(r'"([^"]+)"', quotes):
+            assert quote in " ".join(printed.split()), f"{title}: {quote}"
+
+
 @pytest.mark.parametrize("name", SITE)
 def test_every_block_of_code_is_run_or_says_why_not(name):
     found = [block for block in blocks(DOCS / name) if block.kind in CODE]
