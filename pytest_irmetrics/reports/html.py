@@ -25,6 +25,13 @@ _VERDICTS = ("FAILS", "passes", "not checked")
 """The order of the rows in a table of scores; those without a limit come last."""
 
 
+_COUNTED = (
+    ("error", "without an answer", "bad"),
+    ("worse", "queries worse", "bad"),
+    ("better", "queries better", "good"),
+    ("new", "new queries", ""),
+)
+"""The labels of queries that are counted at the top, with their names and shades."""
 _LINKED_BARS = 1_000
 """How many bars of a report are links, in the order of its golden sets; a page of 100 sets would be half links otherwise."""
 
@@ -94,26 +101,30 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min {rest} s"
 
 
-def _facts(sets: Sequence[dict[str, Any]], queries: QueryList, unit: str) -> list[tuple[str, str, str]]:
-    """Return the numbers at the top, each with its name and its shade (`bad`, `good`, or none)."""
+def _facts(sets: Sequence[dict[str, Any]], queries: QueryList, unit: str) -> list[dict[str, str]]:
+    """Return the numbers at the top: name, value, shade (`bad`, `good`, or none), and which queries of the list it counts."""
     if not sets:
         return []
     failing = sum(one["failing"] for one in sets)
+    found = []
     if len(sets) > 1:
-        found = [(f"{unit}s failing", f"{failing} of {len(sets)}", "bad" if failing else "")]
-    else:
-        [one] = sets
-        failed, judged = len(one["failed"]), len(one["failed"]) + len(one["passed"])
-        found = [("gates failing", f"{failed} of {judged}", "bad" if failed else "")] if judged else []
-    labels = queries.labels
-    shades = {"error": "bad", "worse": "bad", "better": "good"}
-    names = {"error": "without an answer", "worse": "queries worse", "better": "queries better", "new": "new"}
-    found += [
-        (name, f"{labels.get(label, 0):,}", shades.get(label, "") if labels.get(label) else "")
-        for label, name in names.items()
-        if label in labels or (label in ("worse", "better") and queries.compared)
-    ]
-    return [*found, ("queries", f"{len(queries.in_order):,}", "")]
+        found = [_fact(f"{unit}s failing", f"{failing} of {len(sets)}", "bad" if failing else "")]
+    elif sets[0]["failed"] or sets[0]["passed"]:
+        failed, passed = len(sets[0]["failed"]), len(sets[0]["passed"])
+        shade, kind = ("bad", "explains") if failed else ("", "")
+        found = [_fact("gates failing", f"{failed} of {failed + passed}", shade, kind)]
+    counts = queries.labels
+    for label, name, shade in _COUNTED:
+        count = counts.get(label, 0)
+        if count:
+            found.append(_fact(name, f"{count:,}", shade, label))
+        elif label in ("worse", "better") and queries.compared:
+            found.append(_fact(name, "0", ""))
+    return [*found, _fact("queries", f"{len(queries.in_order):,}", "", "all")]
+
+
+def _fact(name: str, value: str, shade: str, kind: str = "") -> dict[str, str]:
+    return {"name": name, "value": value, "shade": shade, "kind": kind}
 
 
 def _add_leading_rows(sets: Sequence[dict[str, Any]]) -> tuple[str, str] | None:

@@ -77,6 +77,17 @@ const addQueryControls = () => {
   for (const input of [kind, set]) if (input) input.addEventListener("change", () => { show(); remember(); });
   order.addEventListener("change", () => { sort(); remember(); });
   if (metric) metric.addEventListener("change", () => { relabel(); sort(); show(); remember(); });
+  // The counts at the top show the queries that they count.
+  for (const link of document.querySelectorAll("[data-kind]")) {
+    link.addEventListener("click", event => {
+      event.preventDefault();
+      kind.value = link.dataset.kind;
+      words.value = "";
+      show();
+      remember();
+      document.getElementById("queries").scrollIntoView();
+    });
+  }
   controls.hidden = false;
   if (location.hash.startsWith("#?")) {
     recall();

@@ -5,119 +5,39 @@ Needs Chromium and its driver (Debian: chromium, chromium-driver), and is skippe
 
 from __future__ import annotations
 
-import contextlib
 import json
-import re
-import shutil
-import subprocess
-import urllib.request
 from pathlib import Path
 
 import pytest
 
 from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.html import render
+from tests.browser import CHROMIUM, DRIVER, open_browser
+from tests.large_reports import large_session
 from tests.unit.reports.samples import HOSTILE, broken, failing, gate, hostile, passing, query, sliced, tried
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-DRIVER = shutil.which("chromedriver")
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None or DRIVER is None, reason="no Chromium and chromedriver here to open the report with"
 )
 
 
-class Browser:
-    """As much of the WebDriver protocol as it takes."""
-
-    def __init__(self, port, profile):
-        self.server = f"http://127.0.0.1:{port}"
-        self.session = ""
-        options = {
-            "binary": CHROMIUM,
-            "args": [
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
-                "--no-first-run",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
-                f"--user-data-dir={profile}",
-            ],
-        }
-        capabilities = {
-            "browserName": "chrome",
-            "goog:chromeOptions": options,
-            "goog:loggingPrefs": {"browser": "ALL"},
-            "unhandledPromptBehavior": "ignore",
-        }
-        opened = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
-        self.session = f"/session/{opened['sessionId']}"
-
-    def ask(self, method, path, body=None):
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(
-            self.server + self.session + path, data, {"Content-Type": "application/json"}, method=method
-        )
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=60) as answer:
-            return json.load(answer)["value"]
-
-    def do(self, script):
-        return self.ask("POST", "/execute/sync", {"script": script, "args": []})
-
-    def devtools(self, command, **parameters):
-        self.ask("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
-
-    def complaints(self):
-        return self.ask("POST", "/se/log", {"type": "browser"})
-
-
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    with subprocess.Popen([DRIVER, "--port=0"], stdout=subprocess.PIPE, text=True) as server:
-        try:
-            port = next(
-                found[1]
-                for line in server.stdout
-                if (found := re.search(r"successfully on port (\d+)", line))
-            )
-            opened = Browser(port, tmp_path_factory.mktemp("profile"))
-            try:
-                yield opened
-            finally:
-                opened.ask("DELETE", "")
-        finally:
-            server.terminate()
-            with contextlib.suppress(ValueError):
-                server.stdout.close()
+    with open_browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
 
 
 @pytest.fixture
 def page(browser, tmp_path):
     """Open a report; afterwards nothing may have gone wrong in it, and nothing may have been fetched."""
 
-    def open_page(session, *, width=1280, script=True, scheme="light", fragment=""):
+    def open_page(session, **options):
         path = tmp_path / "report.html"
         path.write_text(
             render(session if isinstance(session, SessionReport) else SessionReport(session, 1)),
             encoding="utf-8",
         )
-        browser.devtools("Emulation.setScriptExecutionDisabled", value=not script)
-        browser.devtools(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=900,
-            deviceScaleFactor=1,
-            mobile=width < 600,
-        )
-        browser.devtools(
-            "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
-        )
-        browser.ask("POST", "/url", {"url": "about:blank"})
-        browser.ask("POST", "/url", {"url": path.as_uri() + fragment})
+        browser.show(path, **options)
         return browser
 
     yield open_page
@@ -242,7 +162,7 @@ def test_a_link_to_a_query_opens_it(page):
     assert ids(browser) == ["explains"]
 
 
-@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("width", [320, 400, 1280, 1920])
 def test_no_width_needs_scrolling_sideways(page, width):
     long = query("query-" + "x" * 200, now=("document-" + "y" * 200, "d1"), text="word " * 60)
     browser = page(broken([failing(queries=[long]), passing()]), width=width)
@@ -251,6 +171,57 @@ def test_no_width_needs_scrolling_sideways(page, width):
         width,
         True,
     ]
+
+
+SIZES = {
+    "one test": (1, 115, 0.2),
+    "12 tests": (12, 30, 0.5),
+    "100 tests": (100, 20, 0.5),
+    "5,000 queries": (1, 5000, 0.2),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_no_size_of_session_needs_scrolling_sideways(page, size):
+    browser = page(large_session(*SIZES[size]))
+    for width in (320, 400, 1280, 1920):
+        browser.resize(width)
+        assert browser.do("return document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("media", ["light", "dark", "print"])
+@pytest.mark.parametrize("tests", [1, 3])
+def test_axe_finds_nothing_in_a_whole_session(page, tests, media):
+    """Of few queries: axe-core takes a minute for hundreds, all of one form."""
+    browser = page(
+        large_session(tests, 4, 0.5),
+        scheme="dark" if media == "dark" else "light",
+        media="print" if media == "print" else "",
+    )
+    assert browser.axe(axe()) == []
+
+
+def axe():
+    found = pytest.importorskip("axe_core_python", reason="axe-core-python is not installed")
+    return Path(found.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+
+
+def test_the_first_screen_says_what_broke_when_and_on_what(page):
+    for width, height in ((1280, 800), (400, 800)):
+        browser = page(large_session(), width=width, height=height)
+        for part in ("h1", ".lead", ".facts", ".meta time", ".meta code"):
+            bottom = f"return document.querySelector('.top {part}').getBoundingClientRect().bottom"
+            assert 0 < browser.do(bottom) < height, part
+    at = "return document.querySelector('.scores').getBoundingClientRect().top"
+    assert page(large_session(), width=1280, height=800).do(at) < 500
+
+
+def test_the_counts_on_top_show_the_queries_that_they_count(page):
+    browser = page([some()])
+    choose(browser, "words", "nothing that is there")
+    browser.do("document.querySelector('[data-kind=better]').click()")
+    assert ids(browser) == ["rose"]
+    assert browser.do("return location.hash") == "#?kind=better"
 
 
 def test_light_and_dark_follow_the_reader(page):
@@ -322,16 +293,10 @@ def test_queries_of_several_golden_sets_are_one_list(page):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_to_complain_about(page, scheme):
-    axe = pytest.importorskip("axe_core_python", reason="axe-core-python is not installed")
-    script = Path(axe.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+    script = axe()
     browser = page(broken([some(), sliced(nodeid="s"), tried(nodeid="t"), passing()]), scheme=scheme)
     browser.do("for (const part of document.querySelectorAll('details')) part.open = true")
-    browser.devtools("Runtime.evaluate", expression=script)
-    run = (
-        "const done = arguments[arguments.length - 1];"
-        "axe.run({resultTypes: ['violations']}).then(all => done(all.violations.map(v => v.id + ' ' + v.nodes[0].html)))"
-    )
-    assert browser.ask("POST", "/execute/async", {"script": run, "args": []}) == []
+    assert browser.axe(script) == []
 
 
 def test_thousands_of_queries_are_searched_at_once(page):
