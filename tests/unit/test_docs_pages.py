@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from tests.git_repository import needs_git
-from tests.pages import DOCS, Project, is_shown, use
+from tests.pages import DOCS, Project, blocks, is_shown, use
 
 PAGES = {"index.md": 4, "formats.md": 9, "labelling.md": 10, "passages.md": 4}
 """How many commands a page has at least, for those with outputs of 100 columns."""
@@ -38,6 +38,17 @@ def test_every_command_prints_what_the_page_shows(tmp_path, page):
     for command, shown, printed in done:
         assert is_shown(shown, printed), f"$ {command}\n{printed}"
     assert len(done) >= {**PAGES, **NARROW}[page]
+
+
+def test_the_tree_of_the_monorepo_has_the_files_that_the_page_writes():
+    found = blocks(DOCS / "howto" / "monorepo.md")
+    (tree,) = (block.text for block in found if block.kind == "text")
+    folders, drawn = [], set()
+    for line in tree.splitlines():
+        name, depth = line.split()[0], (len(line) - len(line.lstrip())) // 2
+        folders[depth:] = [name]
+        drawn.add("".join(folders))
+    assert {block.file for block in found if block.file} == {name for name in drawn if not name.endswith("/")}
 
 
 class Endpoint(BaseHTTPRequestHandler):

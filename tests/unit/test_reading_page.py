@@ -10,7 +10,7 @@ import re
 import pytest
 
 from tests.expected import FOLDER, RENEWING
-from tests.pages import DOCS
+from tests.pages import DOCS, blocks
 
 PAGE = DOCS / "reading-a-failure.md"
 PART = r"(?<=<!-- part: {} -->\n```text\n)(.*?)(?=^```$)"
@@ -46,6 +46,13 @@ def test_the_parts_are_the_whole_failure():
     found = parts()
     together = {line for name in PARTS[1:] for line in found[name].splitlines()}
     assert together | {""} == set(found["all"].splitlines()) | {""}
+
+
+def test_what_the_page_on_labelling_quotes_is_printed():
+    (block,) = (b for b in blocks(DOCS / "labelling.md") if b.remark == "lines of the example's failure")
+    printed = (FOLDER / "example" / "red-v.txt").read_text(encoding="utf-8")
+    for part in block.text.strip("\n").split("\n\n"):
+        assert f"\n{part}\n" in printed
 
 
 @pytest.mark.parametrize("words", ["rank 1 → 4", "rank 1 → gone", "new", "above it now", "(unjudged)"])
