@@ -30,7 +30,9 @@ class ScoreRow:
     """One row of the score table: a metric over all queries of a golden set, or over those with one tag."""
 
     metric: str
+    """The metric's name: ``ndcg@10``."""
     tag: str | None
+    """The tag of the queries that the mean is over; None for all queries."""
     n: int
     """How many queries the mean is over; with a baseline, how many of them are paired."""
     full: float | None
@@ -38,6 +40,7 @@ class ScoreRow:
     now: float | None
     """The mean that is compared: over the paired queries where there is a baseline, else ``full``."""
     baseline: float | None
+    """The mean of the run that is compared with, over the paired queries; None without one."""
     delta: float | None
     """``now`` − ``baseline``."""
     gate: str
@@ -71,6 +74,7 @@ class Curve:
     metric: str
     """The metric's name without a cut-off."""
     now: list[float]
+    """Today's mean at each cut-off."""
     baseline: list[float]
     """Empty where nothing is compared."""
 
@@ -80,10 +84,15 @@ class QueryAsStored:
     """A query's rankings and scores under the judgments stored with the baseline, where today's differ."""
 
     judgments: dict[str, float]
+    """Document id → grade."""
     now: list[str]
+    """Today's ranking, best first."""
     before: list[str]
+    """The baseline's ranking."""
     scores: dict[str, float | None]
+    """Metric → score of today's ranking."""
     scores_before: dict[str, float | None]
+    """Metric → score of the baseline's ranking."""
 
 
 @dataclass(slots=True)
@@ -91,12 +100,15 @@ class QueryReport:
     """One query: its judgments, and its ranking and scores now and in the baseline."""
 
     query_id: str
+    """The query's id, which is its text where it has no other."""
     text: str | None
+    """What was searched for; None where the golden set has ids alone."""
     where: str
     """``file:line``."""
     judgments: dict[str, float]
     """Document id → grade."""
     forbidden: list[str]
+    """The documents that must not come back."""
     now: list[str]
     """Today's ranking, best first."""
     before: list[str] | None
@@ -104,11 +116,13 @@ class QueryReport:
     scores: dict[str, float | None]
     """Metric → today's score."""
     scores_before: dict[str, float | None]
+    """Metric → the baseline's score; empty where the query has none to compare with."""
     error: str | None = None
     """Why the retriever gave no ranking."""
     status: str = ""
     """``xfail: `` and its reason, ``no_answer``, or empty."""
     as_stored: QueryAsStored | None = None
+    """The query under the judgments stored with the baseline; None where today's are the same."""
     took: float | None = None
     """Milliseconds, the longest of its repeats; None unless a latency is reported."""
 
@@ -120,14 +134,21 @@ class VerdictReport:
     state: str
     """``passed``, ``failed`` or ``not checked``."""
     text: str
+    """The sentence: the metric, its value, its limit, and the difference between the two."""
     word: str
+    """The threshold's word (``min``, ``max_drop``, …), or a check that needs no threshold: ``errors`` (queries that could not be
+    retrieved), ``ids`` (no returned id is a known one), ``forbidden``, ``no_answer``, ``baseline`` (too few queries are in both runs),
+    ``accept`` (``ir_accept = fail``)."""
     metric: str | None
+    """None where the gate is on no metric."""
     tag: str | None
+    """The tag of the queries that are gated; None for all queries."""
     origin: str
     """Where the limit was set."""
     queries: list[str] = field(default_factory=list)
     """Ids of the queries that explain it, those that matter most first."""
     details: list[str] = field(default_factory=list)
+    """Sentences that say more: how many queries moved, and what that shows."""
     single: bool = False
     """Whether it is a query's own threshold."""
     shares: list[float] = field(default_factory=list)
@@ -158,6 +179,7 @@ class Degradation:
     """One way in which ``--ir-selftest`` made the stored baseline worse, and which gates caught it."""
 
     name: str
+    """A few words that are its name in tables."""
     what: str
     """What was done to the rankings, in a sentence."""
     queries: int
@@ -177,6 +199,7 @@ class LeadingScores:
     """Each query's score by one metric, by which the variants of a test are compared."""
 
     metric: str
+    """The metric's name."""
     scores: dict[str, float]
     """Query id → score, of the queries that count."""
     weights: dict[str, float] = field(default_factory=dict)
@@ -188,12 +211,14 @@ class ItemReport:
     """Everything that is printed, reported and stored of one test item."""
 
     nodeid: str
+    """The test's id, as pytest has it."""
     golden_set: str
     """The golden set's path, relative to the directory that pytest was called in if it is below."""
     outcome: str = "passed"
     """``passed``, ``failed``, ``error`` (a query has no ranking, so no mean was computed), ``not evaluated`` (no query was
     asked), or ``skipped`` (not evaluated, and the test body skipped or was expected to fail)."""
     rows: list[ScoreRow] = field(default_factory=list)
+    """The table of scores; empty where no mean was computed."""
     leading_metric: str | None = None
     """The metric by which queries are ordered and slices compared: that of the failed gate furthest beyond its limit, if any."""
     gates: list[VerdictReport] = field(default_factory=list)
@@ -211,6 +236,7 @@ class ItemReport:
     kind_sentences: list[str] = field(default_factory=list)
     """The same in sentences: what was seen, with its counts."""
     notes: list[str] = field(default_factory=list)
+    """What a reader should know besides the verdict, in sentences."""
     hints: list[str] = field(default_factory=list)
     """Notes that the terminal shows with ``-v`` alone."""
     quiet_notes: list[str] = field(default_factory=list)
@@ -232,6 +258,7 @@ class ItemReport:
     accept: str | None = None
     """The command that stores today's run as the baseline."""
     depth: int | None = None
+    """How many results were asked for."""
     only_queries: bool = False
     """Whether ``--ir-query`` narrowed the run, so that no mean was gated."""
     since: dict[str, Any] | None = None

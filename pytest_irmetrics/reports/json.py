@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 VERSION = 1
 
+LEFT_OUT = ("baseline_file", "baseline_text", "quiet_notes", "gains", "accepted")
+"""The fields of an ItemReport that are for the controller alone."""
+
 _ENTRY_A_LINE = ("rows", "slices", "gates", "queries")
 
 
@@ -62,13 +65,7 @@ def _lines(session: SessionReport) -> Iterator[str]:
 def _test(item: ItemReport, outcome: str | None) -> Iterator[str]:
     data = as_json(item)
     run = data.pop("run")
-    for key in (
-        "baseline_file",
-        "baseline_text",
-        "quiet_notes",
-        "gains",
-        "accepted",
-    ):  # for the controller alone
+    for key in LEFT_OUT:
         del data[key]
     yield "{\n"
     for key, value in data.items():

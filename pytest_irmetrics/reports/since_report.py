@@ -20,6 +20,7 @@ class MeanPart:
     """``retriever``, ``judgments``, ``relevance level``, ``weights``, ``tags``, ``depth``, ``thresholds``, or what happened to
     queries: ``dropped``, ``excluded``, ``included``, ``reworded``, ``added``."""
     delta: float
+    """How much of the difference it is."""
 
 
 @dataclass(slots=True)
@@ -27,8 +28,11 @@ class QueryMove:
     """A query that scores lower than then, under today's judgments."""
 
     query_id: str
+    """The query's id."""
     before: float
+    """Its score then."""
     now: float
+    """Its score today."""
 
 
 @dataclass(slots=True)
@@ -36,7 +40,9 @@ class MeanSince:
     """A gated mean, then and now."""
 
     metric: str
+    """The metric's name."""
     tag: str | None
+    """The tag of the queries that it is over; None for all queries."""
     then: float | None
     """The mean then, over the golden set of then; None where it had no query, or none that was stored."""
     now: float | None
@@ -68,6 +74,7 @@ class MeanSince:
     worse: list[QueryMove] = field(default_factory=list)
     """The queries that pay, those that cost the mean most first."""
     worse_count: int = 0
+    """How many queries pay; ``worse`` has those that cost most."""
     with_left: float | None = None
     """What today's mean would be with the queries that were dropped and reworded, at the scores that they had, and those
     that are excluded, at today's; None where there are none."""
@@ -80,7 +87,9 @@ class QuerySince:
     """A query that is in a mean on one side only."""
 
     query_id: str
+    """The query's id."""
     text: str | None
+    """What was searched for; None where the golden set has ids alone."""
     how: str
     """``dropped``, ``excluded`` (marked xfail), ``reworded`` (text or params), ``included`` or ``added``."""
     before: dict[str, float | None]
@@ -125,8 +134,11 @@ class SinceReport:
     why: str = ""
     """Why the baseline of then cannot be read, or what of then could not be."""
     means: list[MeanSince] = field(default_factory=list)
+    """The gated means."""
     queries: list[QuerySince] = field(default_factory=list)
+    """The queries that are in a mean on one side only."""
     edits: list[EditSince] = field(default_factory=list)
+    """What else search is judged by, and is not as it was."""
 
     @classmethod
     def of(cls, item: ItemReport) -> SinceReport | None:
