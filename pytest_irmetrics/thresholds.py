@@ -317,7 +317,8 @@ def _check_score(metric: Metric, word: str, limit: Limit) -> Limit:
         raise ThresholdError(
             f"`{word}` of {metric} is {limit}. Write a number, {Limit(metric.lower)} or more."
         )
-    hint = f" For {limit} per cent, write {Limit(limit.value / 100)}." if 1 < limit.value <= 100 else ""
+    share = round(limit.value / 100, 12)  # 1.1 / 100 is not 0.011 in binary
+    hint = f" For {limit} per cent, write {Limit(share)}." if 1 < limit.value <= 100 else ""
     raise ThresholdError(
         f"`{word}` of {metric} is {limit}, which it can never be. "
         f"Write a number from {Limit(metric.lower)} to {Limit(metric.upper)}.{hint}"

@@ -196,19 +196,20 @@ def _on_broken(missed: Sequence[_Trial], gates: Gates) -> Iterator[str]:
     )
 
 
+_PRICE_UNKNOWN = " How many harmless changes it would fail too is not known"
+
+
 def _price(comparison: Comparison, metric: str, max_lost: int, gates: Gates) -> str:
-    """Say how many simulated changes that harm nothing a max_lost would fail, where enough could be simulated."""
+    """Say how many simulated changes that harm nothing a max_lost would fail, or why that is not known."""
     baseline = comparison.baseline
     max_drop = _whole_set_max_drops(gates).get(metric)
     drop = 0.01 if max_drop is None else max_drop.limit.absolute(comparison.change(metric).baseline)
     try:
         changes = harmless_changes(baseline, baseline.metric(metric), drop)
-    except (
-        EvaluationError
-    ):  # a metric of the user's own that cannot score a shuffled ranking: the advice stands without a price
-        return ""
+    except EvaluationError:  # of a metric of the user's own
+        return f"{_PRICE_UNKNOWN}: {metric} cannot score a shuffled ranking."
     if changes is None:
-        return ""
+        return f"{_PRICE_UNKNOWN}: too few small shuffles of these rankings keep the mean within {drop:.4g}."
     return (
         f" It would also fail {changes.failing(max_lost)} of {len(changes.lost)} simulated changes that harm nothing:"
         f" rankings shuffled a little, {100 * changes.exchanged:.0f} % of results exchanged, the mean moved by at most {drop:.4g}."

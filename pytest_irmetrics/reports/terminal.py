@@ -10,12 +10,14 @@ from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.screen import Line, Style
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import texts
+from pytest_irmetrics.reports.headings import headings
 from pytest_irmetrics.reports.session_report import titles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.base.screen import Screen
+    from pytest_irmetrics.reports.headings import Heading
     from pytest_irmetrics.reports.item_report import Degradation, ItemReport
     from pytest_irmetrics.reports.session_report import SessionReport
     from pytest_irmetrics.reports.since_report import SinceReport
@@ -28,6 +30,9 @@ _NARROWEST_NAME = 12
 
 _SHORT_NAME = 16
 """How many cells it keeps where a score could stand beside it."""
+
+_SHORTEST_PATH = 6
+"""How many cells a golden set's path keeps beside the parameters of its test, where further scores could stand beside it."""
 
 _TELLING_NAME = 32
 """How many cells it keeps where further scores could stand beside it."""
@@ -59,8 +64,9 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
         for item in session.items:
             yield from _even_if_quiet(session, item, names[item.nodeid], screen)
     else:
+        shown = headings(session.items)
         for item in session.items:
-            yield from _item(session, item, names[item.nodeid], screen, verbosity)
+            yield from _item(session, item, names[item.nodeid], shown[item.nodeid], screen, verbosity)
         if verbosity > 0:
             yield from _side_by_side(session, screen)
     for problem in session.problems:
@@ -186,13 +192,13 @@ def _even_if_quiet(session: SessionReport, item: ItemReport, name: str, screen: 
 
 
 def _item(
-    session: SessionReport, item: ItemReport, name: str, screen: Screen, verbosity: int
+    session: SessionReport, item: ItemReport, name: str, heading: Heading, screen: Screen, verbosity: int
 ) -> Iterator[Line]:
     """Report one golden set."""
     failed = _failed(item)
     expected = failed and session.is_expected_failure(item)
     style = Style.BOLD_RED if failed and not expected else Style.BOLD_GREEN
-    yield Line(one_line(item, name, screen, expected=expected), style)
+    yield Line(one_line(item, heading, screen, expected=expected), style)
     inner = _inner(screen)
     verbose = verbosity >= 1
     if verbose:
@@ -242,7 +248,7 @@ def _tables(item: ItemReport, screen: Screen, *, everything: bool) -> Iterator[L
         yield from slices_table(item, screen, everything=everything)
 
 
-def one_line(item: ItemReport, name: str, screen: Screen, *, expected: bool = False) -> str:
+def one_line(item: ItemReport, name: Heading, screen: Screen, *, expected: bool = False) -> str:
     """Return a golden set in one line: its name, shortened where that takes, verdict, and as many gated scores as fit.
 
     ``expected``: the test is marked xfail, so that pytest counts no failure.
@@ -264,21 +270,23 @@ def one_line(item: ItemReport, name: str, screen: Screen, *, expected: bool = Fa
     single = item.only_queries and item.outcome == "passed"
     state = texts.single_queries(item) if single else _VERDICTS[item.outcome]
     verdict = f"{subject}{state}{' as expected' if expected else ''}, {ungated}{size}"
-    name_width, narrowest = display_width(screen.line(name)), _SHORT_NAME
+    name_width, narrowest = display_width(screen.line(f"{name.golden_set}{name.tail}")), _SHORT_NAME
     for row in texts.gated_rows(item):
         longer = f"{verdict}{';' if narrowest == _SHORT_NAME else ','} {screen.line(texts.gated_score(row))}"
         if display_width(longer) + 2 + min(name_width, narrowest) > screen.width:
             break  # a number is never cut: it would be another one
         # The name gives way to the first score, and to further ones as long as it can still be told from others.
-        verdict, narrowest = longer, _TELLING_NAME
+        verdict, narrowest = (
+            longer,
+            max(_TELLING_NAME, display_width(screen.line(name.tail)) + _SHORTEST_PATH),
+        )
     return _name_and_verdict(name, verdict, screen)
 
 
-def _name_and_verdict(name: str, verdict: str, screen: Screen) -> str:
-    """Return a golden set's name and verdict; of a long name the middle is cut."""
+def _name_and_verdict(name: Heading, verdict: str, screen: Screen) -> str:
+    """Return a golden set's name and verdict; a long name is cut."""
     width = max(screen.width - display_width(verdict) - 2, _NARROWEST_NAME)
-    shown = shorten(screen.line(name), width, ascii_only=screen.ascii_only, middle=True)
-    return screen.cut(f"{shown}: {verdict}")
+    return screen.cut(f"{name.fit(width, screen)}: {verdict}")
 
 
 def score_table(item: ItemReport, screen: Screen) -> Iterator[Line]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
 from pytest_irmetrics.comparison import significance
+from pytest_irmetrics.reports.headings import labels
 from pytest_irmetrics.reports.texts import row_name
 
 if TYPE_CHECKING:
@@ -54,23 +55,13 @@ def variant_tables(items: Iterable[ItemReport]) -> list[VariantTable]:
 
 
 def _table(title: str, items: Sequence[ItemReport]) -> VariantTable:
-    columns = _labels([item.nodeid.partition("[")[2].removesuffix("]") for item in items])
+    columns = labels([item.nodeid.partition("[")[2].removesuffix("]") for item in items])
     means: dict[str, list[float | None]] = {}
     for at, item in enumerate(items):
         for row in item.rows:
             means.setdefault(row_name(row), [None] * len(items))[at] = row.full
     rows = [_row(name, values) for name, values in means.items()]
     return VariantTable(title, columns, rows, _differences(items, columns))
-
-
-def _labels(ids: Sequence[str]) -> list[str]:
-    """Return parameter ids without the parts at their ends that all of them have, such as the golden set's."""
-    parts = [text.split("-") for text in ids]
-    for end in (0, -1):
-        while min(map(len, parts)) > 1 and len({part[end] for part in parts}) == 1:
-            for part in parts:
-                part.pop(end)
-    return ["-".join(part) for part in parts]
 
 
 def _row(name: str, values: Sequence[float | None]) -> VariantRow:

@@ -94,6 +94,34 @@ def test_parametrized_tests_show_a_score_however_long_their_names(project, monke
         assert len(line) <= columns
 
 
+@pytest.mark.parametrize("options", [[], ["-v"]])
+def test_parametrized_tests_of_several_sets_are_told_apart_beside_their_scores(project, monkeypatch, options):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = (project.path / "golden/faq.yaml").read_text()
+    (project.path / "golden/faq.yaml").unlink()
+    for name in ("products", "customer-support-articles"):
+        project.write(f"golden/{name}.yaml", text)
+    project.write(
+        "test_search.py",
+        """
+        import json, pathlib, pytest
+
+        @pytest.fixture(params=["bm25-with-synonyms", "dense-multilingual"])
+        def retriever(request):
+            answers = json.loads(pathlib.Path(__file__).with_name("answers.json").read_text(encoding="utf-8"))
+            return lambda query, k: answers[query]
+
+        @pytest.mark.ir_golden("golden/*.yaml")
+        @pytest.mark.ir_threshold("mrr", 0.5)
+        def test_search_quality_of_the_shop(irmetrics):
+            irmetrics.check()
+        """,
+    )
+    lines = [line for line in summary_lines(project.run(*options)) if ": passes" in line]
+    assert len({line.partition(": passes")[0] for line in lines}) == 4
+    assert all(line.endswith("; mrr 0.8333") and len(line) <= 80 for line in lines), lines
+
+
 def test_an_ascii_stream_gets_ascii(project, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     monkeypatch.setenv("PYTHONUTF8", "0")

@@ -119,7 +119,10 @@ class TestReadLimit:
     @pytest.mark.parametrize(
         ("word", "value", "part"),
         [
-            ("min", 1.1, "from 0 to 1"),
+            ("min", 1.1, "from 0 to 1. For 1.1 per cent, write 0.011."),
+            ("min", 7, "For 7 per cent, write 0.07."),
+            ("max", 33.3, "For 33.3 per cent, write 0.333."),
+            ("min_each", 70, "For 70 per cent, write 0.7."),
             ("min", -0.1, "from 0 to 1"),
             ("min", 1.5, "For 1.5 per cent, write 0.015."),
             ("min", 70, "For 70 per cent, write 0.7."),
