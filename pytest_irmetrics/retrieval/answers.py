@@ -388,8 +388,8 @@ def field_of(item: Any, name: str) -> Any:
     """Return an item's key or attribute of this name; None where it has neither."""
     if isinstance(item, Mapping):
         return item.get(name)
-    if _has_keys(item):  # sqlite3.Row and its like
-        return item[name] if name in item.keys() else None  # noqa: SIM118 - a row's own `in` looks at its values
+    if _has_keys(item) and name in item.keys():  # noqa: SIM118 - the own `in` of sqlite3.Row looks at its values
+        return item[name]
     return getattr(item, name, None)
 
 

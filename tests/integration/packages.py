@@ -26,10 +26,10 @@ def need_there(*names):
             _skip(name)
 
 
-# What is too large for each run.
-_BY_HAND = {"chromadb"}
+# What brings too much for each run.
+_BY_HAND = {"chromadb": "chromadb", "vespa": "pyvespa", "weaviate": "weaviate-client"}
 
 
 def _skip(name):
-    cure = f"pip install {name}" if name in _BY_HAND else "make integration"
+    cure = f"pip install {_BY_HAND[name]}" if name in _BY_HAND else "make integration"
     pytest.skip(f"there is no {name} here: {cure}", allow_module_level=True)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.integration import models
+from tests.integration.engines import test_clients
 from tests.integration.engines.pages import GOLDEN, PAGES, blocks
 from tests.integration.packages import need_there
 
@@ -56,7 +57,8 @@ def start(engine, case):
 
 
 def test_every_page_is_run():
-    assert {path.stem for path in PAGES.glob("*.md")} == {"README", *(case.page for case in CASES)}
+    pages = {case.page for case in (*CASES, *test_clients.CASES)}
+    assert {path.stem for path in PAGES.glob("*.md")} == {"README", *pages}
 
 
 @cases

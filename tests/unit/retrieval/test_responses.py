@@ -32,6 +32,23 @@ class ObjectId:
         return True
 
 
+class PineconeHit:
+    """As pinecone's: its keys are those of the wire, and `id` is a property."""
+
+    def __init__(self, doc):
+        self.id_ = doc
+
+    def keys(self):
+        return ["id_", "score_"]
+
+    def __getitem__(self, key):
+        return getattr(self, key)
+
+    @property
+    def id(self):
+        return self.id_
+
+
 class Relation:
     """As DuckDB's relations, whose every attribute may be a column."""
 
@@ -137,6 +154,7 @@ PART = "it is a part of the results."
         (Document(matches=[], namespace=""), []),
         ({"result": {"hits": [{"_id": "b", "_score": 1}]}, "usage": {}}, ["b"]),
         (Document(result=Document(hits=[Document(id="b")]), usage=Document()), ["b"]),
+        (Document(result=Document(hits=[PineconeHit("b")]), usage=Document()), ["b"]),
         (Document(points=[Document(id=7, score=0.1), Document(id=3, score=0.9)]), ["7", "3"]),
         (Document(total=2, docs=[Document(id="doc:b"), Document(id="doc:a")]), ["doc:b", "doc:a"]),
         (redis3("doc:b", "doc:a"), ["doc:b", "doc:a"]),
