@@ -113,3 +113,15 @@ def test_nor_in_a_note_on_a_fall_that_passes(site, known, asked):
     result = change(site, lambda n: [known.format(n=n), *ranking(n)][:10])
     result.assert_outcomes(passed=1)
     assert ("new and unjudged" in printed(result)) is asked
+
+
+@pytest.mark.parametrize(
+    ("added", "asked"), [("advertisement {place}", False), ("{n}-article-{place}", True)]
+)
+def test_nor_where_far_fewer_of_the_results_are_judged(site, added, asked):
+    site.test(['ir_golden("golden/*.yaml")', 'ir_threshold("ndcg@10", max_drop=0.9)'])
+    result = change(
+        site, lambda n: [*(added.format(n=n, place=place) for place in range(4)), *ranking(n)][:10]
+    )
+    result.assert_outcomes(passed=1)
+    assert ("judged" in printed(result).partition("retrieval quality")[2]) is asked
