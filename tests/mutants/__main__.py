@@ -36,8 +36,8 @@ FAILED = re.compile(
     r"^(?:FAILED|ERROR) ([^ \[\n]+)", re.MULTILINE
 )  # the last: output of inner runs comes before
 ENOUGH = 95.0
-TESTS_SECONDS = 120.0
-"""How long the tests of one mutant took without it; what none of them noticed counts as survived."""
+LIKELY = 10
+"""How many tests are asked in a run of their own, because collecting the files of all takes longer than most mutants live."""
 
 
 def synchronize(copy):
@@ -66,7 +66,7 @@ def files_of(copy, room):
     return sorted(place.rglob("*.py")) or [place.with_suffix(".py")]
 
 
-def tests_of(mutation, room, reach, first):
+def tests_of(mutation, room, reach, first, limit):
     """The tests that reach the changed statement, in the order in which they are asked, until they take too long.
 
     Those known to notice it are the first, then those of its room; of these, the quick ones that reach what few others
@@ -90,7 +90,7 @@ def tests_of(mutation, room, reach, first):
     seconds = 0.0
     for test in order:
         seconds += reach.tests[test]["seconds"]
-        if seconds > TESTS_SECONDS:
+        if seconds > limit:
             break
         yield test
 
@@ -132,13 +132,13 @@ class Outcomes:
 class Mutant:
     """One fault of a room's sample, and the tests that should notice it."""
 
-    def __init__(self, mutation, copy, room, reach, outcomes):
+    def __init__(self, mutation, copy, room, reach, outcomes, limit):
         self.mutation, self.room = mutation, room
         file = mutation.module_path.relative_to(copy / "pytest_irmetrics").as_posix()
         self.lines = (file, *as_lines(mutation))
         self.shown = f"`{file}:{mutation.start_pos[0]}` `{self.lines[1]}` → `{self.lines[2]}`"
         self.name = f"{file} {self.lines[1]} → {self.lines[2]}"
-        self.tests = list(tests_of(mutation, room, reach, outcomes.killers(self.name)))
+        self.tests = list(tests_of(mutation, room, reach, outcomes.killers(self.name), limit))
         self.seconds = sum(reach.tests[test]["seconds"] for test in self.tests)
         files = sorted({test.partition("::")[0] for test in self.tests})
         code = mutation.module_path.read_text(encoding="utf-8")
@@ -156,20 +156,22 @@ def start_worker(copies):
 def notice(task):
     """Return the test that fails with a mutation, "" if none does; a mutant that does not end is noticed, too."""
     number, mutation, tests, seconds = task
-    if not tests:
-        return number, ""
-    arguments = Path.cwd().parent / f"{Path.cwd().name}.txt"
-    arguments.write_text("\n".join(tests), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"@{arguments}"]
     here = placed(mutation, Path.cwd() / mutation.module_path)
-    result = mutate_and_test([here], shlex.join(command), timeout=60 + 5 * seconds)
-    if result.test_outcome == TestOutcome.SURVIVED:
-        return number, ""
-    output = result.output or ""
-    if result.test_outcome != TestOutcome.KILLED or "ERROR: not found" in output:
-        raise RuntimeError(output)
-    failed = FAILED.findall(output)
-    return number, failed[-1] if failed else output.strip().rpartition("\n")[2] or "pytest did not start"
+    arguments = Path.cwd().parent / f"{Path.cwd().name}.txt"
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"@{arguments}"]
+    for part in (tests[:LIKELY], tests[LIKELY:]):
+        if not part:
+            break
+        arguments.write_text("\n".join(part), encoding="utf-8")
+        result = mutate_and_test([here], shlex.join(command), timeout=60 + 5 * seconds)
+        if result.test_outcome == TestOutcome.SURVIVED:
+            continue
+        output = result.output or ""
+        if result.test_outcome != TestOutcome.KILLED or "ERROR: not found" in output:
+            raise RuntimeError(output)
+        failed = FAILED.findall(output)
+        return number, failed[-1] if failed else output.strip().rpartition("\n")[2] or "pytest did not start"
+    return number, ""
 
 
 def placed(mutation, path):
@@ -214,6 +216,12 @@ def main():
     )
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (default: 2)")
     parser.add_argument(
+        "--seconds",
+        type=float,
+        default=120,
+        help="of tests for one fault, as they took without it; what none of them noticed has survived (default: 120)",
+    )
+    parser.add_argument(
         "--tests", action="append", help="a folder or file of tests (default: tests/unit and tests/plugin)"
     )
     parser.add_argument("--again", action="store_true", help="try also those whose outcome is known")
@@ -251,7 +259,7 @@ def main():
     mutants = []
     for room, (mutations, _) in drawn.items():
         for mutation in mutations:
-            mutant = Mutant(mutation, copy, room, reach, outcomes)
+            mutant = Mutant(mutation, copy, room, reach, outcomes, options.seconds)
             if mutant.lines in listed:
                 table[room]["equivalent"] += 1
             else:
