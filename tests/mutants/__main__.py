@@ -73,13 +73,13 @@ def tests_of(mutation, room, reach, first, limit):
     do of this file.
     """
     by_line = reach.by_line(mutation.module_path)
-    found = set().union(*(by_line[line] for line in statement_lines(mutation)))
+    found = set().union(*(by_line[line] for line in lines_to_reach(mutation)))
     own = ("tests/plugin/", "tests/unit/plugin/") if room == "plugin" else f"tests/unit/{room}"
     rarity = Counter()
     for line, tests in by_line.items():
         rarity.update(dict.fromkeys(tests if line else (), 1 / max(len(tests), 1)))
     order = sorted(
-        found or by_line[0],  # a line that runs on import is no test's
+        found or by_line[0],
         key=lambda test: (
             test not in first,
             not test.startswith(own),
@@ -95,15 +95,26 @@ def tests_of(mutation, room, reach, first, limit):
         yield test
 
 
-def statement_lines(mutation):
-    """The lines of the innermost statement that is changed; of a compound one, those of its head."""
+def lines_to_reach(mutation):
+    """The lines of the innermost statement that is changed; of a compound one, those of its head.
+
+    Of a function's head and decorators, those of its body. None of what runs on import, which is no test's.
+    """
     line = mutation.start_pos[0]
-    innermost = range(line, line + 1)
+    lines, within = range(0), False
     for node in ast.walk(ast.parse(mutation.module_path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.stmt) and node.lineno <= line <= node.end_lineno:
-            body = getattr(node, "body", None)
-            innermost = range(node.lineno, body[0].lineno if body else node.end_lineno + 1)
-    return innermost
+        if not isinstance(node, ast.stmt):
+            continue
+        start = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+        if not start <= line <= node.end_lineno:
+            continue
+        body = getattr(node, "body", None)
+        lines = range(start, body[0].lineno if body else node.end_lineno + 1)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            within = True
+            if line in lines:
+                lines = range(body[0].lineno, node.end_lineno + 1)
+    return lines if within else range(0)
 
 
 class Outcomes:

@@ -166,3 +166,11 @@ def test_a_mark_that_means_nothing_fails_in_words(project, marks, message):
     result = project.run("-W", "ignore")
     assert result.ret == 1
     assert message in text_of(result)
+
+
+def test_a_test_that_is_run_alone_does_not_need_the_marks_of_its_class(project):
+    write_tests(
+        project,
+        "GATED\nclass TestIt:\n    def test_no(self): pass\n    def test_it(self, irmetrics): irmetrics.check()\n",
+    )
+    project.run("test_search.py::TestIt::test_no").assert_outcomes(passed=1)
