@@ -79,7 +79,7 @@ def tests_of(mutation, room, reach, first, limit):
     for line, tests in by_line.items():
         rarity.update(dict.fromkeys(tests if line else (), 1 / max(len(tests), 1)))
     order = sorted(
-        found or by_line[0],
+        (found or by_line[0]) | (first & reach.tests.keys()),
         key=lambda test: (
             test not in first,
             not test.startswith(own),
