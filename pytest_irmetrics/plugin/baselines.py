@@ -162,7 +162,7 @@ def _collected_folders(config: pytest.Config, directory: str) -> Iterator[Path]:
     """Yield the folders with baselines below those that pytest was told to collect as a whole."""
     tops = {config.invocation_params.dir / argument for argument in config.args if "::" not in argument}
     seen = set()
-    for top in sorted(tops):
+    for top in tops:
         for folder in folders_with_baselines(top, directory, config.getini("norecursedirs")):
             if folder not in seen:
                 seen.add(folder)

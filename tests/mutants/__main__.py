@@ -124,17 +124,19 @@ class Outcomes:
         self._path = path
         self._told = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
-    def find(self, name, digest):
+    def find(self, mutant):
         """The killer of a mutant, "" where it survived; None where code or tests have changed since, or it is new."""
-        told = self._told.get(name, {})
-        return told.get("killer") if told.get("digest") == digest else None
+        told = self._told.get(mutant.name, {})
+        killer = told.get("killer")
+        same = told.get("code") == mutant.code and told.get("tests") == mutant.tests_asked(killer)
+        return killer if same else None
 
     def killers(self, name):
         """The test that noticed the same fault before the code or the tests changed."""
         return {self._told.get(name, {}).get("killer", "")}
 
-    def add(self, name, digest, killer):
-        self._told[name] = {"digest": digest, "killer": killer}
+    def add(self, mutant, killer):
+        self._told[mutant.name] = {"code": mutant.code, "tests": mutant.tests_asked(killer), "killer": killer}
         written = self._path.with_suffix(".new")
         written.write_text(json.dumps(self._told, indent=0), encoding="utf-8")
         written.replace(self._path)
@@ -151,10 +153,18 @@ class Mutant:
         self.name = f"{file} {self.lines[1]} → {self.lines[2]}"
         self.tests = list(tests_of(mutation, room, reach, outcomes.killers(self.name), limit))
         self.seconds = sum(reach.tests[test]["seconds"] for test in self.tests)
-        files = sorted({test.partition("::")[0] for test in self.tests})
-        code = mutation.module_path.read_text(encoding="utf-8")
-        known = [code, str(mutation.start_pos), *(reach.hashes[file] for file in files)]
-        self.digest = hashlib.sha256("\n".join(known).encode()).hexdigest()
+        self.code = _digest(mutation.module_path.read_text(encoding="utf-8"), str(mutation.start_pos))
+        self._hashes = reach.hashes
+
+    def tests_asked(self, killer):
+        """The test file that notices the mutant as it is now; where none does, all that were asked."""
+        asked = [killer] if killer else self.tests
+        files = sorted({test.partition("::")[0] for test in asked})
+        return _digest(*(self._hashes.get(file, "") for file in files), *([] if killer else self.tests))
+
+
+def _digest(*texts):
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
 def start_worker(copies):
@@ -196,7 +206,7 @@ def try_all(mutants, options, folder, outcomes):
     """Yield each mutant that is to be tried with the test that noticed it, or "", as they become known."""
     waiting = []
     for number, mutant in enumerate(mutants):
-        killer = outcomes.find(mutant.name, mutant.digest)
+        killer = outcomes.find(mutant)
         if killer is None or options.again:
             path = mutant.mutation.module_path.relative_to(folder / "copy")
             waiting.append((number, placed(mutant.mutation, path), mutant.tests, mutant.seconds))
@@ -213,7 +223,7 @@ def try_all(mutants, options, folder, outcomes):
     with context.Pool(options.jobs, start_worker, (copies,)) as pool:
         for number, killer in pool.imap_unordered(notice, waiting):
             mutant = mutants[number]
-            outcomes.add(mutant.name, mutant.digest, killer)
+            outcomes.add(mutant, killer)
             yield mutant, killer
 
 

@@ -182,3 +182,14 @@ def test_a_broken_baseline_is_replaced_by_a_pass_alone_and_that_is_what_is_said(
     stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'])
     stored.run("--ir-baseline-update").assert_outcomes(passed=1)
     assert stored.baseline.read_text() != "{"
+
+
+@pytest.mark.parametrize(
+    ("body", "missed"),
+    [("irmetrics.check(retriever=lambda query, k: 1 / 0)", True), ("irmetrics.evaluate(); assert 0", False)],
+)
+def test_a_baseline_that_was_not_stored_is_missed_only_where_the_test_would_store_one(project, body, missed):
+    project.test('ir_golden("golden/*.yaml")', body)
+    result = project.run("--ir-baseline-update")
+    result.assert_outcomes(failed=1)
+    assert ("No baseline was stored for 1 test that failed" in printed(result)) == missed
