@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_irmetrics import GoldenSet
+from pytest_irmetrics import GoldenSet, evaluate
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, read_metrics
 from pytest_irmetrics.golden import Query
@@ -154,3 +154,22 @@ def test_scores_are_not_shared_across_different_labels(both):
     for metric in METRICS:
         for query_id, value in comparison.change(metric).before.items():
             assert value == expected(other, metric, relabelled.queries[query_id], comparison.depth)
+
+
+def narrowed_to(evaluation, *query_ids):
+    return evaluation.narrowed(only=query_ids)
+
+
+def test_scores_are_not_shared_with_an_evaluation_over_fewer_queries():
+    golden = GoldenSet.from_judgments({"a": {"d": 1}, "b": {"d": 1}})
+    whole = evaluate(golden, Run({"a": ["d"], "b": []}), ["mrr"])
+    for narrow in (narrowed_to(whole, "a"), narrowed_to(whole, "a", "b")):
+        assert narrowed_to(narrow, "b")["mrr"] == 0
+        assert narrowed_to(narrow, "a", "b").scores["mrr"] == {"a": 1, "b": 0}
+
+
+def test_an_evaluation_that_shares_scores_equals_one_that_computes_them():
+    golden = GoldenSet.from_judgments({"a": {"d": 1}, "b": {"d": 1}})
+    one, same, other = (evaluate(golden, Run({"a": ["d"], "b": [last]}), ["mrr"]) for last in "xxd")
+    assert one == same == one.narrowed() == same.sharing_scores_with(other)
+    assert one != other
