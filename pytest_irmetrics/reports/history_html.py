@@ -50,6 +50,7 @@ def _test(history: TestHistory, number: int) -> dict[str, Any]:
     since = history.since
     return {
         "anchor": f"test-{number}",
+        "course": _course(history),
         "history": history,
         "heading": heading(history),
         "first": date(history.points[0]),
@@ -64,6 +65,34 @@ def _test(history: TestHistory, number: int) -> dict[str, Any]:
             "rows": since_rows(since),
             "sentences": list(since_sentences(since, history.leading)),
         },
+    }
+
+
+def _course(history: TestHistory) -> dict[str, Any]:
+    """Return where the leading mean stands today, in words and numbers, for the top of the page."""
+    leading = next((one for one in history.summary if one.metric == history.leading), None)
+    lowered = sum(history.leading in point.lowered for point in history.points)
+    course = {
+        "metric": history.leading,
+        "versions": f"{len(history.points):,}",
+        "lowered": f"{lowered:,}",
+        "below": False,
+        "sentence": "",
+        "today": "",
+        "best": "",
+        "from_best": "",
+    }
+    if leading is None or leading.now is None:
+        return course
+    below = leading.from_best < -TOLERANCE
+    return course | {
+        "below": below,
+        "sentence": f"{leading.metric} is {score_text(-leading.from_best)} below its best, of commit {short_id(leading.best_commit)}, over the queries that both hold."
+        if below
+        else f"{leading.metric} is at its best.",
+        "today": score_text(leading.now, leading.best),
+        "best": score_text(leading.best, leading.now),
+        "from_best": signed_text(leading.from_best),
     }
 
 

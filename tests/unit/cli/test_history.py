@@ -272,6 +272,21 @@ def test_hostile_subjects_and_ids_are_escaped_and_the_page_is_safe(capsys, folde
     assert "&lt;script&gt;" in page
 
 
+def test_the_page_says_first_how_far_it_is_from_its_best(capsys, folder):
+    pytest.importorskip("jinja2")
+    commit(folder, "Begin")
+    history(capsys, "--html", "page.html")
+    assert "ndcg@10 is at its best." in (folder / "page.html").read_text(encoding="utf-8")
+    commit(folder, "Break", hours=("z",))
+    history(capsys, "--html", "page.html")
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    top = page[page.index("<header") : page.index("</header>")]
+    best = git(folder, "rev-parse", "HEAD~1")
+    assert f"below its best, of commit {best[:10]}, over the queries that both hold." in top
+    assert '<dd class="bad">1</dd>' in top
+    assert 'class="fell"' in page
+
+
 def test_prints_in_ascii(folder):
     commit(folder, "Begin")
     commit(folder, "Größer", hours=("z",))

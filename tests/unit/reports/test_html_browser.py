@@ -11,6 +11,14 @@ from pathlib import Path
 import pytest
 
 from pytest_irmetrics.reports import SessionReport
+from pytest_irmetrics.reports.history_html import render as render_history
+from pytest_irmetrics.reports.history_report import (
+    HistoryPoint,
+    MetricHistory,
+    MetricSince,
+    Since,
+    TestHistory,
+)
 from pytest_irmetrics.reports.html import render
 from tests.browser import CHROMIUM, DRIVER, open_browser
 from tests.large_reports import large_session
@@ -165,7 +173,7 @@ def test_a_link_to_a_query_opens_it(page):
 @pytest.mark.parametrize("width", [320, 400, 1280, 1920])
 def test_no_width_needs_scrolling_sideways(page, width):
     long = query("query-" + "x" * 200, now=("document-" + "y" * 200, "d1"), text="word " * 60)
-    browser = page(broken([failing(queries=[long]), passing()]), width=width)
+    browser = page(broken([failing(queries=[long]), passing(), tried(nodeid="t")]), width=width)
     browser.do("for (const part of document.querySelectorAll('details')) part.open = true")
     assert browser.do("return [innerWidth, document.documentElement.scrollWidth <= innerWidth]") == [
         width,
@@ -199,6 +207,48 @@ def test_axe_finds_nothing_in_a_whole_session(page, tests, media):
         media="print" if media == "print" else "",
     )
     assert browser.axe(axe()) == []
+
+
+@pytest.mark.parametrize("tests", [1, 2])
+def test_the_history_looks_the_same_way(browser, tmp_path, tests):
+    path = tmp_path / "history.html"
+    path.write_text(
+        render_history([a_history(f"test_search.py::test[{n}]") for n in range(tests)]), encoding="utf-8"
+    )
+    for width in (320, 400, 1280, 1920):
+        browser.show(path, width=width)
+        assert browser.do("return document.documentElement.scrollWidth") <= width
+    for scheme in ("light", "dark"):
+        browser.show(path, scheme=scheme)
+        assert browser.axe(axe()) == []
+    assert browser.complaints() == []
+
+
+def a_history(test):
+    points = [
+        HistoryPoint(
+            f"{n}" * 40,
+            1_700_000_000 + n * 86_400,
+            "Reorder the fields " * 8,
+            "ir_baselines/x.json",
+            query_count=40,
+            n=40,
+            means={"mrr": 0.9 - n / 10},
+            changes={"mrr": -0.1 if n else None},
+        )
+        for n in range(3)
+    ]
+    line = [point.means["mrr"] for point in points]
+    summary = MetricHistory("mrr", line[0], line[-1], line[0], points[0].commit, line[-1] - line[0], line)
+    since = Since(
+        "v1",
+        points[0].commit,
+        points[0].time,
+        metrics=[MetricSince("mrr", 0.9, 0.7, -0.2, (-0.3, -0.1), 40, ["a"], [])],
+    )
+    return TestHistory(
+        test, "ir_baselines/x.json", "golden/faq.yaml", ["mrr"], "mrr", 10, points, [summary], since
+    )
 
 
 def axe():
