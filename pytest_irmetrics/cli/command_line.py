@@ -92,7 +92,7 @@ def add_metric_option(parser: argparse.ArgumentParser) -> None:
         type=_custom_metric,
         default=[],
         metavar="NAME",
-        help="a metric of your own that the golden set's thresholds may name (repeatable)",
+        help="the name of a metric of your own, so that a threshold on it is no mistake (repeatable)",
     )
 
 
@@ -150,7 +150,7 @@ def add_test_option(parser: argparse._ActionsContainer, more: str = "") -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help=f"of a JSON report of several tests, whose run: a test's id, or a part of it that only its run has{more}",
+        help=f"of a JSON report of several tests, the one whose run is meant: its id, or a part that no other has{more}",
     )
 
 
@@ -161,8 +161,7 @@ def add_baseline_dir_option(parser: argparse._ActionsContainer) -> None:
         type=_folder_name,
         default="ir_baselines",
         metavar="NAME",
-        help="the folder beside the tests that holds the baselines, where the setting ir_baseline_dir names another "
-        "than ir_baselines",
+        help="the folder of the baselines beside the tests, as the setting ir_baseline_dir names it (default: ir_baselines)",
     )
 
 

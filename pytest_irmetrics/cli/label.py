@@ -103,7 +103,7 @@ pytest-irmetrics label golden/faq.yaml --out - | column -s, -t
         type=ranking_metric,
         default="ndcg@10",
         metavar="METRIC",
-        help="the metric that the documents are to matter to, and whose cut-off says how deep to look (default: ndcg@10)",
+        help="list documents by what they are worth to this metric, down to its cut-off (default: ndcg@10)",
     )
     which.add_argument(
         "--query",
@@ -111,7 +111,7 @@ pytest-irmetrics label golden/faq.yaml --out - | column -s, -t
         action="append",
         default=[],
         metavar="ID",
-        help="those of this query alone (repeatable)",
+        help="only documents of this query (repeatable)",
     )
     which.add_argument(
         "--limit",

@@ -65,7 +65,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ir-baseline",
         action="store_true",
         default=None,
-        help="Fail on regression from the stored baseline.",
+        help="Fail on regression from the stored baseline, and where a test has none.",
     )
     group.addoption(
         "--no-ir-baseline",
@@ -105,7 +105,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ir-repeat",
         default=None,
         metavar="N",
-        help="Ask every query N times and gate on the averages.",
+        help="Ask every query N times, 1 to 10,000, and gate on the averages.",
     )
     group.addoption(
         "--ir-selftest",
@@ -113,26 +113,48 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=False,
         help="Ask nothing: degrade the stored baseline in many ways and tell which of them the thresholds would catch.",
     )
-    parser.addini("ir_metrics", "The metrics to report, besides those that have a threshold.", "linelist")
-    parser.addini("ir_thresholds", "Lines of `METRIC [MIN] word=value …`, the mark's words.", "linelist")
     parser.addini(
-        "ir_baseline", "Whether to gate on regression from the stored baseline (false).", default="false"
+        "ir_metrics",
+        "The metrics to report, besides those that have a threshold (mrr map ndcg@3 ndcg@10 precision@10 recall@10).",
+        "linelist",
     )
-    parser.addini("ir_baseline_dir", "The baselines' folder beside the test file.", default="ir_baselines")
-    parser.addini("ir_max_drop", "How far a mean may fall from the baseline (0.01).", default="0.01")
-    parser.addini("ir_since", "What --ir-since is where it is not given (none).", default="")
+    parser.addini(
+        "ir_thresholds",
+        "Thresholds of every test that gates, a line each: `METRIC [MIN] word=value …`, the mark's words (none).",
+        "linelist",
+    )
+    parser.addini(
+        "ir_baseline",
+        "Whether every run gates on regression from the stored baseline: `true` or `false` (false).",
+        default="false",
+    )
+    parser.addini(
+        "ir_baseline_dir",
+        "The folder of the baselines, below that of each test file (ir_baselines).",
+        default="ir_baselines",
+    )
+    parser.addini(
+        "ir_max_drop",
+        "How far a mean may fall from the baseline where no threshold says so: from 0 to 1, per cent of it, or `off` (0.01).",
+        default="0.01",
+    )
+    parser.addini(
+        "ir_since", "The branch, tag or commit of --ir-since where that is not given (none).", default=""
+    )
     parser.addini(
         "ir_accept",
-        "A fall that this branch has stored in its baseline: `warn`, or `fail` (warn).",
+        "What a fall does that this branch has stored in its baseline: `warn` or `fail` (warn).",
         default="warn",
     )
-    parser.addini("ir_depth", "How many results a retriever is asked for (10).", default="10")
+    parser.addini("ir_depth", "How many results a retriever is asked for, 1 or more (10).", default="10")
     parser.addini(
-        "ir_duplicates", "A repeated id in a ranking: `error`, or `collapse` to the first.", default="error"
+        "ir_duplicates",
+        "What a repeated id in a ranking does: `error`, or `collapse` to the first (error).",
+        default="error",
     )
-    parser.addini("ir_concurrency", "How many queries are in flight at once (1).", default="1")
-    parser.addini("ir_timeout", "Seconds that a query may take (no limit).", default="")
-    parser.addini("ir_repeat", "How many times every query is asked (1).", default="1")
+    parser.addini("ir_concurrency", "How many queries are in flight at once, 1 or more (1).", default="1")
+    parser.addini("ir_timeout", "How many seconds a query may take, above 0 (no limit).", default="")
+    parser.addini("ir_repeat", "How many times every query is asked, 1 to 10,000 (1).", default="1")
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

@@ -26,7 +26,7 @@ def words(text):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_page_shows_the_help_of_every_command(command, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "92")
+    monkeypatch.setenv("COLUMNS", "82")
     with pytest.raises(SystemExit):
         cli.main([*command.split(), "--help"])
     printed = capsys.readouterr().out
