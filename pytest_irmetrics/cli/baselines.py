@@ -17,6 +17,8 @@ from pytest_irmetrics.cli.command_line import (
     CommandError,
     add_baseline_dir_option,
     add_command,
+    add_quiet_option,
+    json_line,
     print_escaped,
     print_line,
     stdout_screen,
@@ -62,6 +64,7 @@ pytest-irmetrics baselines text 'tests/ir_baselines/test_search/test_it[faq].jso
         examples="""
 pytest-irmetrics baselines list
 pytest-irmetrics baselines list tests/search
+pytest-irmetrics baselines list --json | jq -r '.[].test'
 """,
     )
     pruner = add_command(
@@ -82,6 +85,8 @@ pytest-irmetrics baselines prune tests --yes
     move_baselines.add(actions)
     baseline_text.add(actions)
     pruner.add_argument("--yes", action="store_true", help="delete them; without it, they are only printed")
+    add_quiet_option(pruner, "what was deleted, nor that there was nothing to delete")
+    lister.add_argument("--json", action="store_true", help="print them as one JSON list, a baseline a line")
     for action in (lister, pruner):
         _add_arguments(action)
 
@@ -105,14 +110,17 @@ def _find_baselines(options: argparse.Namespace) -> list[StoredBaseline]:
         what = "is not a folder" if exists(top) else "is not there"
         raise CommandError(f"{printable(options.folder)}: {what}. Name a folder that tests are in or below.")
     found = list(baselines_below(top, options.baseline_dir))
-    if not found:
+    if not found and not getattr(options, "quiet", False):
         print_escaped(
-            f"There is no folder {options.baseline_dir} with a baseline in {options.folder} or below it."
+            f"There is no folder {options.baseline_dir} with a baseline in {options.folder} or below it.",
+            sys.stderr if getattr(options, "json", False) else sys.stdout,
         )
     return found
 
 
 def _list(options: argparse.Namespace) -> int:
+    if options.json:
+        return _list_json(options)
     status = OK
     screen = stdout_screen()
     for number, stored in enumerate(_find_baselines(options)):
@@ -129,6 +137,29 @@ def _list(options: argparse.Namespace) -> int:
         for label, text in _describe(stored, run):
             for line in screen.wrapped(f"{label:<10}  {text}", "  ", " " * 14):
                 print_line(line)
+    return status
+
+
+def _list_json(options: argparse.Namespace) -> int:
+    status, lines = OK, []
+    for stored in _find_baselines(options):
+        try:
+            run = stored.read()
+        except RunError as error:
+            status = FAILED
+            print_escaped(str(error), sys.stderr)
+            continue
+        golden_file = stored.golden_file(run)
+        record = {
+            "file": shown_path(stored.path),
+            "test": _test_name(stored),
+            "golden_set": run.golden_set if golden_file is None else shown_path(golden_file),
+            "query_count": len(run),
+            "depth": run.depth,
+            "means": dict(run.means or {}),
+        }
+        lines.append(json_line(record))
+    print_line("\n".join(["[", ",\n".join(lines), "]"]))
     return status
 
 
@@ -170,7 +201,8 @@ def _prune(options: argparse.Namespace) -> int:
     status = OK
     deletable = []
     without_test: dict[Path, set[Path]] = {}
-    for stored in _find_baselines(options):
+    found = _find_baselines(options)
+    for stored in found:
         try:
             golden_file = stored.golden_file(stored.read())
         except RunError as error:  # perhaps it is no baseline at all, so it is kept
@@ -196,11 +228,15 @@ def _prune(options: argparse.Namespace) -> int:
                 f"{printable(where)}: cannot be deleted: {error.strerror or error}. Mend that.", sys.stderr
             )
         else:
-            print_escaped(f"{where}: {reason}; deleted")
-    if deletable and not options.yes:
+            if not options.quiet:
+                print_escaped(f"{where}: {reason}; deleted")
+    if not deletable and status == OK and found and not options.quiet:
+        print_escaped(
+            f"Nothing to delete: of {plural(len(found), 'baseline')}, no test file or golden set is gone."
+        )
+    if deletable and not options.yes and not options.quiet:
         print_escaped(f"{plural(len(deletable), 'baseline')} would be deleted. To delete, add --yes.")
-        return FAILED
-    return status
+    return FAILED if deletable and not options.yes else status
 
 
 def _delete(stored: StoredBaseline) -> None:

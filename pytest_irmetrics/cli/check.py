@@ -15,6 +15,7 @@ from pytest_irmetrics.cli.command_line import (
     add_command,
     add_format_option,
     add_metric_option,
+    add_quiet_option,
     add_test_option,
     json_line,
     print_escaped,
@@ -51,6 +52,7 @@ pytest-irmetrics check golden/*.yaml
 pytest-irmetrics check --json golden/faq.yaml | jq '.[].query'
 pytest-irmetrics check --metric freshness golden/news.yaml
 pytest-irmetrics check --tolerance golden/faq.yaml --run run.json
+pytest-irmetrics check --quiet golden/*.yaml || exit
 git show main:golden/faq.yaml | pytest-irmetrics check -
 """,
     )
@@ -63,6 +65,7 @@ git show main:golden/faq.yaml | pytest-irmetrics check -
             "that is printed, on standard error"
         ),
     )
+    add_quiet_option(parser, "a line for a golden set that is right, nor notes")
     add_format_option(parser)
     add_metric_option(parser)
     tolerance = parser.add_argument_group("which max_drop")
@@ -100,7 +103,7 @@ def _check(options: argparse.Namespace) -> int:
                 print_escaped(str(problem), sys.stderr if options.json else sys.stdout)
         else:
             valid.append((file, golden))
-            if not options.json and not options.tolerance:
+            if not (options.json or options.tolerance or options.quiet):
                 print_escaped(_summary(file, golden))
                 for warning in lint(golden):
                     print_escaped(str(warning))

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.gzipped import gunzip_start, is_packed, pack, without_gz
-from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular
+from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular, read_regular
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.cli.command_line import (
     OK,
     CommandError,
     add_command,
     add_metric_option,
+    add_quiet_option,
     add_test_option,
     print_escaped,
 )
@@ -85,6 +86,7 @@ zcat msmarco.qrels.gz | pytest-irmetrics convert - golden/msmarco.yaml --from tr
     )
     add_test_option(parser)
     parser.add_argument("--force", action="store_true", help="write over what is there")
+    add_quiet_option(parser, "what was written")
     add_metric_option(parser)
 
 
@@ -138,16 +140,19 @@ def _convert(options: argparse.Namespace) -> int:
             f"{topics_path(options.target)}: These topics would be read with {options.target}, and the set has no texts. "
             "Remove them, or name another OUT."
         )
-    _check_overwriting(files, force=options.force)
-    _verify(files, to, options, kept)
-    for path, text in files.items():
-        data = text.encode()
-        packed = path == options.target and is_packed(Path(path))
-        write_file(path, pack(data) if packed else data, again="convert again")
+    contents = {
+        path: pack(text.encode()) if path == options.target and is_packed(Path(path)) else text.encode()
+        for path, text in files.items()
+    }
+    is_new = _is_new(contents, options)
+    if is_new:
+        _verify(files, to, options, kept)
+        for path, data in contents.items():
+            write_file(path, data, again="convert again")
     _print_notes(notes)
     judgments = sum(len(query.judgments) for query in kept.queries.values())
     count = f"{plural(len(kept.queries), 'query', 'queries')}, {plural(judgments, 'judgment')}"
-    print_about(options.target, f"{' and '.join(files)}: {count}")
+    _print_done(" and ".join(files), count, options, is_new=is_new)
     return OK
 
 
@@ -217,7 +222,6 @@ def _convert_run(options: argparse.Namespace, to: str) -> None:
     ((_, run),) = load_runs([options.source], options.tests)
     as_trec = to != _JSON_RUN and without_gz(Path(options.target)).suffix.lower() != ".json"
     lost = _lost_in_trec(run) if as_trec else []
-    _check_overwriting([options.target], force=options.force)
     with tempfile.TemporaryDirectory() as folder:
         written = (
             Path(folder)
@@ -228,11 +232,13 @@ def _convert_run(options: argparse.Namespace, to: str) -> None:
         except RunError as error:  # an id that the format cannot hold
             raise CommandError(f"{options.source}: {error}") from None
         data = written.read_bytes()
-    write_file(options.target, data, again="convert again")
+    is_new = _is_new({options.target: data}, options)
+    if is_new:
+        write_file(options.target, data, again="convert again")
     if lost:
         _print_notes([f"A TREC run holds no {', '.join(lost)}."])
     held = sum(not as_trec or bool(answer.rankings[0]) for answer in run.answers.values())
-    print_about(options.target, f"{options.target}: {plural(held, 'query', 'queries')}")
+    _print_done(options.target, plural(held, "query", "queries"), options, is_new=is_new)
 
 
 def _lost_in_trec(run: Run) -> list[str]:
@@ -257,12 +263,29 @@ def _lost_in_trec(run: Run) -> list[str]:
     return lost + [what for what, value in header.items() if value]
 
 
-def _check_overwriting(paths: Mapping[str, str] | list[str], *, force: bool) -> None:
-    existing = [path for path in paths if path != STANDARD and os.path.lexists(path)]
-    if existing and not force:
+def _is_new(contents: Mapping[str, bytes], options: argparse.Namespace) -> bool:
+    """Say whether any of these files is to be written. Raises CommandError for one that is there and says something else."""
+    existing = [path for path in contents if path != STANDARD and os.path.lexists(path)]
+    if len(existing) == len(contents) and all(_holds(Path(path), data) for path, data in contents.items()):
+        return False
+    if existing and not options.force:
         raise CommandError(
             f"{existing[0]}: It is there already. Write over it with --force, or name another OUT."
         )
+    return True
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return read_regular(path, len(data)) == data
+    except OSError:
+        return False
+
+
+def _print_done(written: str, count: str, options: argparse.Namespace, *, is_new: bool) -> None:
+    if not options.quiet:
+        as_it_was = "" if is_new else "; it was like this already, and nothing was written"
+        print_about(options.target, f"{written}: {count}{as_it_was}")
 
 
 def _verify(files: Mapping[str, str], to: str, options: argparse.Namespace, kept: GoldenSet) -> None:

@@ -21,6 +21,8 @@ from pytest_irmetrics.cli.command_line import (
     stdout_screen,
 )
 from pytest_irmetrics.cli.corpus import add_corpus_option, load_documents
+from pytest_irmetrics.cli.diff_json import Record, comparison_record, record_lines
+from pytest_irmetrics.cli.diff_notes import notes_on, on_other_means
 from pytest_irmetrics.cli.inputs import (
     USUAL_METRICS,
     golden_set_of_baseline,
@@ -29,7 +31,6 @@ from pytest_irmetrics.cli.inputs import (
     metrics_beyond,
     runs_by_test,
     scorable_metrics,
-    shown_path,
     subset,
 )
 from pytest_irmetrics.comparison import Comparison, compare
@@ -61,10 +62,6 @@ _MAX_OVERTAKING = 2
 """Documents that are shown of those that overtook a fallen one."""
 
 
-_MEANS_DIFFER = 1e-6
-"""By how much a stored mean differs from one that is computed anew, if it is a mean over other queries."""
-
-
 def add(commands: Commands) -> None:
     """Add the command to the command line."""
     parser = add_command(
@@ -86,6 +83,7 @@ git show 'main:tests/ir_baselines/test_search/test_it[faq].json' |
 pytest-irmetrics diff bm25.run dense.run --golden golden/faq.yaml --metrics ndcg@10,recall@100
 pytest-irmetrics diff main.json branch.json
 pytest-irmetrics diff quality.json quality.json --test bm25 --test dense
+pytest-irmetrics diff main.json branch.json --json | jq '.metrics[] | select(.delta < 0)'
 """,
     )
     parser.add_argument(
@@ -109,6 +107,11 @@ pytest-irmetrics diff quality.json quality.json --test bm25 --test dense
         help=f"how many of the queries that moved to show (default: {_SHOWN}; of two reports: none)",
     )
     add_corpus_option(parser)
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print it as JSON, with every query that moved unless --queries is given",
+    )
     add_metric_option(parser)
 
 
@@ -124,14 +127,59 @@ def _diff(options: argparse.Namespace) -> int:
     if not options.tests:
         reports = runs_by_test(options.baseline), runs_by_test(options.now)
         if min(map(len, reports)) > 1:
+            if options.json:
+                _print_reports_json(*reports, options)
+                return OK
             for line in _report_lines(*reports, options, screen):
                 print_line(line)
             return OK
     named = load_runs([options.baseline, options.now], options.tests)
     (options.baseline, before), (options.now, after) = named
+    if options.json:
+        for line in record_lines(_record(before, after, options)):
+            print_line(line)
+        return OK
     for line in _run_lines(before, after, options, screen):
         print_line(line)
     return OK
+
+
+def _print_reports_json(
+    before: Mapping[str, Run], after: Mapping[str, Run], options: argparse.Namespace
+) -> None:
+    """Print a comparison for each test that two reports have, and the tests that one of them has alone."""
+    record = {
+        "tests": [
+            {"test": test, **_record(before[test], after[test], options)} for test in after if test in before
+        ],
+        "only_in_baseline": [test for test in before if test not in after],
+        "only_in_now": [test for test in after if test not in before],
+    }
+    for line in record_lines(record):
+        print_line(line)
+
+
+def _record(before: Run, after: Run, options: argparse.Namespace) -> Record:
+    """Return what `diff` says of two runs, as data."""
+    golden, marks = _judged_by(before, after, options)
+    measured = _measure(golden, before, after, options)
+    comparison, changes, beyond, reworded_in_now, _ = measured
+    leading = _leading_change(changes)
+    notes = notes_on(golden, comparison, before, after, marks, reworded_in_now, beyond, options)
+    ids = [] if leading is None else _moved(leading)[: options.queries]
+    rows = {query_id: list(_document_rows(comparison, golden.queries[query_id])) for query_id in ids}
+    ranks = {
+        query_id: [(row[3], _rank(row[0]), _rank(row[1])) for row in of_query]
+        for query_id, of_query in rows.items()
+    }
+    documents = _documents_of(rows, options)
+    return comparison_record(
+        (options.baseline, options.now), comparison, changes, ranks, documents, list(notes)
+    )
+
+
+def _rank(text: str) -> int | None:
+    return int(text) if text.isdigit() else None
 
 
 def _run_lines(before: Run, after: Run, options: argparse.Namespace, screen: Screen) -> Iterator[str]:
@@ -274,9 +322,9 @@ def _diff_lines(
     if told:
         yield ""
         yield from (line for sentence in told for line in screen.wrapped(sentence))
-    notes = list(_notes(golden, comparison, before, after, marks, reworded_in_now, beyond, options))
+    notes = list(notes_on(golden, comparison, before, after, marks, reworded_in_now, beyond, options))
     if options.golden is None and marks is None:
-        notes += _on_other_means(now, options)
+        notes += on_other_means(now, options)
     for note in notes:
         yield from screen.wrapped(f"note: {note}", hanging="  ")
     yield from _moved_queries(comparison, changes, leading, options, screen)
@@ -306,79 +354,6 @@ def _leading_change(changes: Sequence[MetricChange]) -> MetricChange | None:
     return None if leading is None else moved[leading]
 
 
-def _notes(
-    golden: GoldenSet,
-    comparison: Comparison,
-    before: Run,
-    after: Run,
-    marks: GoldenSet | None,
-    reworded_in_now: Sequence[str],
-    beyond: Sequence[Metric],
-    options: argparse.Namespace,
-) -> Iterator[str]:
-    """Yield a note for each thing that was not compared, with the reason."""
-    trec_hint = " (a TREC run does not say that an answer was empty)"
-    sides = ((before, after, options.baseline), (after, before, options.now))
-    for run, other, name in sides:
-        ids = sorted(set(run) - set(other))
-        if ids:
-            hint = trec_hint if all(answer.text is None for answer in other.answers.values()) else ""
-            yield f"{plural(len(ids), 'query', 'queries')} only in {name}{hint}: {listed(ids)}."
-    unjudged = sorted(query_id for query_id in after if query_id in before and query_id not in golden.queries)
-    if unjudged:
-        yield f"{plural(len(unjudged), 'query', 'queries')} of both without judgments: {listed(unjudged)}."
-    unasked = [query_id for query_id in golden.queries if query_id not in before and query_id not in after]
-    if unasked:
-        yield f"{plural(len(unasked), 'query', 'queries')} of the golden set in neither run: {listed(unasked)}."
-    reworded = sorted(
-        {*comparison.reworded, *(query_id for query_id in reworded_in_now if query_id in before)}
-    )
-    if reworded:
-        yield f"{plural(len(reworded), 'query', 'queries')} asked in other words or with other params, and not compared: {listed(reworded)}."
-    known_bad = [i for i in comparison.paired if golden.queries[i].xfail is not None]
-    if known_bad:
-        where = "" if marks is None or marks.path is None else f" in {shown_path(marks.path)}"
-        yield f"{plural(len(known_bad), 'query', 'queries')} marked xfail{where}, and in no mean: {listed(known_bad)}."
-    if before.depth is not None and after.depth is not None and before.depth != after.depth:
-        yield f"The depths differ, {before.depth} and {after.depth}; both are cut at {comparison.depth}."
-    if beyond:
-        yield f"Nothing is known beyond {plural(comparison.depth or 0, 'result')}, so these are left out: {', '.join(map(str, beyond))}."
-    changed = comparison.label_changes
-    if changed:
-        queries = dict.fromkeys(change.query_id for change in changed)
-        yield (
-            f"{plural(len(changed), 'judgment')} changed since {options.baseline} was stored; both sides are scored "
-            f"under the later ones. In: {listed(list(queries))}."
-        )
-    weighed = comparison.weight_changes
-    if weighed:
-        yield (
-            f"The weights of {plural(len(weighed), 'query', 'queries')} changed since {options.baseline} was stored; both means "
-            f"have the later ones: {listed(weighed)}."
-        )
-    if comparison.stored_level != golden.relevance_level:
-        yield (
-            f"The relevance level is {golden.relevance_level:g}, and was {comparison.stored_level:g} when {options.baseline} was "
-            "stored; both sides are scored under the later one."
-        )
-
-
-def _on_other_means(now: Evaluation, options: argparse.Namespace) -> Iterator[str]:
-    """Say that a run was stored with other means than all of its queries have: a gate left out those marked ``xfail``."""
-    for metric in now.metrics:
-        stored = now.run.means.get(metric.name)
-        if stored is None or not now.queries(metric) or metrics_beyond([metric], now.depth):
-            continue
-        mean = now.mean(metric)
-        if abs(mean - stored) > _MEANS_DIFFER:
-            yield (
-                f"{options.now} was stored with {metric.name} {score_text(stored, mean)}, and all of its queries have "
-                f"{score_text(mean, stored)}. A gate leaves out queries that are marked xfail, which no run says: name the "
-                "golden set to leave them out here too (--golden FILE)."
-            )
-            return
-
-
 def _moved_queries(
     comparison: Comparison,
     changes: Sequence[MetricChange],
@@ -392,8 +367,7 @@ def _moved_queries(
             yield ""
             yield "No query moved."
         return
-    weighed = leading.weighted_differences
-    ids = sorted((*leading.worse, *leading.better), key=lambda query_id: (-abs(weighed[query_id]), query_id))
+    ids = _moved(leading)
     most = _SHOWN if options.queries is None else options.queries
     shown = ids[:most]
     if not shown:
@@ -405,11 +379,22 @@ def _moved_queries(
     else:
         yield f"Of {plural(len(ids), 'query', 'queries')} that moved {leading.metric}, the {len(shown)} that moved it most (--queries N):"
     rows = {query_id: list(_document_rows(comparison, golden.queries[query_id])) for query_id in shown}
-    moved = {row[3] for of_query in rows.values() for row in of_query}
-    titles = load_documents([options.now_file, options.baseline_file], options.corpus, moved)
+    titles = _documents_of(rows, options)
     for query_id in shown:
         yield ""
         yield from _query_lines(comparison, changes, query_id, rows[query_id], titles, screen)
+
+
+def _moved(leading: MetricChange) -> list[str]:
+    """Return the queries that moved a metric, those that moved its mean most first."""
+    weighed = leading.weighted_differences
+    return sorted((*leading.worse, *leading.better), key=lambda query_id: (-abs(weighed[query_id]), query_id))
+
+
+def _documents_of(rows: Mapping[str, Sequence[Sequence[str]]], options: argparse.Namespace) -> Documents:
+    """Return what is known of the documents in the rows of some queries."""
+    moved = {row[3] for of_query in rows.values() for row in of_query}
+    return load_documents([options.now_file, options.baseline_file], options.corpus, moved)
 
 
 def _query_lines(

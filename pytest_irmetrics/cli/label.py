@@ -17,6 +17,7 @@ from pytest_irmetrics.cli.command_line import (
     add_baseline_dir_option,
     add_command,
     add_metric_option,
+    add_quiet_option,
     add_test_option,
     print_escaped,
     print_line,
@@ -137,6 +138,7 @@ pytest-irmetrics label golden/faq.yaml --out - | column -s, -t
     )
     what.add_argument("--json", action="store_true", help="print them as one JSON list")
     what.add_argument(
+        "-o",
         "--out",
         metavar="LIST.csv",
         help="write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet",
@@ -169,6 +171,7 @@ pytest-irmetrics label golden/faq.yaml --out - | column -s, -t
         metavar="GRADE",
         help="append every document that would be printed, with this grade: 0 after a look at the list, or to edit in FILE",
     )
+    add_quiet_option(parser, "which judgments were appended")
     add_metric_option(parser)
 
 

@@ -104,4 +104,6 @@ def write_csv(top: Sequence[Unjudged], documents: Documents, options: argparse.N
     write_file(options.out, label_csv.write(top, documents))
     back = f"pytest-irmetrics label {shlex.quote(options.file)} --from {shlex.quote(options.out)}"
     how = why_not_editable(options.file) or f"Fill in the column rating, and then: {back}"
-    print_about(options.out, f"{options.out}: {plural(len(top), 'document')} to judge. {how}")
+    print_about(
+        options.out, f"{options.out}: {plural(len(top), 'document')} to judge.{f' {how}' if top else ''}"
+    )

@@ -16,6 +16,7 @@ from pytest_irmetrics.cli.command_line import (
     add_baseline_dir_option,
     add_command,
     add_metric_option,
+    add_quiet_option,
     print_escaped,
 )
 from pytest_irmetrics.cli.inputs import baselines_of_project, is_same_file, shown_path
@@ -57,6 +58,7 @@ pytest-irmetrics baselines move golden/faq.yaml golden/billing.yaml golden/accou
     parser.add_argument("old", metavar="OLD", help="the path that the golden set had")
     parser.add_argument("new", nargs="+", metavar="NEW", help="the golden set, or those, that it has become")
     add_baseline_dir_option(parser)
+    add_quiet_option(parser, "which files were moved")
     add_metric_option(parser)
 
 
@@ -90,10 +92,11 @@ def _move(options: argparse.Namespace) -> int:
     for stored, _ in found:
         if os.path.realpath(stored.path) not in kept:
             stored.path.unlink()
-    for move in moves:
+    for move in moves if not options.quiet else ():
         where = shown_path(move.target)
         print_escaped(where if move.target == move.source else f"{shown_path(move.source)} → {where}")
-    print_escaped(f"{plural(len(moves), 'baseline')} of {listed(options.new)}.")
+    if not options.quiet:
+        print_escaped(f"{plural(len(moves), 'baseline')} of {listed(options.new)}.")
     _print_left_out(found, new)
     return OK
 

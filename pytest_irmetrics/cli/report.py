@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, read_regular
 from pytest_irmetrics.base.wording import printable
-from pytest_irmetrics.cli.command_line import FAILED, OK, CommandError, add_command, print_escaped, print_line
+from pytest_irmetrics.cli.command_line import (
+    FAILED,
+    OK,
+    CommandError,
+    add_command,
+    add_quiet_option,
+    print_escaped,
+    print_line,
+)
 from pytest_irmetrics.cli.inputs import STANDARD, print_about, readable_file, write_file
 from pytest_irmetrics.reports import json, markdown, output
 
@@ -49,6 +57,7 @@ ssh ci cat quality.json | pytest-irmetrics report - -o html:- > quality.html
         action="append",
         default=[],
     )
+    add_quiet_option(parser, "which files were written")
 
 
 def _report(options: argparse.Namespace, parser: Parser) -> int:
@@ -71,7 +80,7 @@ def _report(options: argparse.Namespace, parser: Parser) -> int:
         written, problems = output.write(targets, session)
     except ArithmeticError as error:
         raise CommandError(_damaged_message(options.file, error)) from None
-    for path in written:
+    for path in written if not options.quiet else ():
         print_about(STANDARD if forms else path, f"{path}: written")
     for problem in problems:
         print_escaped(problem, sys.stderr)

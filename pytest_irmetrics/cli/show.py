@@ -22,6 +22,7 @@ from pytest_irmetrics.cli.command_line import (
     add_metric_option,
     add_metrics_option,
     add_test_option,
+    json_line,
     print_line,
     stdout_screen,
 )
@@ -37,6 +38,7 @@ from pytest_irmetrics.cli.inputs import (
 )
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
+from pytest_irmetrics.golden.query_as_dict import query_as_dict
 from pytest_irmetrics.reports.failure import query_in_full
 from pytest_irmetrics.thresholds import Gates
 
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
@@ -72,6 +75,7 @@ pytest-irmetrics show golden/faq.yaml refund
 pytest-irmetrics show golden/faq.yaml 'how do I reset my password'
 pytest-irmetrics show golden/faq.yaml refund --run bm25.run --metrics ndcg@5,P@3
 pytest-irmetrics show golden/faq.yaml refund --run quality.json --test dense
+pytest-irmetrics show golden/faq.yaml refund --json | jq '.runs[].ranking[].docid'
 """,
     )
     parser.add_argument("file", metavar="FILE", help=GOLDEN_HELP)
@@ -88,6 +92,7 @@ pytest-irmetrics show golden/faq.yaml refund --run quality.json --test dense
     add_test_option(parser)
     add_metrics_option(parser)
     add_corpus_option(parser)
+    parser.add_argument("--json", action="store_true", help="print it as one JSON object")
     add_baseline_dir_option(parser)
     add_metric_option(parser)
 
@@ -106,6 +111,9 @@ def _show(options: argparse.Namespace) -> int:
     for _, run in runs:
         wanted.update(*run.answers[query.id].rankings if query.id in run else ())
     titles = load_documents(named, options.corpus, wanted).titles
+    if options.json:
+        _print_json(query, options.file, only, runs, metrics, titles)
+        return OK
     for line in _query_lines(query, golden, screen, titles):
         print_line(line)
     for name, run in runs:
@@ -117,6 +125,43 @@ def _show(options: argparse.Namespace) -> int:
         for line in screen.wrapped(no_run_message(options.baseline_dir)):
             print_line(line)
     return OK
+
+
+def _print_json(
+    query: Query,
+    file: str,
+    only: GoldenSet,
+    runs: Sequence[tuple[str, Run]],
+    metrics: Sequence[Metric],
+    titles: Mapping[str, str],
+) -> None:
+    """Print a query as `check --json` does, with what each run answered."""
+    answers: list[dict[str, object]] = []
+    for name, run in runs:
+        if query.id not in run:
+            answers.append({"run": name, "scores": {}, "ranking": None})
+            continue
+        evaluation = _evaluated(only, run, metrics)[0]
+        ranking = [
+            {"docid": doc_id, "grade": query.judgments.get(doc_id)}
+            | ({"title": titles[doc_id]} if doc_id in titles else {})
+            for doc_id in evaluation.rankings(query.id)[0]
+        ]
+        scores = {metric.name: evaluation.score(metric, query.id) for metric in evaluation.metrics}
+        answers.append({"run": name, "scores": scores, "ranking": ranking})
+    record = query_as_dict(query) | {"file": file, "line": query.line}
+    lines = [f"{json_line(key)}: {json_line(value)}," for key, value in record.items()]
+    rows = ",\n".join(map(json_line, answers))
+    print_line("\n".join(["{", *lines, f'"runs": [\n{rows}\n]' if answers else '"runs": []', "}"]))
+
+
+def _evaluated(only: GoldenSet, run: Run, metrics: Sequence[Metric]) -> tuple[Evaluation, Sequence[Metric]]:
+    """Score a run's answer to one query; also return the metrics that the run is too shallow for."""
+    evaluation = evaluate_run(only, run, scorable_metrics(metrics, only), depth=run.depth)
+    beyond = metrics_beyond(evaluation.metrics, run.depth)
+    if beyond:
+        evaluation = evaluation.narrowed(metrics=[m for m in evaluation.metrics if m not in beyond])
+    return evaluation, beyond
 
 
 def _default_metrics(query: Query, golden: GoldenSet) -> list[Metric]:
@@ -184,10 +229,7 @@ def _answer_lines(
     titles: Mapping[str, str],
 ) -> Iterator[str]:
     """Yield the lines about a run's answer to a query: its scores and rankings."""
-    evaluation = evaluate_run(only, run, scorable_metrics(metrics, only), depth=run.depth)
-    beyond = metrics_beyond(evaluation.metrics, run.depth)
-    if beyond:
-        evaluation = evaluation.narrowed(metrics=[m for m in evaluation.metrics if m not in beyond])
+    evaluation, beyond = _evaluated(only, run, metrics)
     pairing = compare(
         evaluation, evaluation
     )  # tells whether the stored answer is to the same text and judgments

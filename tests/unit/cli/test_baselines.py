@@ -136,8 +136,12 @@ class TestPrune:
             "tests/ir_baselines/test_search/test_by_hand.json",
         ]
         assert not (folder / "tests" / "ir_baselines" / "test_gone").exists()
-        assert run(capsys, "prune", "--yes") == ("", "")
-        assert run(capsys, "prune") == ("", "")
+        assert run(capsys, "prune", "--yes") == (
+            "Nothing to delete: of 2 baselines, no test file or golden set is gone.\n",
+            "",
+        )
+        assert run(capsys, "prune", "--yes", "--quiet") == ("", "")
+        assert run(capsys, "prune", "--quiet") == ("", "")
 
     def test_removes_empty_folders(self, capsys):
         Path("tests/test_search.py").unlink()
