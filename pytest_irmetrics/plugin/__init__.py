@@ -432,7 +432,10 @@ def irmetrics(
     ir_corpus: Any,
     ir_executor: Any,
 ) -> Generator[IRMetrics, None, None]:
-    """Ask the retriever each query of the test's golden set, score the answers, and gate on the scores."""
+    """Ask the retriever each query of the test's golden set, score the answers, and gate on the scores.
+
+    ``irmetrics.check()``, or ``await irmetrics.acheck()`` in an async test; ``evaluate()`` and ``aevaluate()`` gate nothing.
+    """
     from pytest_irmetrics.plugin.fixture import IRMetrics  # noqa: PLC0415 - only a run that gates pays for it
 
     fixture = IRMetrics(

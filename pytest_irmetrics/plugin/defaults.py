@@ -26,13 +26,13 @@ class MissingRetriever:
 
 @pytest.fixture(scope="session")
 def retriever() -> object:
-    """Your own search; write a fixture of this name, and it is the one that is asked."""
+    """Your search: override it with a fixture that returns a function of (query, k), which returns ids, best first."""
     return MissingRetriever()
 
 
 @pytest.fixture(scope="session")
 def ir_doc_id() -> None:
-    """Override it with a function that turns one returned item into its document's id."""
+    """Override it with a function that turns one returned item, such as a chunk, into its document's id."""
 
 
 @pytest.fixture(scope="session")
@@ -42,12 +42,12 @@ def ir_doc_title() -> None:
 
 @pytest.fixture(scope="session")
 def ir_corpus() -> None:
-    """Override it with anything that supports `in`; judged documents that are not in it are reported."""
+    """Override it with the ids of your index, as anything that supports `in`; judged documents that it lacks are named."""
 
 
 @pytest.fixture(scope="session")
 def ir_executor() -> None:
-    """Override it with a `concurrent.futures.Executor` that runs the queries."""
+    """Override it with a `concurrent.futures.Executor`, in whose threads or processes the queries then run."""
 
 
 _FIXTURES = {
