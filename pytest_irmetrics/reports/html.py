@@ -154,13 +154,13 @@ def _link_bars(sets: Sequence[dict[str, Any]]) -> None:
 
 def _side_by_side(table: VariantTable) -> dict[str, Any]:
     """Return what the template shows of one test's variants: a row for each metric, with a dot for each variant."""
-    axis = plots.variant_axis(value for row in table.rows for value in row.values)
+    axis = plots.variant_axis(row.values for row in table.rows)
     shapes = [plots.SHAPES[place % len(plots.SHAPES)] for place in range(len(table.columns))]
     return {
         "title": table.title,
         "columns": table.columns,
         "legend": list(zip(table.columns, shapes, strict=True)) if axis else [],
-        "ends": None if axis is None else (f"{axis.low:.2f}", f"{axis.high:.2f}"),
+        "ends": plots.axis_ends(axis),
         "sentence": table.sentence,
         "rows": [
             {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -305,28 +304,37 @@ class Dots:
     dots: Sequence[Dot]
 
 
-def variant_axis(values: Iterable[float | None]) -> Axis | None:
-    """Return one axis for the means of all variants, of those that are scores from 0 to 1; None without any."""
-    scores = [value for value in values if value is not None and 0 <= value <= 1]
+def variant_axis(rows: Iterable[Sequence[float | None]]) -> Axis | None:
+    """Return one axis for how far the variants' means are below the highest of their metric; None without any score from 0 to 1."""
+    scores = [known for values in rows if (known := _scores(values))]
     if not scores:
         return None
-    low, high = math.floor(min(scores) * 10) / 10, math.ceil(max(scores) * 10) / 10
-    return Axis(low if high > low else low - 0.1, high)
+    spread = max(max(known) - min(known) for known in scores)
+    return Axis(-_HEADROOM * max(0.01, spread), 0.0)
 
 
 def variant_dots(
     axis: Axis | None, labels: Sequence[str], values: Sequence[float | None], best: Sequence[bool]
 ) -> Dots | None:
     """Return a dot for each variant's mean; None where any of them is no score from 0 to 1, as a latency is."""
-    known = [value for value in values if value is not None]
-    if axis is None or not known or not all(0 <= value <= 1 for value in known):
+    known = _scores(values)
+    if axis is None or not known:
         return None
+    top = max(known)
     dots = [
-        Dot(axis.at(value), SHAPES[place % len(SHAPES)], f"{label} {score_text(value, *known)}", is_best)
+        Dot(
+            axis.at(value - top), SHAPES[place % len(SHAPES)], f"{label} {score_text(value, *known)}", is_best
+        )
         for place, (label, value, is_best) in enumerate(zip(labels, values, best, strict=True))
         if value is not None
     ]
-    return Dots(axis.at(min(known)), axis.at(max(known)), dots)
+    return Dots(axis.at(min(known) - top), axis.at(0.0), dots)
+
+
+def _scores(values: Sequence[float | None]) -> list[float]:
+    """Return the values that are known; none where any of them is no score from 0 to 1."""
+    known = [value for value in values if value is not None]
+    return known if all(0 <= value <= 1 for value in known) else []
 
 
 def rank_lines(

@@ -118,8 +118,8 @@ def test_the_plot_is_read_without_a_script_and_names_what_fell(history, tmp_path
     assert "<script" not in text
     assert "script-src" not in text
     assert "default-src 'none'" in text
-    assert text.count("<svg") == 6
-    first = text.partition("<svg")[2].partition("</svg>")[0]
+    assert text.count("<figure") == 6
+    first = text.partition("<figure")[2].partition("</svg>")[0]
     assert first.count('class="fell"') == 22
     assert "Tidy up the search module: 0.6700 (−0.2250)" in first
     assert first.count('class="best"') == 1

@@ -402,7 +402,7 @@ def test_variants_are_drawn_side_by_side():
     ]
     page = Page(render(SessionReport(two)))
     assert (
-        "Side by side: faq.yaml, t.py::test bm25 dense metric 0.50 0.70 bm25 dense mrr bm25 0.5100 dense 0.6200"
+        "Side by side: faq.yaml, t.py::test bm25 dense How far each mean is below the highest of its metric. metric −0.13 0 bm25 dense mrr bm25 0.5100 dense 0.6200"
         in page.text
     )
     labels = [image["aria-label"] for image in page.all("svg") if "aria-label" in image]

@@ -149,24 +149,21 @@ def test_a_curve_has_a_point_for_each_cutoff():
     assert alone.baseline == ""
 
 
-def test_variants_share_an_axis_between_tenths():
-    axis = plots.variant_axis([0.51, 0.68, None, 12.5])
-    assert (axis.low, axis.high) == (0.5, 0.7)
-    for same in (0.0, 0.5, 1.0):
-        alone = plots.variant_axis([same])
-        assert alone.shows(same)
-        assert alone.low < alone.high
-    assert plots.variant_axis([12.5, None]) is None
+def test_variants_share_an_axis_of_how_far_they_are_below_the_highest():
+    axis = plots.variant_axis([[0.51, 0.61, None], [0.9, 0.89, 0.9], [12.5, 9.0, 7.0], [None, None, None]])
+    assert (axis.low, axis.high) == (pytest.approx(-0.115), 0)
+    assert plots.variant_axis([[0.5, 0.5]]).low < 0
+    assert plots.variant_axis([[12.5, None]]) is None
 
 
 def test_each_variant_has_a_dot_of_its_own_shape():
-    axis = plots.variant_axis([0.5, 0.7])
+    axis = plots.variant_axis([[0.5, 0.7]])
     dots = plots.variant_dots(axis, ["a", "b", "c"], [0.5, None, 0.7], [False, False, True])
-    assert [(dot.shape, dot.title, dot.best) for dot in dots.dots] == [
-        ("circle", "a 0.5000", False),
-        ("triangle", "c 0.7000", True),
+    assert [(dot.shape, dot.title, dot.best, dot.x) for dot in dots.dots] == [
+        ("circle", "a 0.5000", False, axis.at(-0.2)),
+        ("triangle", "c 0.7000", True, axis.at(0)),
     ]
-    assert (dots.low, dots.high) == (axis.at(0.5), axis.at(0.7))
+    assert (dots.low, dots.high) == (axis.at(-0.2), axis.at(0))
     assert plots.variant_dots(axis, ["a", "b"], [0.5, 12.5], [False, True]) is None
     assert plots.variant_dots(axis, ["a"], [None], [False]) is None
 
