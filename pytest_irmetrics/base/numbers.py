@@ -11,6 +11,8 @@ MINUS = "\N{MINUS SIGN}"
 TOLERANCE = 1e-9
 """Numbers that differ by no more than this are equal in every comparison with a limit, and may print alike."""
 
+LATENCY_DIGITS = 1
+"""Decimals of milliseconds: further ones differ from run to run."""
 
 MIN_WEIGHT = 1e-300  # of a query: products of smaller ones would lose digits
 MAX_WEIGHT = 1e9  # of a query: sums of greater ones would lose the weights of other queries

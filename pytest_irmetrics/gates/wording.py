@@ -7,7 +7,14 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, p_value_text, score_text, signed_text
+from pytest_irmetrics.base.numbers import (
+    LATENCY_DIGITS,
+    TOLERANCE,
+    interval_ends_text,
+    p_value_text,
+    score_text,
+    signed_text,
+)
 from pytest_irmetrics.base.wording import cut, joined, listed, plural
 from pytest_irmetrics.comparison import MIN_CHANGED, main_slice
 
@@ -56,7 +63,7 @@ def not_retrieved(errors: Mapping[str, str], asked: int, stopped: str) -> str:
     """
     counts = Counter(errors.values())
     error, _ = counts.most_common(1)[0]
-    others = f" (and {plural(len(counts) - 1, 'other error', 'other errors')})" if len(counts) > 1 else ""
+    others = f", and {plural(len(counts) - 1, 'other error', 'other errors')}" if len(counts) > 1 else ""
     text = f"{len(errors)} of {plural(asked, *_QUERY)} could not be retrieved: {cut(error.rstrip('.'), _LONGEST_ERROR)}{others}. No mean was computed."
     return f"{text} {stopped}" if stopped else text
 
@@ -85,8 +92,10 @@ def no_query(error: NoQueryError) -> str:
 
 def bound(gate: Gate, value: float, *, holds: bool) -> str:
     """Say how a mean stands to its ``min`` or ``max``."""
-    limit, unit = gate.limit.value, " ms" if gate.metric.kind == "latency" else ""
-    shown, wanted = score_text(value, limit), score_text(limit, value)
+    limit, unit, digits = gate.limit.value, "", 4
+    if gate.metric.kind == "latency":
+        unit, digits = " ms", LATENCY_DIGITS
+    shown, wanted = score_text(value, limit, digits=digits), score_text(limit, value, digits=digits)
     rule, side = (
         (f"at least {wanted}{unit} is required", "below")
         if gate.word == "min"
@@ -94,7 +103,7 @@ def bound(gate: Gate, value: float, *, holds: bool) -> str:
     )
     if holds:
         return f"{subject(gate)} is {shown}{unit}; {rule}."
-    gap = score_text(abs(value - limit), 0.0)
+    gap = score_text(abs(value - limit), 0.0, digits=digits)
     return f"{subject(gate)} is {shown}{unit}, {gap}{unit} {side} the threshold: {rule}."
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.layout import table
+from pytest_irmetrics.base.layout import display_width, table
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.screen import Line, Style
 from pytest_irmetrics.base.wording import plural
@@ -271,9 +271,16 @@ def _scores(query: QueryReport, metrics: Iterable[str], screen: Screen) -> list[
 
 
 def _ranking_line(label: str, ranking: Sequence[str], query: QueryReport, screen: Screen) -> str:
-    """Show a ranking on one line, cut to the screen; a relevant document has its grade after it."""
-    text = " ".join(f"{rank} {_with_grade(doc_id, query)}" for rank, doc_id in enumerate(ranking, 1))
-    return screen.cut(f"  {label:<9} {text or 'nothing'}")
+    """Show a ranking on one line, as far as there is room; a relevant document has its grade after it."""
+    line = f"  {label:<9}"
+    dots = "..." if screen.ascii_only else "…"
+    for rank, doc_id in enumerate(ranking, 1):
+        longer = f"{line} {rank} {screen.line(_with_grade(doc_id, query))}"
+        room = screen.width - (0 if rank == len(ranking) else 1 + len(dots))
+        if display_width(longer) > room:
+            return screen.cut(longer) if rank == 1 else f"{line} {dots}"
+        line = longer
+    return line if ranking else f"{line} nothing"
 
 
 def _with_grade(doc_id: str, query: QueryReport) -> str:

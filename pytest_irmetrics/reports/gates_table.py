@@ -38,9 +38,9 @@ _LEFT_OUT: Sequence[Collection[int]] = (
 def failed_rows(item: ItemReport) -> list[ScoreRow]:
     """Return the rows of the means that a gate fails by, the one furthest beyond its limit first.
 
-    Not those that fail by the stored judgments alone, which rows do not go by.
+    Not those that fail by the stored judgments alone, which rows do not go by, nor for single queries' own thresholds.
     """
-    gates = [(gate.metric, gate.tag) for gate in failed_gates(item) if not gate.as_stored]
+    gates = [(gate.metric, gate.tag) for gate in failed_gates(item) if not (gate.as_stored or gate.single)]
     rows = [row for row in item.rows if row.verdict == "FAILS" and (row.metric, row.tag) in gates]
     return sorted(rows, key=lambda row: gates.index((row.metric, row.tag)))
 

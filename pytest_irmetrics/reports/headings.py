@@ -60,19 +60,23 @@ def headings(items: Sequence[ItemReport]) -> dict[str, Heading]:
         if len(group) == 1:
             found[group[0].nodeid] = Heading(golden_set, distinct[golden_set])
         elif len(tests) == 1:
-            for item, label in zip(group, _labels(group, distinct[golden_set]), strict=True):
+            for item, label in zip(group, _labels(group), strict=True):
                 found[item.nodeid] = Heading(golden_set, distinct[golden_set], label)
         else:
             found |= {item.nodeid: Heading(names[item.nodeid]) for item in group}
     return found
 
 
-def _labels(group: Sequence[ItemReport], golden_set: str) -> list[str]:
-    """Return the tests' parameters without the golden set's and without those that all have."""
-    own = golden_set.replace("/", "-")
+def _labels(group: Sequence[ItemReport]) -> list[str]:
+    """Return the parameters of tests over one golden set, without the golden set's own and without those that all have."""
     texts = [item.nodeid.partition("[")[2].removesuffix("]") for item in group]
-    without = [f"-{text}-".replace(f"-{own}-", "-").strip("-") for text in texts]
-    return labels(without if len({*without}) == len(group) else texts)
+    folders = posixpath.splitext(group[0].golden_set)[0].split("/")
+    for start in range(len(folders)):  # a set's parameter is its path below the pattern's fixed folder
+        own = f"-{'-'.join(folders[start:])}-"
+        without = [f"-{text}-".replace(own, "-").strip("-") for text in texts]
+        if without != texts and len({*without}) == len(texts):
+            return labels(without)
+    return labels(texts)
 
 
 def labels(ids: Sequence[str]) -> list[str]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal
 
-from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
+from pytest_irmetrics.base.numbers import (
+    LATENCY_DIGITS,
+    TOLERANCE,
+    interval_ends_text,
+    score_text,
+    signed_text,
+)
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 
@@ -115,7 +121,11 @@ def row_name(row: ScoreRow) -> str:
 
 def now_text(row: ScoreRow) -> str:
     """Return today's mean, with as many digits as tell it from the baseline's and from its limits."""
-    return score_text(row.now, row.baseline, *row.bounds)
+    return score_text(row.now, row.baseline, *row.bounds, digits=_digits(row))
+
+
+def _digits(row: ScoreRow) -> int:
+    return LATENCY_DIGITS if row.metric.startswith("latency_") else 4
 
 
 def baseline_text(row: ScoreRow) -> str:
@@ -143,7 +153,7 @@ def interval_text(row: ScoreRow) -> str:
 def gated_score(row: ScoreRow) -> str:
     """Return a metric with its mean, and with the difference from the baseline if there is one."""
     moved = f" ({delta_text(row)})" if row.delta is not None and abs(row.delta) > TOLERANCE else ""
-    return f"{row_name(row)} {score_text(row.now, *row.bounds)}{moved}"
+    return f"{row_name(row)} {score_text(row.now, *row.bounds, digits=_digits(row))}{moved}"
 
 
 def gated_rows(item: ItemReport) -> list[ScoreRow]:

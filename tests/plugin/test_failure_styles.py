@@ -101,3 +101,25 @@ def test_more_is_under_v(fallen):
     for words in ("3 queries: 1 worse, 0 better, 2 same.", "Set in ", "  baseline  1 doc-9(3)"):
         assert words in full
         assert words not in brief
+
+
+def test_every_output_has_the_exceptions_own_words_beside_what_could_not_be_retrieved(project):
+    project.retrieve("{}[query]")
+    reports = {name: f"--ir-report={project.path / name}" for name in ("r.md", "r.json", "r.html")}
+    result = project.run(*reports.values(), "--junitxml=junit.xml")
+    said = "3 of 3 queries could not be retrieved: raised KeyError:"
+    result.stdout.fnmatch_lines([f"{said} *"])
+    for name in (*reports, "junit.xml"):
+        assert said in (project.path / name).read_text(encoding="utf-8").replace("**", ""), name
+
+
+def test_errors_of_several_kinds_are_counted_in_the_verdict_and_told_below(project):
+    project.retrieve("{'how do I reset my password': 1 / 0 if 'reset' in query else 2}[query]")
+    project.run().stdout.fnmatch_lines(
+        [
+            "3 of 3 queries could not be retrieved: raised ZeroDivisionError: division by",
+            "  zero (conftest.py:6), and 2 other errors. No mean was computed.",
+            "golden/faq.yaml:2: reset",
+            "  raised ZeroDivisionError: division by zero (conftest.py:6).",
+        ]
+    )

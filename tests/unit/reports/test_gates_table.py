@@ -80,3 +80,19 @@ def test_a_single_mean_below_its_threshold_has_said_all_in_words():
         rows=[row(baseline=None, gate="≥0.8")], gates=[gate(word="min", shares=[], details=[])], against=None
     )
     assert texts(item, 80) == []
+
+
+def test_thresholds_of_single_queries_are_no_rows():
+    item = fell(2)
+    item.gates[1].single = True
+    assert [line.split()[0] for line in texts(item, 80)[2:]] == ["mrr"]
+
+
+def test_milliseconds_have_one_decimal_unless_it_takes_more():
+    item = failing(
+        rows=[row("latency_p95", 25.2405, None, gate="≤5", bounds=[5.0]), row(gate="≥0.6")],
+        gates=[gate(metric="latency_p95", word="max", shares=[]), gate()],
+    )
+    assert texts(item, 80)[2].split()[:3] == ["latency_p95", "≤5", "25.2"]
+    item.rows[0].now = 5.004
+    assert "5.004" in texts(item, 80)[2]
