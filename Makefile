@@ -8,7 +8,7 @@ VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(subst /,_,$(PYTHON)))
 PY = $(VENV)/bin/python
 PIP = $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: test expected fuzz mutants integration example docs site lint types bench clean
+.PHONY: test expected fuzz mutants integration example docs site pictures lint types bench clean
 
 # Reruns of a set-up are quick: a stamp says for which pyproject.toml it was done.
 test: $(VENV)/.ready-test
@@ -49,6 +49,10 @@ docs: $(VENV)/.ready-docs
 
 site: $(VENV)/.ready-docs
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
+
+# The README's picture of a red build. Commit it where the failure of the example reads otherwise.
+pictures: $(VENV)/.ready-example $(VENV)/.ready-docs
+	$(PY) -m tests.pictures
 
 lint: $(VENV)/.ready-lint
 	$(PY) -m ruff check

@@ -1,44 +1,53 @@
-"""What README.md and docs/labelling.md show of the example project is what it prints."""
+"""What README.md and pages of docs/ show of the example project is what it prints."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from pytest_irmetrics import cli
-from tests.expected import RENEWING
+from tests.expected import FOLDER, RENEWING
 from tests.integration.test_example_project import EXAMPLE, run
 
-LABELLING = Path(__file__).parents[2] / "docs" / "labelling.md"
-README = Path(__file__).parents[2] / "README.md"
-SHOWN = re.findall(r"^```text\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+DOCS = Path(__file__).parents[2] / "docs"
+LABELLING = DOCS / "labelling.md"
+SELFTEST = DOCS / "selftest.md"
 
 
-@pytest.mark.parametrize(
-    ("shown", "arguments", "environment", "status"),
-    [
-        (SHOWN[0], ["--ir-baseline"], {"RULES_TOKENIZER": "unicode61"}, 1),
-        (SHOWN[1], ["--ir-selftest"], {}, 0),
-    ],
-    ids=["failure", "selftest"],
-)
-def test_an_example_prints_what_the_readme_shows(shown, arguments, environment, status):
-    ended, output = run(*arguments, **environment, COLUMNS="80")
-    assert ended == status
+def test_the_example_prints_what_the_page_on_the_selftest_shows():
+    page = SELFTEST.read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    ended, output = run("--ir-selftest", COLUMNS="80")
+    assert ended == 0
     if RENEWING:
-        shown = renewed(shown, output)
+        lines, printed = shown.splitlines(), output.splitlines()
+        now = "\n".join(printed[printed.index(lines[0]) : printed.index(lines[-1]) + 1]) + "\n"
+        SELFTEST.write_text(page.replace(shown, now), encoding="utf-8")
+        shown = now
     assert f"\n{shown}" in output
 
 
-def renewed(shown, output):
-    """Write what is printed now into the README, between the first and the last line that it shows."""
-    lines, printed = shown.splitlines(), output.splitlines()
-    now = "\n".join(printed[printed.index(lines[0]) : printed.index(lines[-1]) + 1]) + "\n"
-    readme = README.read_text(encoding="utf-8")
-    README.write_text(readme.replace(f"```text\n{shown}```", f"```text\n{now}```"), encoding="utf-8")
-    return now
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_picture_shows_what_the_example_prints(theme):
+    """Its file is written by `make pictures`, with a library that the tests do not need."""
+    picture = ET.fromstring((DOCS / "pictures" / f"red-build-{theme}.svg").read_text(encoding="utf-8"))
+    rows = {}
+    for text in picture.iterfind(".//{*}g/{*}text"):
+        rows.setdefault(float(text.get("y")), []).append(text)
+    shown = "".join(
+        "".join(part.text for part in sorted(row, key=lambda part: float(part.get("x"))))
+        for _, row in sorted(rows.items())
+    )
+    printed = (FOLDER / "example" / "red.txt").read_text(encoding="utf-8")
+    failure = printed.partition("[rules] __")[2].partition("\n")[2].partition("\n====")[0]
+    assert without_spaces(shown) == without_spaces(f"$ pytest --ir-baseline{failure}")
+
+
+def without_spaces(text):
+    return "".join(text.split())
 
 
 def test_the_tolerances_of_the_example_are_those_that_the_page_shows(tmp_path, monkeypatch, capsys):

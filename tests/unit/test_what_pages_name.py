@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -11,34 +12,21 @@ import pytest
 from pytest_irmetrics import plugin
 from pytest_irmetrics.analysis.item_result import _GATE_TEXTS
 from pytest_irmetrics.cli.command_line import GOLDEN_HELP
-from pytest_irmetrics.cli.main import _COMMANDS
 from pytest_irmetrics.golden.formats import SUFFIXES
-from pytest_irmetrics.metrics import FAMILIES
 from pytest_irmetrics.reports.output import FORMATS
 from pytest_irmetrics.reports.output import SUFFIXES as SUFFIXES_OF_REPORTS
 from pytest_irmetrics.thresholds import WORDS
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+TRUST_PAGE = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+OPTIONS_PAGE = (ROOT / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
 ATTACKS = (ROOT / "tests" / "attacks.md").read_text(encoding="utf-8")
 HELP = Path(plugin.__file__).read_text(encoding="utf-8")
 FORMATS_PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 
 
-def section(title):
-    return re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", README, re.MULTILINE | re.DOTALL)[1]
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_the_readme_names_every_metric(name):
-    assert f"`{name}`" in section("Metrics")
-
-
 @pytest.mark.parametrize("word", WORDS)
-def test_every_word_of_a_threshold_is_in_the_readme_the_help_and_the_table_of_scores(word):
-    signature, table = section("Thresholds").split("| word |")
-    assert f"{word}=None" in signature
-    assert f"`{word}`" in table
+def test_every_word_of_a_threshold_is_in_the_help_and_the_table_of_scores(word):
     assert f"{word}=None" in HELP
     assert word in _GATE_TEXTS
 
@@ -50,16 +38,11 @@ def test_every_suffix_of_a_golden_set_is_on_its_page_and_in_the_help(suffix):
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_every_format_of_a_report_is_in_the_readme_and_the_help(form):
-    (option,) = re.findall(r"^\| `--ir-report=PATH` .*$", README, re.MULTILINE)
-    assert f"`{form}:`" in option
-    assert form not in SUFFIXES_OF_REPORTS or (f"`.{form}`" in option and f".{form}" in HELP)
+def test_every_format_of_a_report_is_on_the_page_of_options_and_in_the_help(form):
+    option = OPTIONS_PAGE.partition("### `--ir-report`")[2].partition("\n### ")[0]
+    assert f"`{form}:PATH`" in option
+    assert form not in SUFFIXES_OF_REPORTS or f".{form}" in HELP
     assert f" {form}:" in HELP
-
-
-@pytest.mark.parametrize("command", [module.__name__.rpartition(".")[2] for module in _COMMANDS])
-def test_the_readme_names_every_command(command):
-    assert re.search(rf"^\| `{command}\b", section("On the command line"), re.MULTILINE)
 
 
 def named_tests(page):
@@ -82,14 +65,14 @@ def exists(name):
     return names[-1].startswith(("test_", "Test"))
 
 
-def test_the_readme_says_which_test_holds_each_of_its_six_claims():
-    table = section("The baseline").partition("| this holds |")[2].splitlines()[2:]
-    rows = [row for row in table if row.startswith("| ")]
+def test_the_page_on_trust_says_which_test_holds_each_of_its_six_claims():
+    table = TRUST_PAGE.partition("| this holds |")[2].splitlines()[2:]
+    rows = list(takewhile(lambda row: row.startswith("| "), table))
     assert len(rows) == 6
     assert all(len(named_tests(row)) == 1 for row in rows)
 
 
-@pytest.mark.parametrize("name", sorted({*named_tests(README), *named_tests(ATTACKS)}))
+@pytest.mark.parametrize("name", sorted({*named_tests(TRUST_PAGE), *named_tests(ATTACKS)}))
 def test_every_test_that_a_page_names_exists(name):
     assert exists(name)
 
