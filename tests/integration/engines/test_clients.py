@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
 
 import pytest
 
 from tests.integration.engines.pages import PAGES
 from tests.integration.engines.stand_ins import Http, Mongo, Redis, Weaviate
-from tests.integration.packages import need_there
+from tests.integration.packages import need, need_there
+from tests.unit.retrieval.helpers import ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -223,6 +225,13 @@ def test_a_part_of_the_results_fails_the_query(engine, partial):
         status, output = project.gate()
         assert status == 1, output
         assert partial.said in " ".join(output.split())
+
+
+def test_ids_that_mongodb_drew_are_read_and_its_binary_ones_are_refused():
+    bson = need("bson")
+    drawn = "65f0c1d2e3a4b5c6d7e8f901"
+    assert ids([{"_id": bson.ObjectId(drawn), "score": 0.5}]) == [drawn]
+    assert "which is no text, integer or UUID" in ids([{"_id": bson.Binary.from_uuid(UUID(int=5))}])
 
 
 @pytest.mark.parametrize("page", sorted({case.page for case in CASES}))
