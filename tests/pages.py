@@ -24,7 +24,9 @@ _BLOCK = re.compile(
     r"^(?P<fence>```+)(?P<kind>[\w-]*)(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=fence)$",
     re.MULTILINE | re.DOTALL,
 )
-_SESSION = re.compile(r"^=+ test session starts =+\n(?:.*\n)*?(?:collecting \.\.\. )?(?=collected )", re.MULTILINE)
+_SESSION = re.compile(
+    r"^=+ test session starts =+\n(?:.*\n)*?(?:collecting \.\.\. )?(?=collected )", re.MULTILINE
+)
 _SUMMARY = re.compile(r"^=+ short test summary info =+\n(?:(?!=).*\n)*", re.MULTILINE)
 _DURATION = re.compile(r"^=+ (?P<outcome>.*) in [\d.]+s =+$", re.MULTILINE)
 _QUIET_DURATION = re.compile(r"(?<= in )[\d.]+s$", re.MULTILINE)
