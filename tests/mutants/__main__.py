@@ -40,9 +40,8 @@ LIKELY = 10
 """How many tests are asked in a run of their own, because collecting the files of all takes longer than most mutants live."""
 
 
-def synchronize(copy):
-    """Make the copy hold the files of the working tree, and leave untouched those that it has."""
-    copy.mkdir(parents=True, exist_ok=True)
+def project_files():
+    """The files of the working tree, below its root."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -50,9 +49,14 @@ def synchronize(copy):
         capture_output=True,
         text=True,
     )
-    names = {name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()}
+    return {name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()}
+
+
+def synchronize(copy, original, names):
+    """Make a copy hold these files of a folder, and leave untouched those that it has."""
+    copy.mkdir(parents=True, exist_ok=True)
     for name in names:
-        source, target = ROOT / name, copy / name
+        source, target = original / name, copy / name
         if not target.is_file() or source.read_bytes() != target.read_bytes():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target)
@@ -188,10 +192,16 @@ def notice(task):
         if result.test_outcome == TestOutcome.SURVIVED:
             continue
         output = result.output or ""
-        if result.test_outcome != TestOutcome.KILLED or "ERROR: not found" in output:
-            raise RuntimeError(output)
         failed = FAILED.findall(output)
-        return number, failed[-1] if failed else output.strip().rpartition("\n")[2] or "pytest did not start"
+        if failed or result.test_outcome == TestOutcome.KILLED and "no tests ran" not in output:
+            return number, failed[-1] if failed else output.strip().rpartition("\n")[
+                2
+            ] or "no start of pytest"
+        if "INTERNALERROR" in output:
+            return number, "no start of pytest"
+        raise RuntimeError(
+            f"{shlex.join(command)}\n{output}"
+        )  # such as a test that is gone, which is no killer
     return number, ""
 
 
@@ -202,7 +212,7 @@ def placed(mutation, path):
     )
 
 
-def try_all(mutants, options, folder, outcomes):
+def try_all(mutants, options, folder, names, outcomes):
     """Yield each mutant that is to be tried with the test that noticed it, or "", as they become known."""
     waiting = []
     for number, mutant in enumerate(mutants):
@@ -218,7 +228,7 @@ def try_all(mutants, options, folder, outcomes):
     copies = context.SimpleQueue()
     for number in range(options.jobs):
         copy = folder / f"copy-{number}"
-        synchronize(copy)
+        synchronize(copy, folder / "copy", names)  # not of the tree, which may be worked in
         copies.put(copy)
     with context.Pool(options.jobs, start_worker, (copies,)) as pool:
         for number, killer in pool.imap_unordered(notice, waiting):
@@ -254,7 +264,8 @@ def main():
         parser.error(f"no such room: {', '.join(sorted(unknown))}; there are {', '.join(ROOMS)}")
     folder = options.folder.resolve()
     copy = folder / "copy"
-    synchronize(copy)
+    names = project_files()
+    synchronize(copy, ROOT, names)
     drawn = {room: sample(files_of(copy, room), options.sample, f"{options.seed} {room}") for room in rooms}
     if options.list:
         for mutations, _ in drawn.values():
@@ -286,7 +297,7 @@ def main():
             else:
                 mutants.append(mutant)
     survived = []
-    for done, (mutant, killer) in enumerate(try_all(mutants, options, folder, outcomes), 1):
+    for done, (mutant, killer) in enumerate(try_all(mutants, options, folder, names, outcomes), 1):
         became = "killed" if killer else "survived"
         table[mutant.room][became] += 1
         survived += [] if killer else [mutant]
