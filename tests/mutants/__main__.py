@@ -193,7 +193,7 @@ def notice(task):
             continue
         output = result.output or ""
         failed = FAILED.findall(output)
-        if failed or result.test_outcome == TestOutcome.KILLED and "no tests ran" not in output:
+        if failed or (result.test_outcome == TestOutcome.KILLED and "no tests ran" not in output):
             return number, failed[-1] if failed else output.strip().rpartition("\n")[
                 2
             ] or "no start of pytest"
