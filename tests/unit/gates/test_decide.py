@@ -26,6 +26,13 @@ def test_failed_gates_come_first_and_passed_ones_last():
     ]
 
 
+def test_a_failed_query_comes_before_a_gate_that_is_not_checked():
+    own = build("mrr", {"min": 0.9}, for_query=True)
+    golden = GoldenSet([Query("q0", "text", {"d": 1}, thresholds=(own,))])
+    decided = decide(evaluated(golden, lambda _: SECOND), gates(max_drop=0.1))
+    assert [verdict.state for verdict in decided] == ["failed", "not checked"]
+
+
 def test_a_mean_below_its_minimum_names_the_queries_that_cost_it_most():
     golden = golden_set(3, weight=lambda n: n + 1.0)
     (decided,) = decide(evaluated(golden, lambda n: SECOND if n else HIT), gates(min=0.7))

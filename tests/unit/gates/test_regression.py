@@ -11,7 +11,7 @@ from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import decide
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.thresholds import build, resolve
-from tests.unit.gates.runs import HIT, MISS, evaluated, gates, golden_set, judged, verdict
+from tests.unit.gates.runs import HIT, MISS, SECOND, evaluated, gates, golden_set, judged, verdict
 
 
 def test_a_drop_of_exactly_what_is_allowed_passes():
@@ -21,6 +21,24 @@ def test_a_drop_of_exactly_what_is_allowed_passes():
     assert (before["mrr"], now["mrr"]) == (0.81, 0.80)
     assert verdict(now, before, max_drop=0.01).state == "passed"
     assert verdict(evaluated(golden, lambda n: HIT if n < 79 else MISS), before, max_drop=0.01).failed
+
+
+def test_a_fall_says_whether_other_queries_would_have_fallen_too():
+    golden = golden_set(20)
+    half = verdict(
+        evaluated(golden, lambda n: SECOND if n % 2 else HIT), evaluated(golden, lambda _: HIT), max_drop=0.01
+    )
+    assert half.details == (
+        "20 queries: 10 worse, 0 better, 10 same.",
+        "Exact for these two runs on this golden set. The mean over other queries drawn like these likely fell too "
+        "(p < 0.001, 95 % interval −0.370 to −0.130).",
+    )
+    mixed = evaluated(golden, lambda n: HIT if n < 5 else MISS if n < 12 else SECOND)
+    assert verdict(mixed, evaluated(golden, lambda _: SECOND), max_drop=0.01).details == (
+        "20 queries: 7 worse, 5 better, 8 same.",
+        "Exact for these two runs on this golden set; too few queries to tell whether the mean over others fell too "
+        "(p = 0.39, 95 % interval −0.234 to +0.134).",
+    )
 
 
 def test_four_queries_of_200_lost_are_caught_although_no_test_calls_them_significant():

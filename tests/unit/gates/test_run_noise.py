@@ -61,6 +61,16 @@ def test_a_drop_beyond_run_noise_fails():
     assert verdict(noisy).state == "failed"
 
 
+def test_run_noise_is_granted_on_top_of_what_a_mean_may_fall():
+    noisy = comparison(
+        lambda _: [HIT, HIT, HIT, MISS], lambda n: [MISS] * 4 if n > 1 else [HIT, HIT, HIT, MISS]
+    )
+    drop, margin = -noisy["mrr"].delta, noisy.run_noise("mrr").margin
+    assert drop > margin
+    assert verdict(noisy, drop - 0.99 * margin).state == "passed"
+    assert verdict(noisy, drop - 1.01 * margin).state == "failed"
+
+
 def test_without_repeats_on_either_side_the_rule_is_exact():
     exact = comparison(lambda _: [HIT], lambda n: [MISS] if n == 0 else [HIT])
     assert exact.run_noise("mrr") is None
