@@ -30,14 +30,18 @@ def test_a_fall_says_whether_other_queries_would_have_fallen_too():
     )
     assert half.details == (
         "20 queries: 10 worse, 0 better, 10 same.",
-        "Exact for these two runs on this golden set. The mean over other queries drawn like these likely fell too "
-        "(p < 0.001, 95 % interval −0.370 to −0.130).",
+        (
+            "Exact for these two runs on this golden set. The mean over other queries drawn like these likely fell too "
+            "(p < 0.001, 95 % interval −0.370 to −0.130)."
+        ),
     )
     mixed = evaluated(golden, lambda n: HIT if n < 5 else MISS if n < 12 else SECOND)
     assert verdict(mixed, evaluated(golden, lambda _: SECOND), max_drop=0.01).details == (
         "20 queries: 7 worse, 5 better, 8 same.",
-        "Exact for these two runs on this golden set; too few queries to tell whether the mean over others fell too "
-        "(p = 0.39, 95 % interval −0.234 to +0.134).",
+        (
+            "Exact for these two runs on this golden set; too few queries to tell whether the mean over others fell too "
+            "(p = 0.39, 95 % interval −0.234 to +0.134)."
+        ),
     )
 
 
