@@ -128,6 +128,23 @@ def test_a_version_that_cannot_be_read_is_named_and_not_fatal(capsys, folder):
     assert "not scored: the baseline was deleted" in out
 
 
+def test_the_page_plots_what_comes_after_a_version_that_cannot_be_read(capsys, folder):
+    commit(folder, "Begin")
+    commit(folder, "Cut", "{")
+    commit(folder, "Mend", hours=("z", "h1"))
+    history(capsys, "--metrics", "mrr", "--html", "page.html")
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    plotted = re.findall(r"<title>\S+ [0-9a-f]+ (\w+): ([0-9.]+)", page)
+    assert dict(plotted) == {"Begin": "1.0000", "Mend": "0.8333"}
+
+
+def test_the_best_version_is_named_by_the_metric_that_leads(capsys, folder):
+    commit(folder, "Begin")
+    commit(folder, "Break", hours=("z",))
+    out, _ = history(capsys, "--metrics", "mrr,ndcg@10")
+    assert [line.split()[0] for line in out.splitlines() if " was best in " in line] == ["ndcg@10"]
+
+
 def test_a_baseline_that_is_not_committed_yet_is_the_newest_version(capsys, folder):
     commit(folder, "Begin")
     (folder / BASELINE).write_text(Run.of(answers(hours=("z",)), 10, "faq.yaml", 1).dumps())

@@ -61,3 +61,9 @@ def test_tests_of_several_names_keep_these():
 def test_golden_sets_of_one_name_keep_their_folders():
     found = [passing(f"test.py::test[{lang}-faq]", golden_set=f"{lang}/faq.yaml") for lang in ("en", "de")]
     assert names(found, 7) == ["en/faq", "de/faq"]
+
+
+@pytest.mark.parametrize("width", [12, 26])
+def test_a_terminal_of_ascii_gets_ascii(width):
+    found = [heading.fit(width, Screen(80, "ascii")) for heading in headings(items()).values()]
+    assert all(name.isascii() and display_width(name) <= width for name in found)

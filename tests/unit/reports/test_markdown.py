@@ -213,6 +213,18 @@ def test_a_report_that_is_cut_says_what_it_leaves_out(limit, said):
         assert "- `golden/0.yaml`: FAILS" in text
 
 
+def test_where_failing_sets_have_a_line_passing_ones_have_no_table():
+    items = [
+        *many(30, 20),
+        passing(),
+        passing("test_search.py::test_it[other]", golden_set="golden/other.yaml"),
+    ]
+    text = render(SessionReport(items, 1), limit=6_000)
+    assert "- `golden/29.yaml`: FAILS" in text
+    assert "- `golden/other.yaml`: passes" in text
+    assert tables(text) == []
+
+
 def test_the_limit_counts_bytes():
     text = render(SessionReport(many(3, 3), 1))
     assert len(text) < len(text.encode())
