@@ -55,3 +55,17 @@ def test_the_table_is_what_the_tool_says(tmp_path, unstemmed, capsys):
         page = TABLE.sub(table, page, count=1)
         PAGE.write_text(page, encoding="utf-8")
     assert TABLE.search(page)[0] == table
+
+
+def test_what_the_page_concludes_is_in_the_table():
+    table = [
+        row.strip("| \n").split(" | ")
+        for row in TABLE.search(PAGE.read_text(encoding="utf-8"))[0].splitlines()
+    ]
+    rows = {int(queries): (float(weighs), share, float(limit)) for queries, weighs, share, limit in table}
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    assert "with 20 queries a `max_drop` of 0.01 fails 4 in 10" in page
+    assert rows[20][1] == "40 %"
+    assert rows[20][2] > rows[20][0]  # one broken query passes
+    assert "With 110 queries that limit is as much as three broken queries" in page
+    assert round(rows[110][2] / rows[110][0]) == 3
