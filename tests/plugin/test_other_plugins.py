@@ -214,8 +214,8 @@ def test_a_parametrized_retriever_is_a_test_each(project):
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
         [
-            "golden/faq.yaml, test_search_quality[[]*bad*]: FAILS, 3 queries; *",
-            "golden/faq.yaml, test_search_quality[[]*good*]: passes, 3 queries; *",
+            "golden/faq.yaml [[]bad]: FAILS, 3 queries; *",
+            "golden/faq.yaml [[]good]: passes, 3 queries; *",
         ]
     )
     project.run("-q").stdout.fnmatch_lines(["retrieval quality: 1 golden set, 2 tests, 1 failed"])
