@@ -31,7 +31,7 @@ CASES = [
     Case("faiss", ("numpy", "faiss"), "ids[place] for", "ids[place - 1] for", 0.67),
     Case("lancedb", ("numpy", "lancedb"), '(row["_distance"]', '(-row["_distance"]', 0.67),
     Case("duckdb", ("numpy", "duckdb"), ")), id LIMIT", ")) DESC, id LIMIT", 0.67),
-    Case("milvus", ("numpy", "pymilvus", "milvus_lite"), "(-round(", "(round(", 0.67),
+    Case("milvus", ("numpy", "pymilvus", "milvus_lite"), "(-hit[", "(hit[", 0.67),
     Case(
         "chroma", ("numpy", "chromadb"), 'found["distances"][0]', '[-d for d in found["distances"][0]]', 0.67
     ),
