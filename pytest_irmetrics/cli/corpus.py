@@ -55,12 +55,11 @@ def add_corpus_option(parser: argparse._ActionsContainer) -> None:
 
 
 def load_documents(runs: Iterable[str], corpus: str | None, wanted: Collection[str]) -> Documents:
-    """Return the titles of documents that JSON reports among some files of runs have, and what a corpus says of those wanted.
+    """Return what the JSON reports among some files of runs say of documents, and what a corpus says of those wanted.
 
     `wanted` are ids as rankings have them, so of chunks, too. Raises CommandError for a corpus that cannot be read.
     """
-    titles = load_titles(runs)
-    texts: dict[str, str] = {}
+    titles, texts = map(dict, _of_reports(runs))
     if corpus is None:
         return Documents(titles, texts)
     plain = {*wanted, *map(document_of, wanted)}
@@ -105,21 +104,29 @@ def _field(row: Mapping[str, Any], names: Iterable[str]) -> str | None:
     return None
 
 
-def load_titles(paths: Iterable[str]) -> dict[str, str]:
-    """Return the titles of documents, by id, that the JSON reports among some files of runs have."""
+def _of_reports(paths: Iterable[str]) -> Documents:
+    """Return the titles of documents and the texts of chunks that the JSON reports among some files of runs have."""
     titles: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for path in paths:
         if path == STANDARD:  # it is read once, as a run
             continue
         try:
             report = strict_json.loads(read_regular(Path(path), MAX_RUN_BYTES).decode("utf-8"))
             for test in report["tests"]:
-                titles.update(
-                    (doc_id, title) for doc_id, title in test["titles"].items() if isinstance(title, str)
-                )
+                titles.update(_texts_in(test["titles"]))
+                for entry, text in _texts_in(test.get("chunk_texts", {})).items():
+                    if (
+                        texts.setdefault(entry, text) != text
+                    ):  # two ways to cut a document call two chunks the same
+                        texts[entry] = ""
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue  # a run in another format, which has none
-    return titles
+    return Documents(titles, {entry: text for entry, text in texts.items() if text})
+
+
+def _texts_in(mapping: Mapping[str, Any]) -> dict[str, str]:
+    return {key: text for key, text in mapping.items() if isinstance(text, str)}
 
 
 # Formats --------------------------------------------------------------------------------------------------------

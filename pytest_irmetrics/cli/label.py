@@ -290,7 +290,7 @@ def _print_left_out(runs: Mapping[str, Run], found: Pool) -> None:
     if found.unreadable:
         print_escaped(
             f"note: {plural(found.unreadable, 'chunk')} left out, of documents that are judged by passage: the text is "
-            "unknown. Name a corpus of chunks (--corpus FILE).",
+            "unknown. Name a JSON report of the run (--run REPORT.json), or a corpus of chunks (--corpus FILE).",
             sys.stderr,
         )
     for name, ids in zip(runs, found.unpaired, strict=True):

@@ -73,8 +73,8 @@ def judgments_given(
             text = texts.get(one.doc_id)
             if text is None:
                 raise CommandError(
-                    f"{where}: {quote(doc_id)} is a chunk, which is judged by its text. Name a corpus that has it (--corpus FILE), "
-                    "or write the text yourself: --passage QUERY DOC TEXT GRADE."
+                    f"{where}: {quote(doc_id)} is a chunk, which is judged by its text. Name what has it (--run REPORT.json, --corpus "
+                    "FILE), or write the text yourself: --passage QUERY DOC TEXT GRADE."
                 )
             one = one.by_text(text)
         yield one

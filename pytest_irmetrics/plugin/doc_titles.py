@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.wording import cut
 from pytest_irmetrics.retrieval.answers import describe
+from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,11 +26,11 @@ class DocTitles:
         self.problem = ""
         """Why no further title is shown, for a note; empty where nothing went wrong."""
 
-    def of(self, doc_ids: Iterable[str]) -> dict[str, str]:
-        """Return the titles of those documents that have one."""
+    def of(self, doc_ids: Iterable[str], passages: Mapping[str, str]) -> dict[str, str]:
+        """Return the titles of those documents that have one; of a chunk, or of one of ``passages``, that of its document."""
         titles = {}
         for doc_id in doc_ids:
-            title = self._title(doc_id)
+            title = self._title(passages.get(doc_id) or document_of(doc_id))
             if title:
                 titles[doc_id] = cut(" ".join(title.split()), _LONGEST)
         return titles

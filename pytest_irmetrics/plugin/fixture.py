@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.analysis.since import Then
     from pytest_irmetrics.plugin.session import GatingSession
     from pytest_irmetrics.reports.since_report import SinceReport
+    from pytest_irmetrics.retrieval.titles import KeptChunks
 
 _HEADLINE = "irmetrics_headline"
 """The attribute of a failure of ours that holds the first line of its message."""
@@ -167,7 +168,7 @@ class IRMetrics:
         metrics, queries = item.metrics(golden), item.queries(golden)
         stored = self._read_stored_run(golden, against, retriever)
         self._read_then(golden, against)
-        retrieved = yield queries, self._asked(retriever), self._options(stored and stored.run)
+        retrieved = yield queries, self._asked(retriever), self._options(stored and stored.run, queries)
         now = item.evaluation(golden, metrics, retrieved)
         baseline: Evaluation | None = None
         name = _OTHER_RETRIEVER
@@ -187,7 +188,7 @@ class IRMetrics:
         item = self._item
         golden = item.golden_set(golden)
         metrics, queries = item.metrics(golden), item.queries(golden)
-        retrieved = yield queries, self._asked(retriever), self._options(None)
+        retrieved = yield queries, self._asked(retriever), self._options(None, queries)
         evaluation = item.evaluation(golden, metrics, retrieved)
         if evaluation.errors:
             result = ItemResult(evaluation, Gates(), decide(evaluation, Gates()), checked=False)
@@ -207,8 +208,11 @@ class IRMetrics:
             raise MarkError(asked.message)
         return asked
 
-    def _options(self, stored: Run | None) -> RetrievalOptions:
-        """Return how the retriever is asked; `stored` is a run whose equal answers need not be made anew."""
+    def _options(self, stored: Run | None, queries: Sequence[Query] = ()) -> RetrievalOptions:
+        """Return how the retriever is asked; `stored` is a run whose equal answers need not be made anew.
+
+        Of `queries`, those that judge passages have the texts of chunks kept for reports.
+        """
         item, settings = self._item, self._item.settings
         if self._doc_id is not None and not callable(self._doc_id):
             raise MarkError(
@@ -233,8 +237,17 @@ class IRMetrics:
             stored=stored,
             warn=item.session.print_now,
             titles=item.titles.returned,
+            chunks=self._kept_chunks() if any(query.passages for query in queries) else None,
             stop_on_error=item.node.config.getoption("maxfail", 0) == 1,
         )
+
+    def _kept_chunks(self) -> KeptChunks:
+        from pytest_irmetrics.retrieval.titles import KeptChunks  # noqa: PLC0415 - only who asks a retriever needs it
+
+        item = self._item
+        with_texts = bool(item.node.config.getoption("ir_report"))
+        item.chunks = KeptChunks(item.titles.returned, with_texts=with_texts)
+        return item.chunks
 
     def _read_stored_run(self, golden: GoldenSet, against: Any, retriever: Any = None) -> StoredRun | None:
         """Read the stored run to compare with before any query is asked, so that a missing one fails at once.

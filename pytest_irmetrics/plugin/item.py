@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.plugin.session import GatingSession
     from pytest_irmetrics.plugin.settings import Settings
     from pytest_irmetrics.retrieval import Retrieved
+    from pytest_irmetrics.retrieval.titles import KeptChunks
 
 
 _LABEL_REPORT = "run.json"
@@ -45,6 +46,8 @@ class GatedItem:
         self.session = session
         self.parameter = parameter
         self.titles = DocTitles(None)
+        self.chunks: KeptChunks | None = None
+        """What is known of chunks that came back to queries with judged passages."""
 
     @property
     def settings(self) -> Settings:

@@ -39,7 +39,8 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
     titles = item.titles.of(
         dict.fromkeys(
             doc_id for query in queries for doc_id in (*query.now, *(query.before or ()), *query.judgments)
-        )
+        ),
+        {passage.key: passage.doc for query in golden.queries.values() for passage in query.passages},
     )
     return ItemReport(
         nodeid=item.node.nodeid,
@@ -54,6 +55,9 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
         kind=None if kind is None else kind.kind,
         kind_sentences=[] if kind is None else list(kind.sentences),
         titles=titles,
+        chunk_texts={}
+        if item.chunks is None
+        else {entry: text for entry, text in item.chunks.texts.items() if text},
         notes=[*result.notes, *filter(None, [item.titles.problem])],
         hints=list(result.hints),
         quiet_notes=list(result.quiet_notes),

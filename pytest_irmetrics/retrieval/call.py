@@ -246,7 +246,7 @@ def _read_passages(
         now = _read_ids(query_id, items, options)
     else:
         try:
-            now = read_passage_ranking(items, options.duplicates, options.doc_id, passages)
+            now = read_passage_ranking(items, options.duplicates, options.doc_id, passages, options.chunks)
         except Exception as error:  # noqa: BLE001 - as in _read_ids
             return _explain(error)
     if stored_passages is None or isinstance(now, str):

@@ -10,6 +10,7 @@ from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.passage import normalize_text
 from pytest_irmetrics.retrieval.answers import AnswerError, describe, field_of, read_ids, read_item
 from pytest_irmetrics.retrieval.passages import Chunk, JudgedPassages, is_random_id, rank_chunks
+from pytest_irmetrics.retrieval.titles import KeptChunks, keep_titles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -21,13 +22,18 @@ _INNER = ("metadata", "meta", "payload", "_source", "node", "properties", "entit
 
 
 def read_passage_ranking(
-    items: Sequence[Any], duplicates: str, doc_id: Callable[[Any], Any] | None, known: JudgedPassages
+    items: Sequence[Any],
+    duplicates: str,
+    doc_id: Callable[[Any], Any] | None,
+    known: JudgedPassages,
+    kept: KeptChunks | None = None,
 ) -> tuple[str, ...]:
     """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
     An item's document is what `doc_id` returns; without that its id or, where one of its usual fields names a document
     that the query judges or forbids, that one; any that they name, where its id is none or was drawn at random. Raises AnswerError as `read_ranking` does; for a chunk that comes twice,
-    unless `duplicates` is "collapse"; and for one without a text that can be read, of a document judged by passage.
+    unless `duplicates` is "collapse"; and for one without a text that can be read, of a document judged by passage. The titles
+    and texts of chunks are added to `kept`.
     """
     judged = {passage.doc for passage in known.passages}
     documents = read_ids(items, doc_id, partial(_read_document, known.documents))
@@ -36,7 +42,14 @@ def read_passage_ranking(
         for rank, (item, document) in enumerate(zip(items, documents, strict=True), start=1)
     ]
     collapse = duplicates == "collapse"
-    return rank_chunks(_without_duplicates(chunks, collapse=collapse), known.passages, collapse=collapse)
+    if kept is not None:
+        keep_titles(items, documents, kept.titles)
+    return rank_chunks(
+        _without_duplicates(chunks, collapse=collapse),
+        known.passages,
+        collapse=collapse,
+        add_text=None if kept is None else kept.add_text,
+    )
 
 
 def _without_duplicates(chunks: Sequence[Chunk], *, collapse: bool) -> Iterator[Chunk]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_irmetrics.golden.passage import Passage, normalize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pytest_irmetrics.metrics import Grade
 
@@ -66,15 +66,22 @@ class Chunk(NamedTuple):
         return hashlib.blake2b(data, digest_size=4).hexdigest()
 
 
-def rank_chunks(chunks: Iterable[Chunk], passages: Sequence[Passage], *, collapse: bool) -> tuple[str, ...]:
+def rank_chunks(
+    chunks: Iterable[Chunk],
+    passages: Sequence[Passage],
+    *,
+    collapse: bool,
+    add_text: Callable[[str, str], object] | None = None,
+) -> tuple[str, ...]:
     """Return the ids of documents and the keys of passages that chunks stand for, best first, each once.
 
     A chunk stands for each passage that it is the first to contain, the best grade first. One that only contains what
     was found before gains nothing: it keeps its rank under an id of its own, or with `collapse` is dropped. So does one
     of a document that came back before and is not judged by passage. One that contains none of its document's passages
-    keeps its rank under an id of its own.
+    keeps its rank under an id of its own. `add_text` is called with the ids of such chunks, where these are the same in all
+    answers, and their texts.
     """
-    ranking = _Ranking(passages)
+    ranking = _Ranking(passages, add_text)
     for chunk in chunks:
         if chunk.document not in ranking.judged:
             if chunk.document not in ranking.ids:
@@ -155,7 +162,10 @@ def is_random_id(own_id: str) -> bool:
 class _Ranking:
     """A ranking being built: its ids so far, and which passages of which documents are judged."""
 
-    def __init__(self, passages: Sequence[Passage]) -> None:
+    def __init__(
+        self, passages: Sequence[Passage], add_text: Callable[[str, str], object] | None = None
+    ) -> None:
+        self._add_text = add_text
         self.ids: dict[str, None] = {}
         self.judged: dict[str, list[tuple[str, str]]] = {}
         """Document → key and text of each of its judged passages, the best grade first."""
@@ -178,6 +188,8 @@ class _Ranking:
     def add_chunk(self, chunk: Chunk) -> None:
         """Add a chunk that stands for no passage, under an id of its own."""
         name = chunk.name
+        if self._add_text is not None and name and chunk.text:
+            self._add_text(f"{chunk.document}{_CHUNK}{name})", chunk.text)
         self.add_with_own_id(f"{chunk.document}{_CHUNK}{name})" if name else chunk.document, chunk.document)
 
     def add_with_own_id(self, entry: str, document: str) -> None:

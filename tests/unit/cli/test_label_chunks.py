@@ -81,9 +81,25 @@ def test_a_chunk_whose_text_is_known_is_listed(label):
         ["terms", "Terms", "back:"],
     ]
     assert (
-        "note: 1 chunk left out, of documents that are judged by passage: the text is unknown. Name a corpus of chunks "
-        "(--corpus FILE).\n"
+        "note: 1 chunk left out, of documents that are judged by passage: the text is unknown. Name a JSON report of the "
+        "run (--run REPORT.json), or a corpus of chunks (--corpus FILE).\n"
     ) in err
+
+
+def test_a_report_has_the_texts_itself(label):
+    texts = {"handbook (chunk c4)": TEXT, "handbook (chunk 2)": "Of one report."}
+    test = {"nodeid": "t", "run": RUN, "titles": {"handbook (chunk c4)": "Returns"}, "chunk_texts": texts}
+    Path("report.json").write_text(json.dumps({"format": "pytest-irmetrics report", "tests": [test]}))
+    listed = json.loads(label("--run", "report.json", "--json").out)
+    assert [(one["docid"], one.get("title"), one.get("text")) for one in listed] == [
+        ("handbook (chunk c4)", "Returns", TEXT),
+        ("terms", None, None),
+        ("handbook (chunk 2)", None, "Of one report."),
+    ]
+    test["chunk_texts"]["handbook (chunk 2)"] = "Of another, which cuts otherwise."
+    Path("other.json").write_text(json.dumps({"format": "pytest-irmetrics report", "tests": [test]}))
+    listed = json.loads(label("--run", "report.json", "--run", "other.json", "--json").out)
+    assert [one["docid"] for one in listed] == ["handbook (chunk c4)", "terms"]
 
 
 def test_without_texts_no_chunk_is_listed(label):
@@ -184,6 +200,6 @@ def test_option_judge_takes_a_chunk_whose_text_is_known(label):
     assert passages() == [Passage("handbook", " ".join(TEXT.split()), 1)]
     err = label("--run", "run.json", "--judge", "back", "handbook (chunk 2)", "1", status=1).err
     assert (
-        "'handbook (chunk 2)' is a chunk, which is judged by its text. Name a corpus that has it (--corpus FILE), "
+        "'handbook (chunk 2)' is a chunk, which is judged by its text. Name what has it (--run REPORT.json, --corpus FILE), "
         in err
     )
