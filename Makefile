@@ -50,9 +50,11 @@ docs: $(VENV)/.ready-docs
 site: $(VENV)/.ready-docs
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
 
-# The README's picture of a red build. Commit it where the failure of the example reads otherwise.
-pictures: $(VENV)/.ready-example $(VENV)/.ready-docs
+# The README's picture of a red build, and those of docs/report.md of the HTML report, which take Chromium and chromedriver.
+# Commit them where the failure of the example, or the report, looks otherwise.
+pictures: $(VENV)/.ready-test $(VENV)/.ready-docs
 	$(PY) -m tests.pictures
+	$(PY) -m tests.report_pictures
 
 lint: $(VENV)/.ready-lint
 	$(PY) -m ruff check

@@ -89,9 +89,12 @@ class Browser:
     def complaints(self):
         return self.ask("POST", "/se/log", {"type": "browser"})
 
-    def picture(self):
-        """Return what is on the screen, as the bytes of a PNG."""
-        return base64.b64decode(self.ask("GET", "/screenshot"))
+    def picture(self, form="png"):
+        """Return what is on the screen, as the bytes of a PNG or, much smaller, a WebP."""
+        if form == "png":
+            return base64.b64decode(self.ask("GET", "/screenshot"))
+        shot = self.devtools("Page.captureScreenshot", format=form, quality=85)
+        return base64.b64decode(shot["data"])
 
     def axe(self, script):
         """Return what axe-core, given as its source, finds to complain about."""
