@@ -6,7 +6,7 @@ import os
 import platform
 import time
 from datetime import datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 import pytest
@@ -39,10 +39,17 @@ def run_info(config: pytest.Config, started: float) -> RunInfo:
         versions={
             "python": platform.python_version(),
             "pytest": pytest.__version__,
-            "pytest-irmetrics": version("pytest-irmetrics"),
+            "pytest-irmetrics": _own_version(),
         },
         folder=_folder_in_repository(config.invocation_params.dir),
     )
+
+
+def _own_version() -> str:
+    try:
+        return version("pytest-irmetrics")
+    except PackageNotFoundError:  # the package is on the path, and not installed
+        return "unknown"
 
 
 def _folder_in_repository(folder: Path) -> str:

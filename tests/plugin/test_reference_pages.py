@@ -11,6 +11,7 @@ import pytest
 from pytest_irmetrics import plugin
 from pytest_irmetrics.evaluation import DEFAULT_METRICS
 from pytest_irmetrics.plugin import hookspecs
+from pytest_irmetrics.retrieval.options import DEPTH_NAMES
 from pytest_irmetrics.thresholds import WORDS
 from tests.git_repository import commit, isolate_git, needs_git, new_repository
 
@@ -271,6 +272,11 @@ def test_a_wrong_fixture_or_hook_says_what_the_page_shows(project, name):
     if name == "ir_doc_title":
         project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.99)'])
     assert says in printed(project.run("-v"))
+
+
+def test_the_page_names_every_parameter_that_the_depth_goes_to():
+    assert ", ".join(f"`{name}`" for name in DEPTH_NAMES[:-1]) in " ".join(PARTS["retriever"].split())
+    assert f" or `{DEPTH_NAMES[-1]}`" in " ".join(PARTS["retriever"].split())
 
 
 @pytest.mark.parametrize("name", HOOKS)

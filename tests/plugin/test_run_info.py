@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from datetime import datetime, timedelta, timezone
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 
@@ -91,3 +92,13 @@ def test_the_json_report_has_time_commit_and_versions(project):
     assert timedelta(0) <= datetime.now(timezone.utc) - started < timedelta(minutes=5)
     assert info["seconds"] >= 0.3
     assert set(info["versions"]) == {"python", "pytest", "pytest-irmetrics"}
+
+
+def test_a_report_is_written_where_the_package_is_not_installed(project, monkeypatch):
+    def not_installed(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(run_info, "version", not_installed)
+    project.run("--ir-report=json:report.json").assert_outcomes(passed=1)
+    report = json.loads((project.path / "report.json").read_text(encoding="utf-8"))
+    assert report["run_info"]["versions"]["pytest-irmetrics"] == "unknown"

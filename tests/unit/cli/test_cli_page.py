@@ -21,7 +21,7 @@ COMMANDS = [
 
 def words(text):
     """The text whatever its line breaks, and whichever Python wrote it: since 3.13 `-o PATH, --output PATH` is shorter."""
-    return re.sub(r"(-\w) ([A-Z]+), (--\w+ \2)", r"\1, \3", " ".join(text.split()))
+    return re.sub(r"(-\w) (\S+), (--\w+ \2)", r"\1, \3", " ".join(text.split()))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
