@@ -13,6 +13,7 @@ from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     failed_gates,
     is_only_slow,
+    look_command,
     missing_by_grade,
     queries_as_judged,
     score_change_text,
@@ -25,12 +26,12 @@ from pytest_irmetrics.reports.variants import variant_tables
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, VerdictReport
+    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, ScoreRow, VerdictReport
     from pytest_irmetrics.reports.query_details import RankedDocument
     from pytest_irmetrics.reports.session_report import SessionReport
 
-COMMENT_LIMIT = 65_536
-"""The bytes of a report for a comment; GitHub takes as many characters in one."""
+COMMENT_LIMIT = 65_000
+"""The bytes of a report for a comment. GitHub takes 65,536 characters in one; what posts it may add a line of its own."""
 
 STEP_SUMMARY_LIMIT = 1024 * 1024
 """The bytes that GitHub takes as one step's summary; of a longer one it shows nothing."""
@@ -48,6 +49,9 @@ _MOST = 20
 _LONGEST_TITLE = 60
 """Characters of a document's title."""
 
+_LONGEST_COMMAND = 1000
+"""Characters of a command."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
@@ -56,17 +60,24 @@ class _Scope:
     queries: int = 0
     """How many queries are shown at most for each failing golden set."""
     passing: bool = True
-    """Whether the tables of golden sets that pass are shown; else they have a line."""
-    failing: bool = True
-    """Whether the tables of golden sets that fail are shown; else they have a line."""
+    """Whether there is a section for each golden set that passes; else it has its row in the table of all."""
+    failing: int | None = None
+    """How many golden sets that fail have a section at most, the others a row in the table of all; None: all."""
     sets: int | None = None
-    """How many golden sets, and how many unmeasured tests, are named at most; None: all."""
+    """How many unmeasured tests are named at most; None: all."""
+    rows: int = 100
+    """How many golden sets the table of all of them has at most."""
 
 
 _SCOPES = (
     *(_Scope(queries=queries) for queries in (20, 10, 5, 3, 1, 0)),
     _Scope(passing=False),
-    *(_Scope(passing=False, failing=False, sets=sets) for sets in (None, 1000, 300, 100, 30, 10, 3, 0)),
+    *(_Scope(queries=1, passing=False, failing=failing) for failing in (30, 10, 3)),
+    *(_Scope(passing=False, failing=failing, rows=30) for failing in (10, 3, 1)),
+    *(
+        _Scope(passing=False, failing=0, sets=sets, rows=sets or 1000)
+        for sets in (None, 1000, 300, 100, 30, 10, 3, 0)
+    ),
 )
 """From the whole report down to its headline; the first that fits the limit is used."""
 
@@ -94,16 +105,22 @@ def _document(session: SessionReport, scope: _Scope) -> Iterator[str]:
     if scope.sets == 0:
         yield from ("", _left_out(len(items), unit))
         return
+    if len(items) > 1 or scope.failing == 0 or not scope.passing:
+        yield from _overview(items, names, session, scope, unit)
     yield from _unmeasured(session, scope)
     if scope.passing:
         yield from _side_by_side(items)
     failing = [item for item in items if session.fails(item)]
     passing = items[len(failing) :]
-    if scope.failing:
-        for item in failing:
-            yield from _golden_set(item, names[item.nodeid], session, scope)
-    else:
-        yield from _lines(failing, names, session, scope.sets, unit)
+    for item in failing[: scope.failing]:
+        yield from _golden_set(item, names[item.nodeid], session, scope)
+    if scope.failing and len(failing) > scope.failing:
+        yield from (
+            "",
+            _left_out(
+                len(failing) - scope.failing, f"section on a failing {unit}", f"sections on failing {unit}s"
+            ),
+        )
     if scope.passing and passing:
         if failing:
             yield from ("", f"<details><summary>{_how_many(passing, unit)}</summary>")
@@ -111,8 +128,6 @@ def _document(session: SessionReport, scope: _Scope) -> Iterator[str]:
             yield from _golden_set(item, names[item.nodeid], session, scope)
         if failing:
             yield from ("", "</details>")
-    else:
-        yield from _lines(passing, names, session, scope.sets, unit)
     for path, told in session.unused_baseline_notes[:_MOST]:
         yield from ("", f"The baseline {_code(path)} {told}")
 
@@ -148,22 +163,31 @@ def _unmeasured(session: SessionReport, scope: _Scope) -> Iterator[str]:
         yield from ("", _left_out(len(tests) - len(shown), "test"))
 
 
-def _lines(
-    items: Sequence[ItemReport],
-    names: Mapping[str, str],
-    session: SessionReport,
-    most: int | None,
-    unit: str,
+def _overview(
+    items: Sequence[ItemReport], names: Mapping[str, str], session: SessionReport, scope: _Scope, unit: str
 ) -> Iterator[str]:
-    """Report each golden set in a line."""
-    if items:
-        yield ""
-    for item in items[:most]:
-        scores = ", ".join(map(texts.gated_score, texts.gated_rows(item)))
+    """Report each golden set in a row of one table, failures first, with the mean that fails it or else the first gated one."""
+    if not items:
+        return
+    compared = any(map(texts.is_compared, items))
+    yield from ("", _row([unit, "verdict", "metric", "now", *(["delta"] if compared else [])]))
+    yield "| :-- | :-- | :-- | --: | --: |" if compared else "| :-- | :-- | :-- | --: |"
+    for item in items[: scope.rows]:
         verdict = _words(texts.verdict(item, session))
-        yield f"- {_code(names[item.nodeid])}: {verdict}{f'; {_words(scores)}' if scores else ''}"
-    if most is not None and len(items) > most:
-        yield from ("", _left_out(len(items) - most, unit))
+        cells = [_code(names[item.nodeid], 80), f"**{verdict}**" if session.fails(item) else verdict]
+        row = _telling_row(item)
+        cells += ["", ""] if row is None else [_code(texts.row_name(row), 80), texts.now_text(row)]
+        if compared:
+            cells.append("" if row is None or row.delta is None else texts.delta_text(row))
+        yield _row(cells)
+    if len(items) > scope.rows:
+        yield from ("", _left_out(len(items) - scope.rows, unit))
+
+
+def _telling_row(item: ItemReport) -> ScoreRow | None:
+    """Return the mean that fails a golden set, else its first gated one, else its first."""
+    rows = texts.gated_rows(item)
+    return next((row for row in rows if row.verdict == "FAILS"), next(iter(rows), None))
 
 
 def _golden_set(item: ItemReport, name: str, session: SessionReport, scope: _Scope) -> Iterator[str]:
@@ -185,6 +209,7 @@ def _golden_set(item: ItemReport, name: str, session: SessionReport, scope: _Sco
         yield from _table(item)
     yield from _since(item)
     yield from _queries(item, scope)
+    yield from _commands(item)
     yield from _slices(item)
     yield from _selftest(item)
     yield from _notes(item)
@@ -235,6 +260,23 @@ def _table(item: ItemReport) -> Iterator[str]:
         yield _row([*cells, _words(row.gate), verdict])
 
 
+def _commands(item: ItemReport) -> Iterator[str]:
+    """Show the commands to run next; one that is too long to be shown whole is left out."""
+    if not failed_gates(item):
+        return
+    commands = [("To look closer", look_command(item)), ("To accept it", item.accept)]
+    commands[1:1] = [("To judge both", command) for command in item.judge]
+    shown = [
+        (lead, command)
+        for lead, command in commands
+        if command is not None and len(command) <= _LONGEST_COMMAND
+    ]
+    if shown:
+        yield ""
+    for lead, command in shown:
+        yield f"- {lead}: {code_markdown(command)}"
+
+
 def _slices(item: ItemReport) -> Iterator[str]:
     """Show the metric by tag, in a section that is closed at first."""
     shown = texts.costliest_slices(item, _MOST)
@@ -258,14 +300,15 @@ def _slices(item: ItemReport) -> Iterator[str]:
 def _selftest(item: ItemReport) -> Iterator[str]:
     if item.selftest is None:
         return
-    tried = item.selftest
+    # What no gate catches is what one reads it for.
+    tried = sorted(item.selftest, key=lambda degradation: bool(degradation.caught_by))
     if not tried:
         yield from (
             "",
             "Self-test: nothing could be made worse, because the stored run finds no relevant document.",
         )
     else:
-        yield from ("", f"Self-test: {_words(texts.selftest_conclusion(tried))}.", "")
+        yield from ("", f"Self-test: {_words(texts.selftest_conclusion(item.selftest))}.", "")
         yield "| degradation | queries | moves | verdict |"
         yield "| :-- | --: | :-- | :-- |"
     for degradation in tried[:_MOST]:
@@ -273,8 +316,10 @@ def _selftest(item: ItemReport) -> Iterator[str]:
         verdict = caught if degradation.caught_by else f"**{caught}**"
         moved = _words(texts.deltas_text(degradation), 200)
         yield _row([_words(degradation.name, 80), str(degradation.queries), moved, verdict])
-    if len(tried) > _MOST:
-        yield from ("", _left_out(len(tried) - _MOST, "degradation"))
+    left_out = tried[_MOST:]
+    if left_out:
+        told = "; each is caught" if all(degradation.caught_by for degradation in left_out) else ""
+        yield from ("", f"{_left_out(len(left_out), 'degradation')[:-2]}{told}.*")
     for sentence in item.advice:
         yield from ("", _words(sentence))
 

@@ -49,7 +49,13 @@ def test_a_report_has_one_headline_and_a_table_for_each_golden_set():
     assert text.index("`golden/faq.yaml`: FAILS 1 of 2 gates") < text.index(
         "`golden/help.yaml`: passes 1 gate"
     )
-    scores, ranking, other = tables(text)
+    overview, scores, ranking, other = tables(text)
+    assert overview == [
+        ["golden set", "verdict", "metric", "now", "delta"],
+        [":--", ":--", ":--", "--:", "--:"],
+        ["`golden/faq.yaml`", "**FAILS 1 of 2 gates**", "`mrr`", "0.5000", "−0.5000"],
+        ["`golden/help.yaml`", "passes 1 gate", "`mrr`", "1.0000", ""],
+    ]
     assert scores == [
         ["metric", "n", "now", "baseline", "delta", "gate", "verdict"],
         [":--", "--:", "--:", "--:", "--:", ":--", ":--"],
@@ -197,8 +203,10 @@ def test_a_large_report_fits_into_a_comment():
 @pytest.mark.parametrize(
     ("limit", "said"),
     [
-        (28_000, "explaining queries more are left out"),
-        (3_000, "- `golden/0.yaml`: FAILS"),
+        (30_000, "explaining queries more are left out"),
+        (20_000, "sections on failing golden sets more are left out"),
+        (8_000, "27 sections on failing golden sets more are left out"),
+        (3_000, "| `golden/0.yaml` | **FAILS 1 of 2 gates** |"),
         (1_000, "golden sets more are left out"),
         (150, "*30 golden sets more are left out here, for brevity.*"),
         (100, ""),
@@ -210,7 +218,7 @@ def test_a_report_that_is_cut_says_what_it_leaves_out(limit, said):
     assert said in text
     assert bool(text) == bool(said)
     if limit == 1_000:
-        assert "- `golden/0.yaml`: FAILS" in text
+        assert "| `golden/0.yaml` | **FAILS" in text
 
 
 def test_where_failing_sets_have_a_line_passing_ones_have_no_table():
@@ -269,16 +277,88 @@ def test_the_self_test_is_shown():
     assert "`golden/faq.yaml`: baseline passes 1 gate" in text
     assert "Self-test: caught 1 of 2; missed: drop last." in text
     assert tables(text)[-1][2:] == [
-        ["reverse", "3", "mrr −0.5000", "caught by mrr min"],
         ["drop last", "1", "no metric moves", "**MISSED**"],
+        ["reverse", "3", "mrr −0.5000", "caught by mrr min"],
     ]
     assert text.endswith(
         "ndcg@&#8203;10 with max\\_drop=0.01 would catch it.\n\n- No query got the 10 results that were asked for; the longest answer has 2.\n"
     )
     assert "nothing could be made worse" in render(SessionReport([tried(selftest=[])]))
-    assert "10 degradations more are left out" in render(
-        SessionReport([tried(selftest=tried().selftest * 15)])
+
+
+def test_of_a_long_self_test_what_no_gate_catches_is_shown():
+    caught, missed = tried().selftest
+    text = render(SessionReport([tried(selftest=[*[caught] * 30, missed])]))
+    assert "| drop last | 1 | no metric moves | **MISSED** |" in text
+    assert "\n\n*11 degradations more are left out here, for brevity; each is caught.*\n" in text
+    text = render(SessionReport([tried(selftest=[missed] * 30)]))
+    assert "\n\n*10 degradations more are left out here, for brevity.*\n" in text
+
+
+def test_a_single_golden_set_has_no_table_of_all():
+    assert "verdict | metric | now" not in render(SessionReport([failing()], 1))
+
+
+def test_the_table_of_all_has_the_mean_that_fails_a_set():
+    rows = [row("mrr", 0.9, 0.9, "passes"), row("ndcg@10", 0.4, 0.6, tag="billing")]
+    text = render(SessionReport([failing(rows=rows), passing(rows=[])], 1))
+    assert tables(text)[0][2:] == [
+        ["`golden/faq.yaml`", "**FAILS 1 of 2 gates**", "`ndcg@10 [billing]`", "0.4000", "−0.2000"],
+        ["`golden/help.yaml`", "passes 1 gate", "", "", ""],
+    ]
+
+
+def test_of_very_many_golden_sets_the_failing_ones_stay_in_the_table():
+    items = [passing(f"t::t[{n}]", golden_set=f"golden/{n}.yaml") for n in range(500)]
+    text = render(SessionReport([*items, failing()], 1))
+    assert len(text.encode()) <= COMMENT_LIMIT
+    assert tables(text)[0][2][0] == "`golden/faq.yaml`"
+    assert len(tables(text)[0]) == 102
+    assert "*401 golden sets more are left out here, for brevity.*" in text
+    assert "### `golden/faq.yaml`: FAILS" in text
+
+
+def test_the_commands_stand_below_the_queries():
+    text = render(SessionReport([failing(judge=["pytest --ir-report=json:run.json", "label `x`"])], 1))
+    commands = text.partition("</details>\n\n")[2].split("\n\n")[0].splitlines()
+    assert commands == [
+        f"- To look closer: `pytest '{NODE}' --ir-baseline --ir-query refund`",
+        "- To judge both: `pytest --ir-report=json:run.json`",
+        "- To judge both: `` label `x` ``",
+        f"- To accept it: `pytest '{NODE}' --ir-baseline-update`",
+    ]
+    assert "To accept it" not in render(SessionReport([failing(accept=None)], 1))
+    assert "To accept it" not in render(SessionReport([failing(accept="x" * 1001)], 1))
+    assert "To look closer" not in render(SessionReport([passing(look="pytest")], 0))
+
+
+def test_a_comment_leaves_room_for_a_line_of_whoever_posts_it():
+    """GitHub takes 65,536 characters; the marker by which a comment is found again is one line more."""
+    assert len(render(SessionReport(many(60, 20), 1)).encode()) <= 65_536 - 500
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
+def test_no_text_of_others_makes_markup(one, other, third):
+    """What GitHub would link, mention, format or fetch is broken wherever a text of others can stand."""
+    item = failing(
+        nodeid=one,
+        golden_set=other,
+        queries=[
+            query(one, text=other, where=f"{third}:1", now=(one, third), judgments={one: 1.0, other: 2.0})
+        ],
+        rows=[row(tag=third, gate=one, verdict=other)],
+        gates=[gate(queries=[one], text=other, details=[third], origin=one)],
+        notes=[one],
+        kind_sentences=[third],
+        titles={one: other, third: one},
+        look=other,
+        accept=third,
     )
+    words = CODE.sub("", render(SessionReport([item, passing()], 1, {}, {third: one})))
+    words = re.sub(r"<code>.*?</code>", "", words)
+    assert set(re.findall(r"<[^>]*>?", words)) <= ALLOWED_TAGS
+    assert not re.search(r"(?<!\\)[\[\]]|@\w|(?<!&)#\d|://|www\.|\$", words.replace("### ", ""))
 
 
 def test_a_row_of_a_slice_has_its_tag():
