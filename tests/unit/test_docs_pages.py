@@ -11,9 +11,10 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+import yaml
 
 from tests.git_repository import needs_git
-from tests.pages import DOCS, Project, blocks, is_shown, use
+from tests.pages import DOCS, Project, blocks, commands, is_shown, use
 
 PAGES = {"index.md": 4, "formats.md": 9, "labelling.md": 10, "passages.md": 4}
 """How many commands a page has at least, for those with outputs of 100 columns."""
@@ -38,6 +39,14 @@ def test_every_command_prints_what_the_page_shows(tmp_path, page):
     for command, shown, printed in done:
         assert is_shown(shown, printed), f"$ {command}\n{printed}"
     assert len(done) >= {**PAGES, **NARROW}[page]
+
+
+def test_the_tutorial_s_workflow_runs_the_command_that_the_page_ran():
+    found = blocks(DOCS / "tutorial.md")
+    (workflow,) = (yaml.safe_load(block.text) for block in found if ".github" in (block.file or ""))
+    asked = workflow["jobs"]["gate"]["steps"][-1]["run"].replace("origin/${{ github.base_ref }}", "main")
+    ran = [command for block in found if block.kind == "console" for command, _ in commands(block.text)]
+    assert asked.removesuffix(" --ir-report=$GITHUB_STEP_SUMMARY") in ran
 
 
 def test_the_tree_of_the_monorepo_has_the_files_that_the_page_writes():
