@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade, Metric
     from pytest_irmetrics.run import Run
 
+_LONGEST_PASSAGE = 4000
+"""Characters of a document's text that may be written as a passage; a whole document is too much for a golden set."""
 _UNKNOWN_DOCUMENT = ""  # no document's id is empty, so no query judges it
 
 
@@ -135,6 +137,16 @@ def pool(
         )
     )
     return Pool(tuple(found), len(seen), tuple(unpaired), len(unreadable))
+
+
+def is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str | None) -> bool:
+    """Say whether a grade is to be written for a text of a document: that of a chunk, or one that a list cannot hold without.
+
+    A list of passages has no place for the grade of a whole document, which is 1 in it.
+    """
+    if is_chunk(query, doc_id):
+        return True
+    return bool(query.passages) and grade != 1 and 0 < len(text or "") <= _LONGEST_PASSAGE
 
 
 def is_chunk(query: Query, doc_id: str) -> bool:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.labelling import is_chunk, pool
+from pytest_irmetrics.analysis.labelling import is_judged_by_text, pool
 from pytest_irmetrics.base.numbers import MAX_GRADE
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import label_csv
@@ -254,7 +254,11 @@ def _label_file(options: argparse.Namespace) -> int:
     if options.append is not None:
         chosen = [label_csv.Judgment(options.file, one.query.id, one.doc_id, options.append) for one in top]
         by_text = [
-            judgment.by_text(documents.texts[one.doc_id]) if is_chunk(one.query, one.doc_id) else judgment
+            judgment.by_text(text)
+            if is_judged_by_text(
+                one.query, one.doc_id, options.append, text := documents.texts.get(one.doc_id, "")
+            )
+            else judgment
             for one, judgment in zip(top, chosen, strict=True)
         ]
         return append(golden, by_text, returned, options)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.labelling import is_chunk
+from pytest_irmetrics.analysis.labelling import is_judged_by_text
 from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.gzipped import without_gz
@@ -69,8 +69,8 @@ def judgments_given(
         known = doc_id in returned or doc_id in query.judgments
         printed = None if known else id_printed_as(doc_id, [*returned, *query.judgments])
         one = label_csv.Judgment(where, query.id, doc_id if printed is None else printed, number)
-        if is_chunk(query, one.doc_id):
-            text = texts.get(one.doc_id)
+        text = texts.get(one.doc_id)
+        if is_judged_by_text(query, one.doc_id, number, text):
             if text is None:
                 raise CommandError(
                     f"{where}: {quote(doc_id)} is a chunk, which is judged by its text. Name what has it (--run REPORT.json, --corpus "

@@ -6,7 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.analysis.labelling import is_chunk
+from pytest_irmetrics.analysis.labelling import is_chunk, is_judged_by_text
 from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.read_file import read_regular
 from pytest_irmetrics.base.wording import printable, quote
@@ -167,8 +167,8 @@ def _read_judgments(rows: csv.DictReader[str], where: str, golden: GoldenSet) ->
         grade = parse_grade(rating)
         if grade is not None and not found:
             judgment = Judgment(here, named[0], doc_id, grade)
-            chunk = is_chunk(golden.queries[named[0]], doc_id)
-            judgments.append(judgment.by_text(chunk_text) if chunk else judgment)
+            has_text = is_judged_by_text(golden.queries[named[0]], doc_id, grade, chunk_text.strip())
+            judgments.append(judgment.by_text(chunk_text) if has_text else judgment)
         problems += [f"{here}: {problem}" for problem in found]
     if problems:
         raise CommandError("\n".join(problems))

@@ -9,7 +9,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.analysis.labelling import is_chunk
+from pytest_irmetrics.analysis.labelling import is_judged_by_text
 from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.layout import display_width
@@ -256,7 +256,8 @@ class _Session:
     def _grade(self, item: Unjudged, grade: int, keys: Keys) -> bool:
         """Write a judgment; return whether the item is done with."""
         passage = None
-        if is_chunk(item.query, item.doc_id):
+        text = self._task.documents.texts.get(item.doc_id)
+        if is_judged_by_text(item.query, item.doc_id, grade, text):
             passage = self._ask_passage(item, grade, keys)
             if passage is None:
                 return False
@@ -375,12 +376,12 @@ class _Session:
             yield "title", title
 
     def _text_lines(self, item: Unjudged, screen: Screen) -> list[str]:
-        """Return the lines of a document's text, those of a chunk with a number before each sentence; none if it is unknown."""
+        """Return the lines of a document's text, where passages are judged with a number before each sentence; none if it is unknown."""
         text = self._task.documents.texts.get(item.doc_id)
         if text is None:
             return []
         text = _one_line(text)
-        if not is_chunk(item.query, item.doc_id):
+        if not item.query.passages:
             return _labelled("text", text, screen)
         return [
             line

@@ -230,7 +230,7 @@ class ItemReport:
     titles: dict[str, str] = field(default_factory=dict)
     """Document id → title, of the documents of ``queries`` that have one."""
     chunk_texts: dict[str, str] = field(default_factory=dict)
-    """Id of a chunk → its text, of chunks in which no judged passage was found, for those who judge them."""
+    """Id of a chunk → its text, of those that hold no judged passage, for whoever judges them."""
     curves: list[Curve] = field(default_factory=list)
     """Recall and precision over the cut-offs, for report files."""
     kind: str | None = None

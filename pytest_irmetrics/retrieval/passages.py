@@ -78,14 +78,16 @@ def rank_chunks(
     A chunk stands for each passage that it is the first to contain, the best grade first. One that only contains what
     was found before gains nothing: it keeps its rank under an id of its own, or with `collapse` is dropped. So does one
     of a document that came back before and is not judged by passage. One that contains none of its document's passages
-    keeps its rank under an id of its own. `add_text` is called with the ids of such chunks, where these are the same in all
-    answers, and their texts.
+    keeps its rank under an id of its own. `add_text` is called with the id and the text of
+    each chunk that stands for no passage, where that id is the same in all answers.
     """
     ranking = _Ranking(passages, add_text)
     for chunk in chunks:
         if chunk.document not in ranking.judged:
             if chunk.document not in ranking.ids:
                 ranking.add(chunk.document)
+                if add_text is not None and chunk.text:
+                    add_text(chunk.document, chunk.text)
             elif not collapse:
                 ranking.add_chunk(chunk)
             continue

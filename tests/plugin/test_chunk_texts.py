@@ -40,6 +40,7 @@ def test_the_texts_of_chunks_without_a_judged_passage_are_in_the_report(test_of)
     assert test["chunk_texts"] == {
         "handbook (chunk c1)": "Within thirty days.",
         "handbook (chunk c2)": "Gift cards never expire.",
+        "t1": "A bill is due.",
     }
     assert test["run"]["queries"][0]["rankings"] == [["handbook (chunk c1)", "handbook: never expire", "t1"]]
 

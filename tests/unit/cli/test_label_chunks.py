@@ -166,6 +166,25 @@ def test_a_document_among_passages_is_judged_as_a_whole(loop):
     assert GoldenSet.load(FILE).queries["back"].judgments == {"handbook: thirty days": 2, "terms": 1}
 
 
+def test_a_document_among_passages_is_judged_by_its_text_where_the_list_has_no_place_for_its_grade(
+    loop, label
+):
+    out = loop("s", "0", "u", "2", "\n", "q", "q")
+    assert "which sentences" not in out
+    assert passages() == [Passage("terms", "A bill.", 2)]
+    Path(FILE).write_text(YAML)
+    label(*CHUNKS, "--append", "0")
+    assert passages()[1] == Passage("terms", "A bill.", 0)
+    Path(FILE).write_text(YAML)
+    label(*CHUNKS, "--judge", "back", "terms", "0")
+    assert passages() == [Passage("terms", "A bill.", 0)]
+    Path(FILE).write_text(YAML)
+    assert (
+        "This list holds passages, and a document in it has grade 1. Write 'terms' as a passage"
+        in label("--run", "run.json", "--judge", "back", "terms", "0", status=1).err
+    )
+
+
 def test_json_and_csv_have_the_texts_and_csv_is_read_back(label):
     listed = json.loads(label(*CHUNKS, "--json").out)
     assert [(one["docid"], one["text"]) for one in listed] == [
