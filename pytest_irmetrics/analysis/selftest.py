@@ -209,7 +209,7 @@ def _price(comparison: Comparison, metric: str, max_lost: int, gates: Gates) -> 
     except EvaluationError:  # of a metric of the user's own
         return f"{_PRICE_UNKNOWN}: {metric} cannot score a shuffled ranking."
     if changes is None:
-        return f"{_PRICE_UNKNOWN}: too few small shuffles of these rankings keep the mean within {drop:.4g}."
+        return f"{_PRICE_UNKNOWN}: fewer than five small shuffles of these rankings keep the mean within {drop:.4g}."
     return (
         f" It would also fail {changes.failing(max_lost)} of {len(changes.lost)} simulated changes that harm nothing:"
         f" rankings shuffled a little, {100 * changes.exchanged:.0f} % of results exchanged, the mean moved by at most {drop:.4g}."

@@ -46,7 +46,7 @@ _CAUGHT_SLICES = 8
 _SINCE_DETAILS = 8
 """How many sentences on what changed since another commit a golden set has without `-v`."""
 
-_VERDICTS = {"passed": "passes", "failed": "FAILS", "error": "FAILS, not every query was retrieved"}
+_VERDICTS = {"passed": "passes", "failed": "FAILS", "error": "FAILS"}
 
 _ONLY_QUERIES = "Only single queries were judged; the gates on means were not (--ir-query)."
 
@@ -258,9 +258,9 @@ def one_line(item: ItemReport, name: Heading, screen: Screen, *, expected: bool 
     if item.outcome == "not evaluated":
         return _name_and_verdict(name, "FAILS, nothing was evaluated", screen)
     ungated = "" if any(row.gate for row in item.rows) or item.only_queries else "nothing gated; "
-    if item.outcome == "error":
-        ungated = ""  # retrieving every query is a gate of its own, and it failed
     size = texts.query_count(item)
+    if item.outcome == "error":  # retrieving every query is a gate of its own, and it failed
+        ungated, size = "", f"{_not_retrieved(item):,} of {size} not retrieved"
     if item.only_queries:
         from pytest_irmetrics.reports.query_details import count_worse  # noqa: PLC0415 - as below, only where queries are shown
 
@@ -281,6 +281,11 @@ def one_line(item: ItemReport, name: Heading, screen: Screen, *, expected: bool 
             max(_TELLING_NAME, display_width(screen.line(name.tail)) + _SHORTEST_PATH),
         )
     return _name_and_verdict(name, verdict, screen)
+
+
+def _not_retrieved(item: ItemReport) -> int:
+    """Return how many queries have no ranking."""
+    return sum(len(gate.queries) + gate.more for gate in item.gates if gate.word == "errors")
 
 
 def _name_and_verdict(name: Heading, verdict: str, screen: Screen) -> str:

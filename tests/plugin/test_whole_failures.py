@@ -11,6 +11,7 @@ import pytest
 
 from pytest_irmetrics.base.layout import display_width
 from tests.expected import assert_as_expected
+from tests.git_repository import commit, git, isolate_git, needs_git, new_repository
 from tests.plugin.test_docs_messages import QUESTIONS, Faq, golden, good
 
 LOW = ["about-11", "about-12", "about-13", "about-21"]
@@ -72,6 +73,18 @@ def slices_that_fall(faq):
     return ["--ir-baseline"]
 
 
+def a_fall_that_the_branch_accepts(faq):
+    faq.gate('ir_threshold("mrr", 0.2)')
+    new_repository(faq.project.path)
+    faq.store()
+    commit(faq.project.path, "store the baseline")
+    git(faq.project.path, "checkout", "-q", "-b", "feature")
+    faq.search(refund=["billing-11", "billing-12", "billing-2"], hours=["about-11", "about-1"])
+    faq.store()
+    commit(faq.project.path, "Tidy up")
+    return ["--ir-since=main", "-o", "ir_accept=fail"]
+
+
 KINDS = {
     kind.__name__: kind
     for kind in (
@@ -82,6 +95,7 @@ KINDS = {
         documents_that_must_not_come,
         many_queries_lost,
         slices_that_fall,
+        a_fall_that_the_branch_accepts,
     )
 }
 COMMANDS = ("To look closer: ", "To judge both: ", "To accept it: ")
@@ -95,15 +109,17 @@ def own_lines(output):
     _, rest = re.split(_HEADING.format("_{3,}", r"[^\n]+"), output, maxsplit=1)
     failure, rest = re.split(_HEADING.format("={3,}", "retrieval quality"), rest, maxsplit=1)
     summary = re.split(_HEADING.format("={3,}", "short test summary info"), rest, maxsplit=1)[0]
-    return f"{failure}--- retrieval quality\n{summary}"
+    return re.sub(r"\b[0-9a-f]{9}\b", "012345678", f"{failure}--- retrieval quality\n{summary}")
 
 
 def plain(text):
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
+@needs_git
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_failure_is_as_expected(project, monkeypatch, kind):
+    isolate_git(monkeypatch)
     options = KINDS[kind](Faq(project))
     for width in (60, 80, 120):
         monkeypatch.setenv("COLUMNS", str(width))

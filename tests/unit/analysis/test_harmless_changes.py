@@ -80,7 +80,7 @@ def test_where_no_change_is_harmless_the_price_is_said_to_be_unknown():
     """Silence would read as if the limit cost nothing."""
     text = advice(stored(DEPTH, count=100), "recall@10 max_drop=0.02")
     assert text.endswith(
-        "of one query falls to 0. How many harmless changes it would fail too is not known: too few small shuffles of these "
+        "of one query falls to 0. How many harmless changes it would fail too is not known: fewer than five small shuffles of these "
         "rankings keep the mean within 0.02."
     )
 
