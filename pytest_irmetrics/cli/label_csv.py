@@ -63,7 +63,7 @@ class NewJudgments(NamedTuple):
     """By query and document."""
     passages: dict[str, list[Passage]]
     """By query."""
-    known: int = 0
+    known: int
     """How many others it has already."""
 
     @property

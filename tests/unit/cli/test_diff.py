@@ -55,6 +55,12 @@ def cells(out):
 
 
 class TestTable:
+    def test_names_metrics_whole_on_a_narrow_terminal(self, capsys, folder, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "66")
+        save(folder / "b.json", BEFORE, now("refund", "a", "b", "d1"))
+        name = "rbp(p=0.812345678912)@3"
+        assert name in diff(capsys, "a.json", "b.json", "--metrics", name).out.split("\n\n")[1]
+
     def test_prints_means_counts_and_moved_queries(self, capsys, folder):
         save(folder / "b.json", BEFORE, now("refund", "a", "b", "d1"), now("empty", "z"))
         out, err = diff(capsys, "a.json", "b.json", "--metrics", "ndcg@3,mrr", "--metrics", "no_answer")

@@ -406,6 +406,11 @@ class TestJudging:
         assert "is read-only" in label(capsys, "--judge", "refund", "u2", "1", status=1).err
         assert path.read_text() == before
 
+    def test_option_metric_declares_custom_metrics(self, capsys, folder):
+        (folder / FILE).write_text("thresholds: {freshness: 0.5}\n" + GOLDEN)
+        assert "Unknown metric 'freshness'" in label(capsys, status=1).err
+        assert "u1" in label(capsys, "--metric", "freshness").out
+
     def test_usage_errors(self, capsys):
         for arguments, words in [
             (("--limit", "0"), "'0' is no count"),
@@ -414,7 +419,7 @@ class TestJudging:
             (("--by", "no_answer"), "is not one metric over rankings"),
             (("--by", "ndgc"), "ndcg"),
             (("--append", "-1"), "is no grade"),
-            (("--append", "x"), "'x' is no grade"),
+            (("--append", "x"), "'x' is no grade. Write a number from 0 to 1000."),
             (("--json", "--append", "0"), "not allowed with"),
         ]:
             assert words in usage_error(capsys, "label", FILE, *arguments)

@@ -117,6 +117,7 @@ def test_what_somebody_else_wrote_meanwhile_is_kept(loop):
 def test_a_document_that_somebody_else_judged_meanwhile_is_passed_over(loop):
     out = loop(edited("[d1]", "[d1, u1]"), "0", edited("[d1, u1]", "[d1, u1, u2]"), "s", "q")
     assert "golden/faq.yaml:5: refund: u1 1 is there by now; passed over.\n" in out
+    assert "2 of 3  golden/faq.yaml:3: refund\n" in out
     assert judged() == {"d1": 1, "u1": 1, "u2": 1}
 
 

@@ -45,6 +45,11 @@ def test_blank_lines_and_rows_without_a_score_are_left_out():
     assert (texts(golden), golden.left_out) == ({"q1": "one", "q3": "three"}, ())
 
 
+def test_a_space_before_an_id_is_part_of_it():
+    beir("a", {"test": "q1\t =x\t1\n"})
+    assert judgments(GoldenSet.load("a")) == {"q1": {" =x": 1}}
+
+
 def test_reads_another_split_by_its_file():
     beir("nf.corpus", {"dev": "q0\tx\t1\n", "test": ROWS})
     golden = GoldenSet.load("nf.corpus/qrels/dev.tsv")

@@ -116,5 +116,11 @@ def test_locate_in_other_formats(name, text, line):
     assert same_set_with_its_file_unread(golden).locate("q", "d") is None
 
 
+def test_a_row_that_is_no_row_any_more_is_passed_over():
+    golden = load("a.csv", "query,docid,rating\nq,d,1\n")
+    write("a.csv", f"query,docid,rating\n{'x' * 200_000},d,1\n")
+    assert same_set_with_its_file_unread(golden).locate("q", "d") is None
+
+
 def same_set_with_its_file_unread(golden: GoldenSet) -> GoldenSet:
     return GoldenSet(golden.queries.values(), path=golden.path)

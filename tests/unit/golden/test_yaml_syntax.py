@@ -30,6 +30,7 @@ from tests.unit.golden.golden_files import FULL, one_query
         (one_query("relevant: !urgent b"), "3:13: `!urgent` is read as a tag"),
         (one_query("relevant: ! b"), "3:13: `!` is read as a tag"),
         (one_query("relevant: !e!x b"), "3:13: A text that begins with `!` must be in quotes."),
+        (one_query("relevant: &a !e!x b"), "3:16: A text that begins with `!` must be in quotes."),
         ("!!map\n" + one_query("relevant: b"), "1:1: The golden set as a whole takes no anchor and no tag."),
         ("&all\n" + one_query("relevant: b"), "1:1: The golden set as a whole takes no anchor and no tag."),
         (
@@ -204,6 +205,13 @@ def test_latin_1_is_refused(yaml_problems):
     assert (
         yaml_problems(b"queries:\n- {query: caf\x81}")[0]
         == "2:14: The byte 0x81 is not UTF-8. Save the file as UTF-8."
+    )
+
+
+def test_an_escape_of_half_a_character_is_refused(yaml_problems):
+    (problem,) = yaml_problems('queries:\n- {query: "\\ud800", relevant: b}\n')
+    assert problem.endswith(
+        "This escape stands for no character (half of a surrogate pair, or beyond Unicode). Write the character itself."
     )
 
 
