@@ -227,6 +227,35 @@ class TestEditsOfTheGoldenSet:
         )
         assert "mrr 0.8333 → 1.0000: reworded +0.1667." in text
 
+    def test_a_query_that_stays_excluded_is_no_edit(self, branch):
+        git(branch.path, "checkout", "-q", "main")
+        edit_golden_set(branch, "    relevant: doc-1\n", "    relevant: doc-1\n    xfail: T-1\n")
+        update(branch)
+        commit(branch.path, "exclude a query")
+        git(branch.path, "checkout", "-q", "-B", "feature")
+        doctor(branch)
+        result = branch.run("--ir-since=main", "--ir-report=report.json")
+        assert "ACCEPTED: golden/faq.yaml: mrr fell" in text_of(result)
+        assert "not excluded any more" not in text_of(result)
+
+    def test_a_limit_in_per_cent_is_not_weighed_against_one_without(self, branch):
+        git(branch.path, "checkout", "-q", "main")
+        edit_golden_set(
+            branch, "queries:", "thresholds: {mrr: {max_drop: 0.02}, map: {max_drop: 0.02}}\nqueries:"
+        )
+        update(branch)
+        commit(branch.path, "set limits")
+        git(branch.path, "checkout", "-q", "-B", "feature")
+        edit_golden_set(
+            branch,
+            "{mrr: {max_drop: 0.02}, map: {max_drop: 0.02}}",
+            "{mrr: {max_drop: 1%}, map: {max_drop: 0.04}}",
+        )
+        doctor(branch)
+        text = text_of(branch.run("--ir-since=main"))
+        assert "mrr max_drop: 0.02 → 1%." in text
+        assert "map max_drop: 0.02 → 0.04 (holds less)." in text
+
     def test_added_queries_are_told_from_the_others(self, branch):
         edit_golden_set(branch, "queries:", "queries:\n  - {id: easy, query: easy, relevant: doc-1}")
         branch.answers({**ANSWERS, "easy": ["doc-1"]})

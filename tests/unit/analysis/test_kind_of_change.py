@@ -160,6 +160,14 @@ def test_all_answers_count_where_queries_were_asked_several_times():
     )
 
 
+def test_documents_that_moved_are_counted_once_however_often_a_query_was_asked():
+    fell, rose = (
+        causes(repeated(golden_set(), *sides)) for sides in [([lower] * 2, [good]), ([good] * 3, [lower])]
+    )
+    assert (fell.fallen_documents, fell.risen_documents) == (40, 0)
+    assert (rose.fallen_documents, rose.risen_documents) == (0, 40)
+
+
 def test_empty_answers_are_counted_apart_from_short_ones():
     def now(n):
         return [] if n < 4 else [f"e{n}", *[f"y{n}"][: n % 2]] if n < 12 else good(n)

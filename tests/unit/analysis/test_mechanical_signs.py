@@ -278,6 +278,15 @@ def test_documents_with_like_ids_that_are_gone():
     assert " documents with ids like 'api/'… comes back any more; the baseline had them in " in text
 
 
+def test_documents_whose_ids_begin_with_like_letters_are_named_by_the_first_of_them():
+    def of(n):
+        return [f"api{i[1:-1]}" if int(i[1:-1]) % 4 == 0 else f"guide{i[1:-1]}" for i in answer(n)]
+
+    sign = found(pairs(lambda n: [i for i in of(n) if i.startswith("guide")], of))
+    first = min(doc_id for n in range(QUERIES) for doc_id in of(n) if doc_id.startswith("api"))
+    assert (sign.kind, sign.ids) == ("documents_gone", (first,))
+
+
 def test_documents_that_new_ones_push_out_are_not_gone():
     assert found(pairs(lambda n: (*new(n, 4), *answer(n))[:DEPTH])) is None
 
@@ -308,6 +317,16 @@ def test_params_that_make_no_difference():
             "params reach the engine."
         ),
     )
+
+
+def test_params_that_make_a_difference_to_most_queries_are_not_ignored():
+    given = pairs(
+        lambda n: answer(n // 2 * 2 if n < 8 else n),
+        params=lambda n: {"lang": "de" if n % 2 else "en"},
+        texts=lambda n: f"text {n // 2}",
+    )
+    sign = found(given)
+    assert sign is None or sign.kind != "params_ignored"
 
 
 def test_queries_with_something_in_common_whose_answers_alone_changed():

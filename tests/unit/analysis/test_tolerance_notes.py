@@ -43,6 +43,14 @@ def test_a_tolerance_below_one_query_is_said_in_parts_of_it(n, drop, share):
     assert note == f"max_drop {drop} of ndcg@10 {expected}"
 
 
+def test_a_tolerance_in_per_cent_is_said_to_be_at_most_that_part():
+    (before, after) = (
+        on_tolerance_before_run(golden(20), gates("ndcg@10", max_drop=limit), {}) for limit in ("1%", 0.01)
+    )
+    assert before.startswith("max_drop 1% on 20 queries is at most a fifth of one query: ")
+    assert after.startswith("max_drop 0.01 on 20 queries is a fifth of one query: ")
+
+
 LOST = "one query that loses all its relevant documents fails it"
 
 

@@ -134,6 +134,14 @@ def test_one_repeat_that_answers_what_has_no_answer_fails():
     assert verdicts(fine[0], (("d",), ("d", "x"))) == {"forbidden": "failed", "no_answer": "passed"}
 
 
+def test_a_fall_is_to_be_accepted_beside_a_gate_over_no_query():
+    now = evaluated(golden_set(1), lambda _: SECOND)
+    fall, nothing = (Verdict("failed", "text", "max_drop", over_no_query=empty) for empty in (False, True))
+    assert ItemResult(now, Gates(), (fall,)).acceptable
+    assert ItemResult(now, Gates(), (fall, nothing)).acceptable
+    assert not ItemResult(now, Gates(), (nothing,)).acceptable
+
+
 def test_one_gate_that_fell_is_a_fall_beside_others_that_hold():
     golden = golden_set(4)
     before, now = evaluated(golden, lambda _: HIT), evaluated(golden, lambda n: HIT if n else SECOND)
