@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.wording import plural
@@ -108,11 +109,14 @@ def _facts(sets: Sequence[dict[str, Any]], queries: QueryList, unit: str) -> lis
     failing = sum(one["failing"] for one in sets)
     found = []
     if len(sets) > 1:
-        found = [_fact(f"{unit}s failing", f"{failing} of {len(sets)}", "bad" if failing else "")]
+        count, word = (failing, "failing") if failing else (len(sets), "passing")
+        found = [_fact(f"{unit}s {word}", f"{count} of {len(sets)}", "bad" if failing else "good")]
     elif sets[0]["failed"] or sets[0]["passed"]:
         failed, passed = len(sets[0]["failed"]), len(sets[0]["passed"])
-        shade, kind = ("bad", "explains") if failed else ("", "")
-        found = [_fact("gates failing", f"{failed} of {failed + passed}", shade, kind)]
+        of = f"of {failed + passed}"
+        found = [_fact("gates passing", f"{passed} {of}", "good")]
+        if failed:
+            found = [_fact("gates failing", f"{failed} {of}", "bad", "explains")]
     counts = queries.labels
     for label, name, shade in _COUNTED:
         count = counts.get(label, 0)
@@ -130,7 +134,8 @@ def _fact(name: str, value: str, shade: str, kind: str = "") -> dict[str, str]:
 def _add_leading_rows(sets: Sequence[dict[str, Any]]) -> tuple[str, str] | None:
     """Give each golden set its row of the index, about its leading metric; return the ends of the axis that these share."""
     leading = [next(iter(texts.gated_rows(one["report"])), None) for one in sets]
-    axis = plots.change_axis([row for row in leading if row is not None])
+    # Without the limits of the means, of which one far away would make all changes small.
+    axis = plots.change_axis([replace(row, bounds=[]) for row in leading if row is not None])
     for one, row in zip(sets, leading, strict=True):
         one["leading_row"] = {
             "name": "" if row is None else texts.row_name(row),
@@ -192,8 +197,9 @@ def _golden_set(
         "failing": session.fails(item),
         "state": _state(item, session),
         "verdict": texts.verdict(item, session),
-        "sentence": next((gate.text for gate in gates["failed"]), ""),
+        "sentence": next((gate.text for gate in gates["failed"]), f"It {texts.verdict(item, session)}."),
         "explained": item.kind_sentences,
+        "means": [texts.gated_score(row) for row in texts.gated_rows(item)[:3]] if item.gates else [],
         "subject": texts.subject(item),
         "next": _next_steps(item) if session.fails(item) else [],
         "compared": texts.is_compared(item),

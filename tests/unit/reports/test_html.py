@@ -353,6 +353,20 @@ def test_the_verdict_and_what_broke_come_first():
         assert told in top
 
 
+def test_of_a_session_that_passes_the_means_come_first():
+    text = Page(render(SessionReport([passing()]))).text
+    assert "mrr 1.0000 gates passing 1 of 1 queries 1" in text[: text.index("golden/help.yaml")]
+    both = Page(render(SessionReport([passing(), passing("z", golden_set="z.yaml")]))).text
+    assert "golden sets passing 2 of 2" in both
+
+
+def test_a_test_that_fails_for_another_reason_says_so_first():
+    item = passing()
+    text = Page(render(SessionReport([item], 1, {item.nodeid: "failed"}))).text
+    top = text[: text.index("golden/help.yaml")]
+    assert "It passes 1 gate, and the test fails for another reason." in top
+
+
 def test_rows_that_fail_come_first_and_those_without_a_limit_last():
     rows = [row("map", verdict="", gate=""), row("mrr", 0.9, 0.9, "passes"), row("ndcg@10")]
     page = Page(render(SessionReport([failing(rows=rows)], 1)))
