@@ -134,6 +134,8 @@ PART = "it is a part of the results."
     [
         (chroma(["b", "a"]), ["b", "a"]),
         (chroma([]), []),
+        (chroma(["b", "a"], documents=[["one text"]]), ["b", "a"]),
+        (Hits(), []),
         (milvus(["b", "a"]), ["b", "a"]),
         (milvus([7, 3]), ["7", "3"]),
         (milvus([]), []),
@@ -198,6 +200,11 @@ def test_a_response_is_read_as_it_is(answer, expected):
         # What looks alike and is not.
         ({"matches": 1.0, "value": "x"}, "It is not a mapping of id to score"),
         ({"value": [{"id": "a"}]}, 'Return answer["value"].'),
+        ({"value": [{"_id": "a"}]}, 'Return answer["value"].'),
+        ({"a": {"b": {"c": [{"id": "a"}]}}}, 'Return answer["a"]["b"]["c"].'),
+        ({"result": {"hits": [{"id": "a"}]}}, 'Return answer["result"]["hits"].'),
+        ({"root": {"name": "a"}}, "It is not a mapping of id to score"),
+        ({"ids": ["a"], "documents": ["text"]}, "It is not a mapping of id to score"),
         ({"matches": [{"id": "a"}]}, 'Return answer["matches"].'),
         (Document(points=[Document(id=1)]), "It cannot be gone through."),
         (Document(objects=[Document(uuid=A)]), "It cannot be gone through. Return answer.objects."),
