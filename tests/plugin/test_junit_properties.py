@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from .conftest import make_ranking_worse
+from .conftest import edit_golden_set, make_ranking_worse
 
 
 def properties(project, *options):
@@ -39,6 +39,12 @@ def test_a_test_that_is_compared_has_what_it_is_compared_with(stored):
         "ir.mrr.baseline": "0.833333",
         "ir.mrr.delta": "-0.222222",
     }
+
+
+def test_a_mean_is_over_all_of_today_s_queries_and_what_is_compared_over_those_of_both(stored):
+    edit_golden_set(stored, "relevant: doc-1", "relevant: doc-1\n  - {query: new, relevant: doc-1}")
+    found = dict(properties(stored, "--ir-baseline")[0])
+    assert (found["ir.mrr"], found["ir.mrr.baseline"], found["ir.mrr.delta"]) == ("0.625", "0.833333", "0.0")
 
 
 def test_a_slice_has_its_tag(project):

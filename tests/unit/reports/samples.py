@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.item_report import Degradation, ItemReport, QueryReport, ScoreRow, VerdictReport
+from pytest_irmetrics.reports.since_report import SinceReport
 from pytest_irmetrics.run import Answer, Run
 
 NODE = "tests/test_search.py::test_quality[faq]"
@@ -162,6 +163,19 @@ def passing(nodeid="tests/test_search.py::test_quality[help]", **changes):
         "depth": 10,
     }
     return ItemReport(**{**values, **changes})
+
+
+def accepting(nodeid=NODE, **changes):
+    """A golden set whose baseline of another branch cannot be read, so that what is accepted is told first."""
+    since = SinceReport(
+        "origin/main",
+        "0123456789abcdef",
+        "unreadable",
+        "ir_baselines/test_x/test[faq].json",
+        why="It is damaged.",
+        **changes,
+    )
+    return passing(nodeid, since=since.as_dict())
 
 
 def broken(items):

@@ -10,9 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_irmetrics.reports import SessionReport
-from pytest_irmetrics.reports.annotations import MOST, github_errors
+from pytest_irmetrics.reports.annotations import MOST, github_errors, github_warnings
 from pytest_irmetrics.reports.session_report import RunInfo
-from tests.unit.reports.samples import HOSTILE, NODE, broken, failing, gate, hostile, passing, query, row
+from tests.unit.reports.samples import (
+    HOSTILE,
+    NODE,
+    accepting,
+    broken,
+    failing,
+    gate,
+    hostile,
+    passing,
+    query,
+    row,
+)
 
 INFO = RunInfo("2026-03-01T09:30:00+01:00", 1.0)
 
@@ -83,7 +94,7 @@ def test_a_query_that_could_not_be_retrieved_comes_before_those_that_scored_low(
         query(),
         query("down", where="golden/faq.yaml:30", now=(), before=None, error="raised KeyError: 'id'"),
     ]
-    gates = [gate(word="errors", metric=None, queries=["down"], shares=[])]
+    gates = [gate(word="errors", metric=None, queries=["refund", "down"], shares=[])]
     ((_, properties, message),) = annotated(
         SessionReport([failing(outcome="error", queries=queries, gates=gates)], 1)
     )
@@ -140,7 +151,7 @@ def test_of_many_failures_the_worst_are_shown_and_the_others_counted():
     lines = annotated(SessionReport(items, 1))
     assert len(lines) == MOST
     assert lines[-1][1] == {"title": "Search quality: 5 more failures"}
-    assert len(annotated(SessionReport(items[:MOST], 1))) == MOST
+    assert {*annotated(SessionReport(items[:MOST], 1))[-1][1]} == {"file", "line", "title"}
 
 
 def test_the_largest_fall_comes_first():
@@ -153,6 +164,29 @@ def test_the_largest_fall_comes_first():
         "t2",
         "t0",
     ]
+
+
+def test_a_test_with_errors_comes_before_one_whose_mean_fell():
+    fell = failing("t1.py::test[x]", golden_set="x.yaml", look=None, rows=[row(now=0.0)])
+    errors = failing("t2.py::test[x]", golden_set="x.yaml", look=None, rows=[], outcome="error")
+    assert "t2" in annotated(SessionReport([fell, errors], 1))[0][2]
+
+
+def test_what_looks_like_an_escape_comes_out_as_it_was():
+    item = failing(golden_set="50%25.yaml", gates=[gate(text="100 %, 50%0A", queries=[])])
+    ((_, properties, message),) = annotated(SessionReport([item], 1))
+    assert properties["file"] == "50%25.yaml"
+    assert message.startswith("100 %, 50%0A\n")
+
+
+def test_what_a_branch_accepts_is_ten_warnings_at_most():
+    items = [accepting(f"t.py::test[{n:02}]") for n in range(MOST + 2)]
+    warnings = [read(line) for line in github_warnings(SessionReport(items))]
+    assert len(warnings) == MOST
+    name, properties, message = warnings[0]
+    assert name == "warning"
+    assert properties["file"] == "ir_baselines/test_x/test[faq].json"
+    assert message.startswith("t.py::test[00]: UNKNOWN: Nothing is known of what is accepted")
 
 
 def test_hostile_text_gives_one_command_each():

@@ -11,7 +11,17 @@ import pytest
 from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.codequality import render
 from pytest_irmetrics.reports.session_report import RunInfo
-from tests.unit.reports.samples import HOSTILE, NODE, broken, failing, gate, hostile, passing, query
+from tests.unit.reports.samples import (
+    HOSTILE,
+    NODE,
+    accepting,
+    broken,
+    failing,
+    gate,
+    hostile,
+    passing,
+    query,
+)
 
 
 def findings(session):
@@ -76,6 +86,18 @@ def test_the_own_thresholds_of_two_queries_are_two_findings():
     queries = [query("a"), query("b")]
     gates = [gate(word="min", single=True, queries=[name]) for name in ("a", "b")]
     assert len(findings(SessionReport([failing(queries=queries, gates=gates)], 1))) == 2
+
+
+def test_a_query_that_could_not_be_retrieved_is_critical():
+    item = failing(outcome="error", gates=[gate(word="errors", metric=None, shares=[])])
+    assert findings(SessionReport([item], 1))[0]["severity"] == "critical"
+
+
+def test_what_a_branch_accepts_is_a_minor_finding_at_the_baseline():
+    (found,) = findings(SessionReport([accepting()]))
+    assert (found["check_name"], found["severity"]) == ("irmetrics.accepted", "minor")
+    assert found["location"]["path"] == "ir_baselines/test_x/test[faq].json"
+    assert findings(SessionReport([accepting(refused=True)])) == []
 
 
 def test_what_passes_or_is_expected_to_fail_is_no_finding():
