@@ -60,5 +60,23 @@ def test_an_id_that_two_chunks_have_has_no_text(test_of):
     assert test["chunk_texts"] == {}
 
 
+def test_the_texts_are_those_of_today_s_retriever_not_of_another(project):
+    project.write("golden/faq.yaml", GOLDEN)
+    project.retrieve(str(CHUNKS))
+    project.write(
+        "test_search.py",
+        f"""
+        import pytest
+
+        @pytest.mark.ir_golden("golden/*.yaml")
+        def test_search_quality(irmetrics):
+            irmetrics.check(against=lambda query, k: {[{**chunk, "text": "Another text."} for chunk in CHUNKS]})
+        """,
+    )
+    project.run("--ir-report=run.json")
+    (test,) = json.loads((project.path / "run.json").read_text(encoding="utf-8"))["tests"]
+    assert test["chunk_texts"]["t1"] == "A bill is due."
+
+
 def test_where_no_passages_are_judged_no_texts_are_kept(test_of):
     assert test_of("queries: [{query: a, relevant: handbook}]\n")["chunk_texts"] == {}

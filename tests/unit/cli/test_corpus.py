@@ -71,8 +71,8 @@ def test_a_report_s_titles_come_before_those_of_the_corpus():
 
 def test_chunks_are_found_by_their_document_and_id():
     rows = [
-        {"id": 4, "source": "handbook", "title": "Returns", "text": "Within thirty days."},
         {"id": 4, "source": "terms", "title": "Bills", "text": "Other."},
+        {"id": 4, "source": "handbook", "title": "Returns", "text": "Within thirty days."},
         {"id": "5", "text": "Of no known document."},
         {"_id": "handbook", "title": "The handbook"},
     ]

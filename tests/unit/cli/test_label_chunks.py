@@ -185,6 +185,13 @@ def test_a_document_among_passages_is_judged_by_its_text_where_the_list_has_no_p
     )
 
 
+def test_the_text_of_a_long_document_is_not_put_into_the_golden_set(loop):
+    row = {"_id": "terms", "text": "A bill. " * 600}
+    Path("chunks.jsonl").write_text(json.dumps(row) + "\n")
+    assert "This list holds passages, and a document in it has grade 1." in loop("0", "q")
+    assert Path(FILE).read_text() == YAML
+
+
 def test_json_and_csv_have_the_texts_and_csv_is_read_back(label):
     listed = json.loads(label(*CHUNKS, "--json").out)
     assert [(one["docid"], one["text"]) for one in listed] == [

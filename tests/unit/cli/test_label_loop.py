@@ -80,6 +80,12 @@ def test_a_next_session_goes_on_with_what_is_left(loop):
     assert "u1" not in out.partition("document")[2]
 
 
+def test_what_the_limit_left_out_is_left(loop):
+    assert loop("1", "q", options=("--limit", "1")).endswith(
+        "golden/faq.yaml: 1 judgment written. 2 left: the same command goes on with them.\n"
+    )
+
+
 def test_undo_takes_back_one_after_the_other(loop):
     out = loop("1", "s", "2", "u", "u", "u", "u", "q")
     assert Path(FILE).read_text() == GOLDEN
@@ -125,6 +131,14 @@ def test_a_query_that_went_meanwhile_is_passed_over(loop):
     out = loop("1", edited("query: opening hours", "query: closing hours"), "1", "q")
     assert "golden/faq.yaml: opening hours: is gone or asks something else by now; passed over.\n" in out
     assert out.endswith("golden/faq.yaml: 2 judgments written.\n")
+
+
+def test_a_query_that_got_other_params_meanwhile_is_passed_over(loop):
+    out = loop(
+        edited("query: refund policy", "query: refund policy\n    params: {lang: de}"), "1", "1", "q", "q"
+    )
+    assert out.count("refund: is gone or asks something else by now; passed over.") == 2
+    assert judged() == {"d1": 1}
 
 
 def test_a_file_that_cannot_be_read_any_more_is_said_and_nothing_is_lost(loop):
