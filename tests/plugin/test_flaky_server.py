@@ -217,4 +217,4 @@ def test_a_server_that_is_down_is_asked_five_times(project, monkeypatch):
     output = " ".join(result.stdout.str().split())
     assert "5 of 48 queries could not be retrieved" in output
     assert "The first five failed in a row, and the others were not asked." in output
-    assert "5 queries: raised urllib.error.URLError" in output
+    assert "5 of 48 queries could not be retrieved: raised urllib.error.URLError" in output
