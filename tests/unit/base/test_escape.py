@@ -166,6 +166,7 @@ def test_markdown_stays_in_its_cell(given_text):
         ("https://x/#1|2", r"`https://x/#1\|2`"),
         ("a`b", "``a`b``"),
         ("`b``", "``` `b`` ```"),
+        ("a`", "`` a` ``"),
         (" a ", "`  a  `"),
         ("a\\|b", r"<code>a\\\|b</code>"),
         ("", ""),

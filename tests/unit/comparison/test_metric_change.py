@@ -41,3 +41,12 @@ def test_lost_queries_come_costliest_first():
     golden = golden_set(4, weight=lambda n: (1.0, 3.0, 2.0, 3.0)[n])
     change = compare(evaluated(golden, lambda _: MISS), evaluated(golden, lambda _: HIT))["mrr"]
     assert change.lost == ("q0001", "q0003", "q0002", "q0000")
+
+
+def test_its_repr_is_a_line_without_queries_and_scores():
+    golden = golden_set(3)
+    shown = repr(compare(evaluated(golden, lambda _: MISS), evaluated(golden, lambda _: HIT))["mrr"])
+    assert shown.startswith("MetricChange(metric=")
+    assert "Query(" not in shown
+    assert "_before" not in shown
+    assert "_after" not in shown

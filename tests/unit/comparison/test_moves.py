@@ -16,6 +16,7 @@ from pytest_irmetrics.comparison import Move, moves
         (["x", "a"], ["a", "x"], [Move("a", 1, 2, 1)]),
         (["a"], ["x", "y"], [Move("a", 1, 1, None, ("x", "y"))]),
         (["x"], ["x", "a"], [Move("a", 1, None, 2)]),
+        (["x", "a"], ["x", "y"], [Move("a", 1, 2, None, ("y",))]),
         (["x", "a"], ["x", "y", "a"], [Move("a", 1, 2, 3, ("y",))]),
     ],
 )

@@ -62,3 +62,11 @@ def test_slices_of_fewer_than_five_changed_queries_have_no_interval():
     assert list(found) == ["many"]
     low, high = found["many"]
     assert -1 <= low < comparison.change("ndcg@10", "many").delta < high
+
+
+def test_a_slice_of_five_changed_queries_has_an_interval():
+    comparison = compared(
+        golden_set(40, tags={"five": set(range(5))}), lambda n: lower(n) if n < 10 else good(n), good
+    )
+    (metric,) = [metric for metric in comparison.now.metrics if metric.name == "mrr"]
+    assert "five" in joint_intervals(comparison, metric)

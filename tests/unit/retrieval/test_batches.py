@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
@@ -34,6 +35,14 @@ class TestBatches:
         assert list(retrieved.run) == ["q0", "q1", "q2", "q3", "q4"]
         assert retrieved.run["q3"] == ("t3",)
         assert all(len(times) == 1 for times in retrieved.latencies.values())
+
+    def test_each_query_has_its_part_of_the_calls_milliseconds(self):
+        retrieved = retrieve(
+            QUERIES[:2], batched(lambda texts: time.sleep(0.02) or [[] for _ in texts], size=2)
+        )
+        first, second = (times for (times,) in retrieved.latencies.values())
+        assert first == second
+        assert 10 <= first < 10_000
 
     def test_a_call_has_at_most_so_many_queries(self):
         sizes = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 import uuid
 from concurrent.futures import ProcessPoolExecutor
 from types import SimpleNamespace
@@ -176,6 +177,11 @@ class TestRetrieval:
     def test_k_counts_what_was_drawn(self):
         both = [{"id": "handbook", "text": "thirty days within the EU"}, "faq", "terms"]
         assert asked(both, depth=2) == (THIRTY.key, EU.key, "faq")
+
+    def test_latencies_are_milliseconds(self):
+        retrieved = retrieve([query(THIRTY)], lambda _query: time.sleep(0.02) or [])
+        ((milliseconds,),) = retrieved.latencies.values()
+        assert 20 <= milliseconds < 20_000
 
     def test_a_query_without_passages_is_read_as_ever(self):
         queries = [query(THIRTY), query(text="nothing", c0=1)]

@@ -421,3 +421,12 @@ def test_a_job_for_a_process_is_small():
 
     asked(Weighing())
     assert sizes[0] < 1000
+
+
+def test_a_thread_that_has_answered_takes_the_next_call():
+    with DaemonThreads() as threads:
+        asked = [threads.submit(threading.current_thread).result() for _ in range(5)]
+        assert isinstance(threads.submit(int, "x").exception(), ValueError)
+        asked.append(threads.submit(threading.current_thread).result())
+    assert len({*asked}) == 1
+    assert asked[0].daemon  # one that hangs does not keep the process

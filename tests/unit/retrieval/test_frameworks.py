@@ -91,6 +91,13 @@ class OfVectorStore(Retriever):
     _aget_relevant_documents = _get_relevant_documents
 
 
+class OfFilteredVectorStore(OfVectorStore):
+    def _get_relevant_documents(self, query, *, run_manager, filter=None, **kwargs):
+        raise NotImplementedError
+
+    _aget_relevant_documents = _get_relevant_documents
+
+
 class OpenEnded(Retriever):
     """As LangChain's ContextualCompressionRetriever, which hands on what it is given."""
 
@@ -120,6 +127,7 @@ class TestLangChain:
             (Retriever(), ["nothing"]),
             (WithDepth(), ["k=7"]),
             (OfVectorStore(), ["k=7"]),
+            (OfFilteredVectorStore(), ["k=7"]),
             (OpenEnded(), ["nothing"]),
             (Wrapper(bound=WithDepth()), ["k=7"]),
             (Wrapper(runnable=Wrapper(default=OfVectorStore())), ["k=7"]),

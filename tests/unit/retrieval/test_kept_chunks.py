@@ -26,3 +26,10 @@ def test_without_a_report_no_text_is_kept():
     kept = KeptChunks({}, with_texts=False)
     kept.add_text("a", "one")
     assert kept.texts == {}
+
+
+def test_a_title_is_kept_beside_results_that_have_none():
+    kept = {}
+    items = ["a", {"id": "b", "title": "B"}, ("c", 0.5), {"id": "d", "title": "D"}]
+    titles.keep_titles(items, ["a", "b", "c", "d"], kept)
+    assert kept == {"b": "B", "d": "D"}
