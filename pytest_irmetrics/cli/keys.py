@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
@@ -49,9 +50,13 @@ def keyboard(stream: TextIO) -> Iterator[Keys]:
     if termios is not None and os.environ.get("TERM") != "dumb":
         descriptor = stream.fileno()
         before = termios.tcgetattr(descriptor)
+        keys = _PosixKeys(descriptor, before)
+        # A shell that stopped the program (Ctrl-Z) gives it back another terminal than it had.
+        on_continue = signal.signal(signal.SIGCONT, keys.resume)
         try:
-            yield _PosixKeys(descriptor, before)
+            yield keys
         finally:
+            signal.signal(signal.SIGCONT, on_continue)
             termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
     elif msvcrt is not None:
         yield _WindowsKeys()
@@ -82,12 +87,11 @@ class _PosixKeys:
     def __init__(self, descriptor: int, before: list[Any]) -> None:
         self._descriptor = descriptor
         self._before = before
+        self._waits_for_enter = False
         self._set(waits_for_enter=False)
 
     def key(self) -> str:
         sys.stdout.flush()
-        # Anew each time: a shell that stopped the program and goes on with it may have changed it.
-        self._set(waits_for_enter=False)
         char = self._char()
         if char == _ESCAPE:
             return self._end_of_sequence()
@@ -104,7 +108,12 @@ class _PosixKeys:
             self._set(waits_for_enter=False)
         return None if byte == b"" and not read else read.decode("utf-8", "replace").rstrip("\r")
 
+    def resume(self, *_: object) -> None:
+        """Set the terminal again as it was when the program was stopped."""
+        self._set(waits_for_enter=self._waits_for_enter)
+
     def _set(self, *, waits_for_enter: bool) -> None:
+        self._waits_for_enter = waits_for_enter
         mode = [*self._before]
         if not waits_for_enter:
             mode[3] &= ~(termios.ICANON | termios.ECHO)

@@ -64,6 +64,17 @@ def test_ctrl_c_leaves_what_was_written_and_the_terminal_as_it_was():
 
 
 @posix
+def test_keys_count_without_enter_after_it_was_stopped():
+    with Terminal("label", FILE, "-i") as terminal:
+        terminal.expect(ASKS)
+        terminal.stop_and_go_on()
+        terminal.press("1")
+        terminal.expect("2 of 3")
+        terminal.press("q")
+        assert terminal.status() == 0
+
+
+@posix
 def test_arrows_and_function_keys_are_no_grades():
     with Terminal("label", FILE, "-i", "--scale", "9") as terminal:
         for sequence in ("\x1b[A", "\x1b[1;5C", "\x1b[5~", "\x1bOP", "\x1b", "\u00e9"):

@@ -96,6 +96,19 @@ class Terminal:
     def press(self, keys):
         os.write(self._master, keys.encode())
 
+    def stop_and_go_on(self):
+        """Do what a shell does at Ctrl-Z and `fg`: stop the program, set the terminal as the shell has it, let it go on."""
+        import signal
+        import termios
+
+        self._process.send_signal(signal.SIGSTOP)
+        os.waitpid(self._process.pid, os.WUNTRACED)
+        termios.tcsetattr(self._slave, termios.TCSANOW, self.before)
+        self._process.send_signal(signal.SIGCONT)
+        deadline = time.monotonic() + _SECONDS
+        while self.mode() == self.before and time.monotonic() < deadline:
+            time.sleep(0.01)
+
     def status(self):
         """Wait for the end; return the exit status."""
         deadline = time.monotonic() + _SECONDS
