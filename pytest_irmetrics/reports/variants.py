@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
 from pytest_irmetrics.comparison import significance
+from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.reports.headings import labels
 from pytest_irmetrics.reports.texts import row_name
 
@@ -109,8 +110,20 @@ def _difference(best: LeadingScores, other: LeadingScores) -> str:
     ]
     delta = math.fsum(differences) / len(both)
     interval = significance.interval(differences)
-    ends = "" if interval is None else interval_ends_text(interval)
+    widest = _widest(best.metric)
+    ends = (
+        "" if interval is None else interval_ends_text((max(interval[0], -widest), min(interval[1], widest)))
+    )
     return f"{signed_text(delta)}{f' ({ends})' if ends else ''}"
+
+
+def _widest(name: str) -> float:
+    """Return the largest difference of two scores of a metric; of one's own metric there is none."""
+    try:
+        metric = parse_metric(name)
+    except MetricError:
+        return math.inf
+    return metric.upper - metric.lower
 
 
 def mark(row: VariantRow, sign: str) -> Iterator[str]:

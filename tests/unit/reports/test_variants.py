@@ -105,3 +105,13 @@ def test_variants_by_different_metrics_are_not_subtracted():
         [item("a", {"mrr": 0.5}, leading=scores(1.0)), item("b", {"mrr": 1.0}, leading=other)]
     )
     assert table.sentence == ""
+
+
+def test_an_interval_does_not_reach_beyond_what_a_difference_can_be():
+    (table,) = variant_tables(
+        [
+            item("a", {"mrr": 0.0}, leading=scores(0.0, 0.0, 0.5)),
+            item("b", {"mrr": 1.0}, leading=scores(1.0, 1.0, 1.0)),
+        ]
+    )
+    assert ": a −0.8333 (−1.000 to −0.116)." in table.sentence
