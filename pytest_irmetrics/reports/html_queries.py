@@ -30,8 +30,8 @@ _IN_FULL = 300
 """How many queries, the worst, are shown with their rankings, about 4 kB each."""
 _ROWS = 1000
 """How many others have a row of their own; the rest are lines of one text, which a browser lays out only when it is opened."""
-_RANKINGS = 1_000_000
-"""How many characters these rankings have together, at about 130 a document besides its id and title."""
+_RANKINGS = 1_500_000
+"""How many characters these queries have together, at about 1,500 each, and for each document 200 besides its id and title."""
 _LINES = 600_000
 """How many characters those others have together, at about 500 a query besides its id and text."""
 _REST = 2_500_000
@@ -202,8 +202,8 @@ def query_list(items: Sequence[ItemReport], set_anchors: Sequence[str]) -> Query
         if full:
             query.opened = in_full < _OPEN and (query.explains or query.label == "error")
             query.details = _details(query.report)
-            rankings += sum(
-                130 + len(place.doc_id) + len(query.titles.get(place.doc_id, ""))
+            rankings += 1_500 + sum(
+                200 + len(place.doc_id) + len(query.titles.get(place.doc_id, ""))
                 for _, *both in query.details.ranks
                 for place in both
                 if place is not None

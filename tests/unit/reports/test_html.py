@@ -426,7 +426,7 @@ def test_variants_are_drawn_side_by_side():
 
 
 def test_rankings_have_so_many_documents_together_and_the_rest_so_many_characters(monkeypatch):
-    monkeypatch.setattr(html_queries, "_RANKINGS", 132 * 8)
+    monkeypatch.setattr(html_queries, "_RANKINGS", 4_000)
     monkeypatch.setattr(html_queries, "_ROWS", 1)
     monkeypatch.setattr(html_queries, "_REST", 40)
     text = Page(render(SessionReport([failing(queries=[query(f"q{n}") for n in range(6)])], 1))).text
