@@ -18,7 +18,7 @@ test: $(VENV)/.ready-test
 fuzz: $(VENV)/.ready-test
 	$(PY) -m pytest -n auto --maxprocesses 8 -m hypothesis --hypothesis-profile=fuzz $(ARGS)
 
-# Deliberate faults in a copy of the code, of which the tests must notice 95 % in each room. All rooms take hours:
+# Deliberate faults in a copy of the code, of which the tests must notice 95 % in each room. All rooms take an hour the first time:
 #
 #   make mutants ROOMS='gates run' SAMPLE=40 SEED=2
 mutants: SAMPLE = 30

@@ -32,9 +32,7 @@ from tests.test_structure import ROOMS
 ROOT = Path(__file__).parents[2]
 SURVIVORS = Path(__file__).with_name("survivors.md")
 LISTED = re.compile(r"^- `(?P<file>[^`:]+):\d+` `(?P<old>.*)` → `(?P<new>.*)`: ", re.MULTILINE)
-FAILED = re.compile(
-    r"^(?:FAILED|ERROR) ([^ \[\n]+)", re.MULTILINE
-)  # the last: output of inner runs comes before
+FAILED = re.compile(r"^(?:FAILED|ERROR) ([^ \[\n]+)", re.MULTILINE)
 ENOUGH = 95.0
 LIKELY = 10
 """How many tests are asked in a run of their own, because collecting the files of all takes longer than most mutants live."""
@@ -193,15 +191,11 @@ def notice(task):
             continue
         output = result.output or ""
         failed = FAILED.findall(output)
-        if failed or (result.test_outcome == TestOutcome.KILLED and "no tests ran" not in output):
-            return number, failed[-1] if failed else output.strip().rpartition("\n")[
-                2
-            ] or "no start of pytest"
-        if "INTERNALERROR" in output:
-            return number, "no start of pytest"
-        raise RuntimeError(
-            f"{shlex.join(command)}\n{output}"
-        )  # such as a test that is gone, which is no killer
+        if failed:
+            return number, failed[-1]  # what runs within a test printed comes before
+        if "INTERNALERROR" in output or "no tests ran" not in output:
+            return number, "pytest itself"  # which broke, or took too long
+        raise RuntimeError(f"{shlex.join(command)}\n{output}")  # such as a test that is gone
     return number, ""
 
 
