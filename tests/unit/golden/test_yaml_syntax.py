@@ -208,6 +208,7 @@ def test_latin_1_is_refused(yaml_problems):
     )
 
 
+@pytest.mark.usefixtures("parser")
 def test_an_escape_of_half_a_character_is_refused(yaml_problems):
     (problem,) = yaml_problems('queries:\n- {query: "\\ud800", relevant: b}\n')
     assert problem.endswith(
