@@ -166,7 +166,10 @@ def _documents_gone(sign: Sign) -> str:
 
 
 def _id_order(sign: Sign) -> str:
-    return f"{sign.seen:,} of {_answers(sign.of)} are in the order of their ids. Look whether results are sorted by score."
+    return (
+        f"{sign.seen:,} of {plural(sign.of, 'ranking')} are in the order of their document ids. Look whether results are "
+        "still sorted by score."
+    )
 
 
 def _reordered(sign: Sign) -> str:

@@ -100,9 +100,19 @@ def share_text(share: float) -> str:
     """Say how often something happens: ``about 3 times in 10``, ``once in 100``."""
     if share < 0.005:
         return "less than once in 200" if share else "never"
-    tenths = share >= 0.15
-    times = round(share * (10 if tenths else 100))
-    return f"about {'once' if times == 1 else f'{times} times'} in {10 if tenths else 100}"
+    times, of = _rounded(share)
+    return f"about {'once' if times == 1 else f'{times} times'} in {of}"
+
+
+def _how_many(share: float) -> str:
+    """Say which part of them it is, more than one in twenty: ``about 3 in 10``, ``about 8 in 100``."""
+    times, of = _rounded(share)
+    return f"about {times} in {of}"
+
+
+def _rounded(share: float) -> tuple[int, int]:
+    of = 10 if share >= 0.15 else 100
+    return round(share * of), of
 
 
 def on_tolerance(comparison: Comparison, gates: Gates) -> Iterator[str]:
@@ -150,7 +160,8 @@ def on_undecided_falls(comparison: Comparison, gates: Gates, verdicts: Sequence[
         if gate is not None and change.p_value is not None and change.p_value >= 1 / ONCE_IN:
             forecast = _forecast(gate, comparison)
             if forecast is not None:
-                return _forecast_sentences(gate, forecast, comparison)
+                how_often, *needed = _forecast_sentences(gate, forecast, comparison)
+                return [f"this may be chance: {how_often}", *needed]
     return []
 
 
@@ -168,8 +179,8 @@ def _forecast_sentences(gate: Gate, forecast: Forecast, comparison: Comparison) 
     tagged = f" tagged {gate.tag}" if gate.tag is not None else ""
     queries = plural(comparison.change(gate.metric, gate.tag).n, "query", "queries")
     how_often = (
-        f"with {queries}{tagged} a harmless change of this size fails max_drop {gate.limit} of "
-        f"{gate.metric.name} {share_text(forecast.share)}, and {forecast.enough:g} once in {ONCE_IN}."
+        f"with {queries}{tagged} {_how_many(forecast.share)} harmless changes of this size fail max_drop {gate.limit} of "
+        f"{gate.metric.name}, and 1 in {ONCE_IN} fails {forecast.enough:g}."
     )
     if forecast.needed is None:
         return [how_often]

@@ -217,7 +217,7 @@ def regression(
     gate is narrowed, adjusted for ``narrowed`` gates.
     """
     lead = _under_stored(labels, against) if labels else ""
-    text = _drop(regression, against) if regression.gate.word == "max_drop" else _loss(regression, against)
+    text = _drop(regression, against) if regression.gate.word == "max_drop" else _loss(regression)
     tail = (
         f" {_significance(p, regression.significance, narrowed)}"
         if p is not None and regression.significance is not None
@@ -277,12 +277,10 @@ def _counts(change: MetricChange) -> str:
     return f"{plural(change.n, *_QUERY)}: {worse:,} worse, {better:,} better, {same:,} same."
 
 
-def _loss(regression: Regression, against: str) -> str:
+def _loss(regression: Regression) -> str:
     lost, scored = len(regression.change.lost), len(regression.change.before)
-    return (
-        f"{plural(lost, *_QUERY)} of {scored} lost every point of {subject(regression.gate)} against {against}; "
-        f"at most {regression.gate.limit} may be."
-    )
+    allowed = f"at most {regression.gate.limit}" if regression.allowed else "none"
+    return f"{lost:,} of {plural(scored, *_QUERY)} fell to 0 by {subject(regression.gate)}; {allowed} may."
 
 
 def _significance(p: float, level: float, gates: int) -> str:

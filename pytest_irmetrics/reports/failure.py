@@ -77,7 +77,7 @@ def failure_lines(item: ItemReport, screen: Screen, *, details: bool) -> list[Li
         lines.append(Line(screen.cut(f"{item.golden_set}: {query_count(item)}{_judged_share(item)}")))
     for note in item.notes:
         lines += [Line(line, Style.YELLOW) for line in screen.wrapped(f"note: {note}", hanging="  ")]
-    commands = _commands(item, screen, details=details)
+    commands = _commands(item, screen)
     if commands and (details or not item.notes):
         lines.append(Line(""))
     return [*lines, *map(Line, commands)]
@@ -290,17 +290,15 @@ def _with_grade(doc_id: str, query: QueryReport) -> str:
     return f"{doc_id}({judgment_text(doc_id, query.judgments, query.forbidden, '')})"
 
 
-def _commands(item: ItemReport, screen: Screen, *, details: bool) -> list[str]:
+def _commands(item: ItemReport, screen: Screen) -> list[str]:
     """Return the commands to run next; they are not wrapped, so that they can be copied."""
     lines = []
     look = look_command(item)
     if look is not None:
         lines.append(screen.line(f"To look closer: {look}"))
-    judge = item.judge if details or len(item.judge) < 2 else ["-v has the commands"]
-    lines += [
-        screen.line(f"{'' if number else 'To judge both:':<16}{command}")
-        for number, command in enumerate(judge)
-    ]
+    if item.judge:
+        # The first of two is a run that fails again, so the second must not wait for its success.
+        lines.append(screen.line(f"To judge both:  {'; '.join(item.judge)}"))
     if item.accept is not None:
         lines.append(screen.line(f"To accept it:   {item.accept}"))
     return lines

@@ -187,7 +187,9 @@ def test_a_reranked_head_is_not_quite_another_order():
 def test_the_order_of_ids():
     kind, text = said(pairs(lambda n: sorted(answer(n))))
     assert kind == "id_order"
-    assert text == "20 of 20 answers are in the order of their ids. Look whether results are sorted by score."
+    assert text == (
+        "20 of 20 rankings are in the order of their document ids. Look whether results are still sorted by score."
+    )
     natural = pairs(lambda n: sorted(answer(n), key=lambda doc: -int(doc.strip("kz"))))
     assert found(natural).kind == "id_order"
 

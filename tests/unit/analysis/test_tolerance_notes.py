@@ -103,7 +103,7 @@ def test_with_a_change_it_says_how_often_a_harmless_one_of_its_size_fails():
     comparison = compare(ranked(set_, 1, 2, 1, 1), ranked(set_, 1, 1, 1, 2))
     (note,) = on_tolerance(comparison, gates("mrr", max_drop=0.03))
     assert note == (
-        "with 20 queries a harmless change of this size fails max_drop 0.03 of mrr about 4 times in 10, and 0.16 once in 20. "
+        "with 20 queries about 4 in 10 harmless changes of this size fail max_drop 0.03 of mrr, and 1 in 20 fails 0.16. "
         "For 0.03 to fail once in 20, it takes 200 to 600 queries."
     )
     seen = Forecast(comparison["mrr"], 0.03)
@@ -119,7 +119,7 @@ def test_of_several_gates_the_one_that_fails_most_has_the_note():
     comparison = compare(ranked(queries, 1, 2, 1, 1), ranked(queries, 1, 1, 1, 2))
     (note,) = on_tolerance(comparison, rules)
     assert note.startswith(
-        "with 20 queries tagged t a harmless change of this size fails max_drop 0.03 of mrr"
+        "with 20 queries tagged t about 4 in 10 harmless changes of this size fail max_drop 0.03 of mrr"
     )
 
 
@@ -128,7 +128,7 @@ def test_few_changed_queries_do_not_tell_how_many_are_needed():
     comparison = compare(ranked(set_, 1, 2, 1), ranked(set_, 1, 1, 1))
     (note,) = on_tolerance(comparison, gates("mrr", max_drop=0.01))
     assert note == (
-        "with 20 queries a harmless change of this size fails max_drop 0.01 of mrr about 5 times in 10, and 0.14 once in 20."
+        "with 20 queries about 5 in 10 harmless changes of this size fail max_drop 0.01 of mrr, and 1 in 20 fails 0.14."
     )
 
 

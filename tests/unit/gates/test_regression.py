@@ -99,9 +99,7 @@ def test_lost_queries_are_counted_and_named_also_when_the_gate_passes():
     for allowed, state in ((1, "failed"), (2, "passed")):
         decided = verdict(now, before, max_lost=allowed)
         assert (decided.state, decided.queries, decided.limit) == (state, ("q0000", "q0001"), allowed)
-        assert decided.text == (
-            f"2 queries of 10 lost every point of mrr against the baseline; at most {allowed} may be."
-        )
+        assert decided.text == (f"2 of 10 queries fell to 0 by mrr; at most {allowed} may.")
 
 
 def test_a_failed_drop_says_what_share_of_it_each_query_has():
