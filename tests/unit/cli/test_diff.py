@@ -54,6 +54,14 @@ def cells(out):
     return {row.split()[0]: row.split()[1:] for row in rows}
 
 
+def test_a_run_that_has_texts_says_that_an_answer_was_empty(capsys, folder):
+    fewer = {**BEFORE, "hours": replace(BEFORE["hours"], text=None)}
+    del fewer["refund"]
+    save(folder / "b.json", fewer)
+    out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr")
+    assert "1 query only in a.json: refund." in out
+
+
 class TestTable:
     def test_names_metrics_whole_on_a_narrow_terminal(self, capsys, folder, monkeypatch):
         monkeypatch.setenv("COLUMNS", "66")

@@ -53,6 +53,11 @@ def test_shows_what_helps_to_judge(loop):
     assert Path(FILE).read_text() == GOLDEN
 
 
+def test_a_key_gives_nine_at_most(loop):
+    Path(FILE).write_text(GOLDEN.replace("{d9: 2}", "{d9: 10}"))
+    assert "\n0-9, s skip," in loop("q")
+
+
 def test_each_grade_is_written_at_once_where_it_belongs(loop):
     seen = []
     out = loop("0", lambda: seen.append(judged()), "2", lambda: seen.append(judged()), "1", "q")
