@@ -41,15 +41,20 @@ def on_additions(comparison: Comparison, against: str, gates: Gates) -> Iterator
 
 
 def on_edits(
-    comparison: Comparison, against: str, gates: Gates, leading: Metric | None = None
+    comparison: Comparison,
+    against: str,
+    gates: Gates,
+    leading: Metric | None = None,
+    told: Metric | None = None,
 ) -> Iterator[str]:
     """Yield notes on edits that took something out of the gates, or changed what they go by: of the golden set, of the depth.
 
-    ``against`` is what messages call the baseline, ``leading`` the metric by which queries that left are shown.
+    ``against`` is what messages call the baseline, ``leading`` the metric by which queries that left are shown, ``told`` the
+    one of which a failure says how it moved by the stored labels and by today's.
     """
     yield from _on_uncompared(comparison.reworded, "reworded (text or params)", against)
     yield from _on_gone(comparison, against, leading)
-    yield from _on_labels(comparison, against, gates)
+    yield from _on_labels(comparison, against, gates, told)
     yield from _on_unchecked_passages(comparison, against)
     yield from _on_tags(comparison, against, gates)
     yield from _on_xfail(comparison, against, gates, leading)
@@ -134,12 +139,14 @@ def _held(gates: Gates) -> set[Metric]:
     return {gate.metric for gate in gates if gate.tag is None and gate.word in COMPARING_WORDS}
 
 
-def _on_labels(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
+def _on_labels(
+    comparison: Comparison, against: str, gates: Gates, told: Metric | None = None
+) -> Iterator[str]:
     """List the labels that changed since the baseline was stored, and how far they alone moved each gated mean."""
     labels = comparison.changed_labels()
     if not labels:
         return
-    effect = _effect(comparison, labels, gates)
+    effect = _effect(comparison, labels, gates, told)
     changes, weights = comparison.label_changes, comparison.weight_changes
     changed, listing = [], []
     if changes:
@@ -163,7 +170,9 @@ def _on_labels(comparison: Comparison, against: str, gates: Gates) -> Iterator[s
     )
 
 
-def _effect(comparison: Comparison, labels: Sequence[LabelPart], gates: Gates) -> str:
+def _effect(
+    comparison: Comparison, labels: Sequence[LabelPart], gates: Gates, told: Metric | None = None
+) -> str:
     """Say how the gated means, or all where none is, moved by the stored labels and by today's; or that one run's documents alone were judged since."""
     held = _held(gates)
     moved = _moved_by_labels(comparison, lambda metric: not held or metric in held)
@@ -173,6 +182,11 @@ def _effect(comparison: Comparison, labels: Sequence[LabelPart], gates: Gates) -
         return f" {one_sided(comparison.judged_since)}"
     if not moved:
         return " Its gated means do not move through that."
+    if told is not None:
+        others = held - {told} if held else set(comparison.now.metrics) - {told}
+        moved = _moved_by_labels(comparison, lambda metric: metric in others)
+        if not moved:
+            return ""
     return f" By the stored {joined(labels)} and by today's: {'; '.join(moved)}. A `max_drop` looks at both."
 
 

@@ -15,6 +15,7 @@ from pytest_irmetrics.gates.regression import Regression
 from pytest_irmetrics.gates.wording import subject
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.reports.item_report import (
+    LIMIT_SIGNS,
     QueryAsStored,
     QueryReport,
     ScoreRow,
@@ -39,16 +40,6 @@ if TYPE_CHECKING:
 
 _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
-
-_GATE_TEXTS = {
-    "min": "≥{}",
-    "max": "≤{}",
-    "max_drop": "drop≤{}",
-    "min_each": "each≥{}",
-    "max_lost": "lost≤{}",
-    "significance": "p<{}",
-    "min_gain": "gain≥{}",
-}
 
 
 @dataclass
@@ -123,7 +114,9 @@ class ItemResult:
             now=full if change is None else change.now,
             baseline=None if change is None else change.baseline,
             delta=None if change is None else change.delta,
-            gate=" ".join(_GATE_TEXTS[word].format(gate.limit) for word, gate in words.items()),
+            gate=" ".join(
+                f"{sign}{words[word].limit}" for word, sign in LIMIT_SIGNS.items() if word in words
+            ),
             verdict=self._verdict(metric, tag),
             interval=None if change is None or change.changed < MIN_CHANGED else change.interval,
             bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
@@ -249,7 +242,7 @@ class ItemResult:
         states = {
             verdict.state
             for verdict in self.verdicts
-            if verdict.metric == metric and verdict.tag == tag and verdict.word in _GATE_TEXTS
+            if verdict.metric == metric and verdict.tag == tag and verdict.word in LIMIT_SIGNS
         }
         if "failed" in states:
             return "FAILS"

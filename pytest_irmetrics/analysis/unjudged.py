@@ -75,11 +75,11 @@ def on_unjudged(comparison: Comparison, metric: Metric, found: Unjudged | None) 
     if found is None or found.share_to_undo is None:
         return
     many = found.new > 1
-    left = f", and none of the {found.left:,} that left," if found.left else ""
+    left = f" (and none of the {found.left:,} gone)" if found.left else ""
     yield (
-        f"{found.new:,} of today's {found.results:,} results {'are' if many else 'is'} new and unjudged. If "
-        f"{f'{_per_cent(found.share_to_undo)} of them' if many else 'it'}{left} {'are' if many else 'is'} as good as "
-        f"{'their' if many else 'its'} query's best, {metric.name} did not fall."
+        f"Missing judgments? {found.new:,} of {found.results:,} results {'are' if many else 'is'} new and unjudged. If "
+        f"{f'{_per_cent(found.share_to_undo)} of them are' if many else 'it is'} as good as "
+        f"{'their' if many else 'its'} query's best{left}, {metric.name} did not fall."
     )
     yield from on_judged_alone(comparison, metric)
 

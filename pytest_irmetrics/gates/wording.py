@@ -306,12 +306,12 @@ def regression_details(
     elif gate.word == "max_drop":
         by_labels = comparison.labels_delta(gate.metric, gate.tag)
         if by_labels is not None and abs(by_labels) > TOLERANCE:
-            then, stored = (change.baseline or 0.0) - by_labels, comparison.under_stored_labels
+            stored = comparison.under_stored_labels
             parts = comparison.changed_labels(gate.tag)
             if comparison.judged_since.one_sided is not None:
                 yield one_sided(comparison.judged_since)
             elif stored is not None:
-                yield _by_both(then, stored.change(gate.metric, gate.tag), change, parts)
+                yield _by_both(stored.change(gate.metric, gate.tag), change, parts)
     if gate.word == "max_drop":
         yield from _drop_details(regression)
 
@@ -392,20 +392,20 @@ def _under_both(regression: Regression, comparison: Comparison, labels: Sequence
     if not today.n:
         yield f"By today's {joined(labels)}, which the table goes by, there is nothing to compare."
     elif gate.word == "max_drop":
-        yield _by_both(change.baseline, change, today, labels)
+        yield _by_both(change, today, labels, hidden=regression.failed)
     else:
         yield f"By today's {joined(labels)}, which the table goes by, {len(today.lost) or 'none'} did."
     yield accept_or_take_back(labels)
 
 
 def _by_both(
-    then: float | None, stored: MetricChange, today: MetricChange, labels: Sequence[LabelPart]
+    stored: MetricChange, today: MetricChange, labels: Sequence[LabelPart], *, hidden: bool = False
 ) -> str:
-    """Say how far a mean moved since the baseline was stored: by the stored labels, and by today's."""
-    return (
-        f"From {score_text(then, today.now)} when it was stored to {score_text(today.now, then)} today: by the stored "
-        f"{joined(labels)} {signed_text(stored.delta)}, by today's {signed_text(today.delta)}. Both are gated."
-    )
+    """Say how far a mean moved by the stored labels, and by today's; ``hidden`` is a fall that shows only by the former."""
+    by_stored, by_today = signed_text(stored.delta), signed_text(today.delta)
+    if hidden:
+        return f"By the stored {joined(labels)} {by_stored} (fails), by today's {by_today} (passes)."
+    return f"By the stored {joined(labels)} {by_stored}, by today's {by_today}; both are gated."
 
 
 def one_sided(judged: JudgedSince) -> str:
@@ -423,12 +423,8 @@ def one_sided(judged: JudgedSince) -> str:
 
 def accept_or_take_back(labels: Sequence[LabelPart]) -> str:
     """Say what to do where only an edit of the golden set hides a regression."""
-    subject = (
-        "a changed relevance level alone turns"
-        if tuple(labels) == ("relevance level",)
-        else f"changed {joined(labels)} alone turn"
-    )
-    return f"But {subject} no failure into a pass: if the change is right, accept today's run; if not, take it back."
+    subject = "A new relevance level" if tuple(labels) == ("relevance level",) else f"New {joined(labels)}"
+    return f"{subject} alone cannot make it pass: accept today's run, or undo the change of the search."
 
 
 # Queries' own thresholds -----------------------------------------------------------------------------------

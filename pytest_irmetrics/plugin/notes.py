@@ -138,7 +138,15 @@ def _add_notes_on_comparison(
     unjudged: list[str] = []
     own = against == OWN_BASELINE  # of another run, what it has for other queries says nothing of edits
     result.notes += on_additions(comparison, against, gates if own else Gates())
-    edits = list(on_edits(comparison, against, gates, leading if own else None))
+    told = any(
+        v.failed
+        and v.as_stored
+        and v.word == "max_drop"
+        and (v.metric, v.tag) == (leading, None)
+        and not v.single
+        for v in result.verdicts
+    )
+    edits = list(on_edits(comparison, against, gates, leading if own else None, leading if told else None))
     result.notes += edits
     result.quiet_notes += edits
     if leading is not None and _needs_judgments(result, comparison.change(leading).delta):

@@ -245,9 +245,9 @@ def _query(
     if not ranked:
         return
     if details and query.before is not None and query.before != query.now:
-        yield _ranking_line(compared_with(item), query.before, query, screen)
+        yield _ranking_line(compared_with(item), query.before, query, screen, details=details)
     if details or query.before is None:
-        yield _ranking_line("now", query.now, query, screen)
+        yield _ranking_line("now", query.now, query, screen, details=details)
     if not details:
         yield from brief_movements(query, item.titles, screen)
         return
@@ -270,8 +270,17 @@ def _scores(query: QueryReport, metrics: Iterable[str], screen: Screen) -> list[
     return [line for fact in facts for line in screen.wrapped(fact, "  ")]
 
 
-def _ranking_line(label: str, ranking: Sequence[str], query: QueryReport, screen: Screen) -> str:
-    """Show a ranking on one line, as far as there is room; a relevant document has its grade after it."""
+def _ranking_line(
+    label: str, ranking: Sequence[str], query: QueryReport, screen: Screen, *, details: bool
+) -> str:
+    """Show a ranking on one line, in words where there is room for all of it; else a relevant document has its grade after it."""
+    whole = ", ".join(
+        f"{rank} {doc_id} ({judgment_text(doc_id, query.judgments, query.forbidden)})"
+        for rank, doc_id in enumerate(ranking, 1)
+    )
+    whole = screen.line(f"  {label}: {whole}")
+    if ranking and not details and display_width(whole) <= screen.width:
+        return whole
     line = f"  {label:<9}"
     dots = "..." if screen.ascii_only else "…"
     for rank, doc_id in enumerate(ranking, 1):

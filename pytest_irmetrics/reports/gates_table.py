@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.layout import display_width, table
 from pytest_irmetrics.base.numbers import p_value_text
 from pytest_irmetrics.base.screen import Line, Style
+from pytest_irmetrics.reports.item_report import LIMIT_SIGNS
 from pytest_irmetrics.reports.query_details import failed_gates
 from pytest_irmetrics.reports.texts import baseline_text, compared_with, delta_text, now_text, row_name
 
@@ -52,7 +53,10 @@ def gates_table(item: ItemReport, screen: Screen) -> list[Line]:
     if not rows or (len(rows) == 1 and not compared):
         return []
     shown = rows[:_MOST_ROWS]
-    cells = [["", "limit", "now", compared_with(item), "change", "worse", "better", "p"], *map(_cells, shown)]
+    cells = [
+        ["", "limit", "now", compared_with(item), "change", "worse", "better", "p"],
+        *(_cells(row, item, screen) for row in shown),
+    ]
     cells = [[screen.line(cell) for cell in row] for row in cells]
     kept = _columns(cells if compared else [row[:_BASELINE] for row in cells], screen.width)
     lines = table(
@@ -69,8 +73,8 @@ def gates_table(item: ItemReport, screen: Screen) -> list[Line]:
     return [Line(""), *map(Line, lines, styles), *told]
 
 
-def _cells(row: ScoreRow) -> list[str]:
-    cells = [row_name(row), row.gate, now_text(row)]
+def _cells(row: ScoreRow, item: ItemReport, screen: Screen) -> list[str]:
+    cells = [row_name(row), _limits(row, item, screen), now_text(row)]
     if row.baseline is None:
         return [*cells, "", "", "", "", ""]
     worse, changed = row.worse or 0, row.changed or 0
@@ -82,6 +86,17 @@ def _cells(row: ScoreRow) -> list[str]:
         f"{changed - worse:,}",
         "" if row.p is None else p_value_text(row.p),
     ]
+
+
+def _limits(row: ScoreRow, item: ItemReport, screen: Screen) -> str:
+    """Return the limits of a row, those that are broken with a sign that is seen without colour."""
+    broken = tuple(
+        LIMIT_SIGNS[gate.word]
+        for gate in failed_gates(item)
+        if (gate.metric, gate.tag) == (row.metric, row.tag) and not (gate.as_stored or gate.single)
+    )
+    mark = "!" if screen.ascii_only else "✗"
+    return " ".join(f"{mark}{limit}" if limit.startswith(broken) else limit for limit in row.gate.split())
 
 
 def _columns(cells: Sequence[Sequence[str]], width: int) -> list[int]:

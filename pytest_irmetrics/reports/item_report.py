@@ -24,6 +24,17 @@ T = TypeVar("T")
 OWN_BASELINE = "the baseline"
 """What ``ItemReport.against`` is for the test's own baseline; any other run that is compared with has another name."""
 
+LIMIT_SIGNS = {
+    "min": "≥",
+    "max": "≤",
+    "max_drop": "drop≤",
+    "min_each": "each≥",
+    "max_lost": "lost≤",
+    "significance": "p<",
+    "min_gain": "gain≥",
+}
+"""What stands before each limit of ``ScoreRow.gate``, in their order there."""
+
 
 @dataclass(slots=True)
 class ScoreRow:

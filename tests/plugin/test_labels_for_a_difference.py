@@ -46,8 +46,8 @@ def test_a_failure_prints_commands_that_list_both_runs_documents(fallen, capsys)
     result = fallen.run("--ir-baseline")
     result.assert_outcomes(failed=1)
     assert (
-        "36 of today's 120 results are new and unjudged. If 33% of them, and none of the 36 that left, are as good as "
-        "their query's best, ndcg@10 did not fall." in printed(result)
+        "Missing judgments? 36 of 120 results are new and unjudged. If 33% of them are as good as their query's best "
+        "(and none of the 36 gone), ndcg@10 did not fall." in printed(result)
     )
     assert commands(result) == commands(fallen.run("-v", "--ir-baseline"))
     write, label = commands(result)
@@ -114,8 +114,8 @@ def test_where_both_runs_documents_were_judged_the_fall_is_told_by_both_judgment
     result = fallen.run("--ir-baseline")
     text = printed(result)
     assert "of one side" not in text
-    assert "by the stored judgments −0.5693, by today's +" in text
-    assert "if the change is right, accept today's run" in text
+    assert "By the stored judgments −0.5693 (fails), by today's +" in text
+    assert "accept today's run, or undo the change of the search" in text
     assert commands(result) == []
 
 

@@ -99,7 +99,7 @@ def test_new_unjudged_documents_above_the_known_ones_are_to_be_judged_first(proj
     project.answers({f"question {n}": [*unjudged(n, many), *ranking_of(n)][:10] for n in range(30)})
     result = project.run("--ir-baseline")
     result.assert_outcomes(failed=1)
-    assert f"{30 * many} of today's 300 results are new and unjudged. If" in printed(result)
+    assert f"{30 * many} of 300 results are new and unjudged. If" in printed(result)
 
 
 # What fell -------------------------------------------------------------------------------------------------

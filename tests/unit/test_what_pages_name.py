@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pytest_irmetrics import plugin
-from pytest_irmetrics.analysis.item_result import _GATE_TEXTS
 from pytest_irmetrics.cli.command_line import GOLDEN_HELP
 from pytest_irmetrics.golden.formats import SUFFIXES
+from pytest_irmetrics.reports.item_report import LIMIT_SIGNS
 from pytest_irmetrics.reports.output import FORMATS
 from pytest_irmetrics.reports.output import SUFFIXES as SUFFIXES_OF_REPORTS
 from pytest_irmetrics.thresholds import WORDS
@@ -28,7 +28,7 @@ FORMATS_PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 @pytest.mark.parametrize("word", WORDS)
 def test_every_word_of_a_threshold_is_in_the_help_and_the_table_of_scores(word):
     assert f"{word}=None" in HELP
-    assert word in _GATE_TEXTS
+    assert word in LIMIT_SIGNS
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

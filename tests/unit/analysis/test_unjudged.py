@@ -43,7 +43,7 @@ def test_new_documents_that_push_in_are_to_be_judged_first():
     found = possible_cause(comparison, metric)
     advice, judged = on_unjudged(comparison, metric, found)
     assert advice == (
-        "40 of today's 200 results are new and unjudged. If 45% of them are as good as their query's best, ndcg@10 did not fall."
+        "Missing judgments? 40 of 200 results are new and unjudged. If 45% of them are as good as their query's best, ndcg@10 did not fall."
     )
     assert judged == (
         "With the unjudged taken out of both rankings ndcg@10 moved by 0.0000: an estimate, off by 0.01 to 0.09 where that was measured."

@@ -159,6 +159,9 @@ def test_a_retriever_is_asked_as_the_keywords_say(monkeypatch):
         (["a", "b", "c"], "None of the 3 returned ids occurs in the golden set; this is about ids, not about quality. Returned: 'a', 'b', 'c'."),
         ([f"n{number}" for number in range(1500)], "Returned: 'n0', 'n1', 'n2' and 1,497 more."),
         (["x" * 61], f"Returned: '{'x' * 60}'."),
+        (["faq/D1.html", "faq/x1.html"], " 'faq/D1.html' looks like 'd1'."),
+        (["doc-d2", "doc-d3"], " 'doc-d2' looks like 'd2'."),
+        (["D2"], " 'D2' looks like 'd2'."),
     ],
 )  # fmt: skip
 def test_ids_that_the_golden_set_does_not_know_are_counted_and_shown(returned, shown):
@@ -167,6 +170,13 @@ def test_ids_that_the_golden_set_does_not_know_are_counted_and_shown(returned, s
     assert shown in str(caught[0].message)
     assert " Expected: 'd1', 'd2'" in str(caught[0].message)
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("returned", [["xd1", "xd2"], ["d11", "d12"], ["a-d1", "b-d1"], ["faq/d1.html"]])
+def test_an_id_with_more_than_all_have_in_common_looks_like_no_other(returned):
+    with pytest.warns(UnknownIdsWarning) as caught:
+        evaluate(GOLDEN, Run({"a": returned}))
+    assert "looks like" not in str(caught[0].message)
 
 
 def test_percentiles_are_by_nearest_rank_and_need_a_retriever():

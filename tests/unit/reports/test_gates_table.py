@@ -30,7 +30,7 @@ def test_the_mean_furthest_beyond_its_limit_comes_first():
     blank, head, first, second = texts(fell(2), 80)
     assert blank == ""
     assert head.split() == ["limit", "now", "baseline", "change", "worse", "better", "p"]
-    assert first.split() == ["mrr", "≥0.78", "drop≤0.01", "0.5000", "1.0000", "−0.5000", "12", "9", "0.18"]
+    assert first.split() == ["mrr", "≥0.78", "✗drop≤0.01", "0.5000", "1.0000", "−0.5000", "12", "9", "0.18"]
     assert second.startswith("map")
 
 
@@ -88,11 +88,20 @@ def test_thresholds_of_single_queries_are_no_rows():
     assert [line.split()[0] for line in texts(item, 80)[2:]] == ["mrr"]
 
 
+def test_the_broken_limit_is_marked_without_colour():
+    item = fell(2)
+    assert " ≥0.78 ✗drop≤0.01 " in texts(item, 80)[2]
+    item.gates[0].word = "min"
+    assert " ✗≥0.78 drop≤0.01 " in texts(item, 80)[2]
+    ascii_lines = [line.text for line in gates_table(item, Screen(80, encoding="ascii"))]
+    assert " !>=0.78 drop<=0.01 " in ascii_lines[2]
+
+
 def test_milliseconds_have_one_decimal_unless_it_takes_more():
     item = failing(
         rows=[row("latency_p95", 25.2405, None, gate="≤5", bounds=[5.0]), row(gate="≥0.6")],
         gates=[gate(metric="latency_p95", word="max", shares=[]), gate()],
     )
-    assert texts(item, 80)[2].split()[:3] == ["latency_p95", "≤5", "25.2"]
+    assert texts(item, 80)[2].split()[:3] == ["latency_p95", "✗≤5", "25.2"]
     item.rows[0].now = 5.004
     assert "5.004" in texts(item, 80)[2]
