@@ -70,7 +70,7 @@ def _test(history: TestHistory, number: int) -> dict[str, Any]:
 
 def _course(history: TestHistory) -> dict[str, Any]:
     """Return where the leading mean stands today, in words and numbers, for the top of the page."""
-    leading = next((one for one in history.summary if one.metric == history.leading), None)
+    leading = next(one for one in history.summary if one.metric == history.leading)
     lowered = sum(history.leading in point.lowered for point in history.points)
     course = {
         "metric": history.leading,
@@ -82,7 +82,7 @@ def _course(history: TestHistory) -> dict[str, Any]:
         "best": "",
         "from_best": "",
     }
-    if leading is None or leading.now is None:
+    if leading.now is None:
         return course
     below = leading.from_best < -TOLERANCE
     return course | {

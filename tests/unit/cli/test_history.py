@@ -368,3 +368,12 @@ def test_the_best_version_is_that_which_todays_is_furthest_below_over_the_querie
     (summary,) = test["summary"]
     assert summary["best_commit"] == test["points"][1]["commit"]
     assert summary["from_best"] == pytest.approx(-1 / 18)
+
+
+def test_the_page_of_a_test_whose_queries_are_all_excluded(capsys, folder):
+    commit(folder, "Begin")
+    excluded = "queries:\n- {id: refund, query: refund policy, relevant: [d1], xfail: T-1}\n"
+    (folder / "faq.yaml").write_text(excluded)
+    history(capsys, "--html", "page.html")
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "its best" not in page
