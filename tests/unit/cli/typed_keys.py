@@ -13,7 +13,8 @@ import time
 from contextlib import contextmanager
 
 _LAUNCHER = """
-import fcntl, sys, termios
+import fcntl, signal, sys, termios
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell has in its background ignores it
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C reaches it
 from pytest_irmetrics import cli
 sys.exit(cli.main(sys.argv[1:]))
