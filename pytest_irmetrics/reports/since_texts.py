@@ -77,9 +77,9 @@ def _why_it_passes(mean: MeanSince, since: SinceReport) -> str:
         what = "this branch edits the golden set and stores its baseline anew"
     else:
         stored = mean.after if mean.stored is None else mean.stored
-        what = f"the baseline that this branch stores gives {score_text(stored, mean.before)}"
+        what = f"this branch stores a baseline of {score_text(stored, mean.before)}"
     if since.refused:
-        return f"{what[0].upper()}{what[1:]}, and ir_accept is `fail`."
+        return f"{what[0].upper()}{what[1:]}, which `ir_accept = fail` does not allow."
     return f"It passes, because {what}."
 
 

@@ -123,7 +123,7 @@ class TestADoctoredUpdate:
         result = branch.run("-v", "--ir-since=main", "-o", "ir_accept=fail")
         result.assert_outcomes(failed=1)
         text = text_of(result)
-        assert "The baseline that this branch stores gives 0.3333, and ir_accept is `fail`." in text
+        assert "This branch stores a baseline of 0.3333, which `ir_accept = fail` does not allow." in text
         assert "Set in the setting ir_accept." in text
 
     def test_the_updating_run_says_it_as_well(self, branch):
@@ -148,7 +148,7 @@ class TestADoctoredUpdate:
         assert "ACCEPTED" not in printed(branch.run("--ir-baseline"))
         text = printed(branch.run("--ir-since=main"))
         assert "ACCEPTED: golden/faq.yaml: mrr fell from 0.8333 to 0.5000 (−0.3333) since main" in text
-        assert "It passes, because the baseline that this branch stores gives 0.6667." in text
+        assert "It passes, because this branch stores a baseline of 0.6667." in text
 
     def test_a_fall_that_only_the_stored_baseline_has_is_accepted_too(self, branch):
         doctor(branch)
