@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.reports.failure import failure_lines
@@ -26,7 +27,9 @@ def style_failure(
     if print_plainly is None:
         return
     lines = failure_lines(item_report, screen, details=details)
-    if str(longrepr).strip("\n") != "\n".join(line.text for line in lines).strip("\n"):
+    # pytest 8.0 colours the text too where the environment asks for colours.
+    text = re.sub(r"\x1b\[[\d;]*m", "", str(longrepr))
+    if text.strip("\n") != "\n".join(line.text for line in lines).strip("\n"):
         return
 
     def toterminal(writer: pytest.TerminalWriter) -> None:  # type: ignore[name-defined]
