@@ -24,7 +24,9 @@ FIXTURES = (PAGES / "fixtures.md").read_text(encoding="utf-8")
 
 
 def sections(page, level):
-    return dict(re.findall(rf"^{level} `([\w-]+)`\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL))
+    return dict(
+        re.findall(rf"^{level} `(?:pytest )?([\w-]+)`\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)
+    )
 
 
 ENTRIES = sections(OPTIONS, "###")

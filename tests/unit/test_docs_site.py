@@ -60,6 +60,11 @@ def anchors(name):
     return found
 
 
+@cache
+def configuration():
+    return yaml.safe_load(page("mkdocs.yml"))
+
+
 def navigated(nav):
     """The pages of a navigation, in its order."""
     for entry in nav:
@@ -70,9 +75,16 @@ def navigated(nav):
             yield target
 
 
+def titled(nav):
+    """The title that the navigation gives each page."""
+    for entry in nav:
+        if isinstance(entry, dict):
+            (title, target), *_ = entry.items()
+            yield from titled(target) if isinstance(target, list) else [(title, target)]
+
+
 def test_each_page_is_in_the_navigation_once():
-    nav = re.search(r"^nav:\n(?:[ -].*\n|\n)*", page("mkdocs.yml"), re.MULTILINE)[0]
-    assert sorted(navigated(yaml.safe_load(nav)["nav"])) == SITE
+    assert sorted(navigated(configuration()["nav"])) == SITE
 
 
 NAMES = [f"docs/{name}" for name in SITE] + PROJECT_PAGES
@@ -143,3 +155,24 @@ def test_every_block_of_code_is_run_or_says_why_not(name):
 @pytest.mark.parametrize("path", FOLDERS.values())
 def test_what_runs_a_folder_of_pages_is_there(path):
     assert (ROOT / "tests" / path).is_file()
+
+
+def test_no_key_of_the_configuration_is_written_twice():
+    keys = re.findall(r"^(\w+):", page("mkdocs.yml"), re.MULTILINE)
+    assert len(keys) == len(set(keys))
+
+
+def test_every_stylesheet_is_on_the_site():
+    assert configuration()["extra_css"] == sorted(
+        path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.css")
+    )
+
+
+@pytest.mark.parametrize(("title", "name"), [*titled(configuration()["nav"])][1:])
+def test_a_page_has_in_the_navigation_the_title_that_it_has(title, name):
+    assert title.lower() in page(f"docs/{name}").partition("\n")[0].lower()
+
+
+@pytest.mark.parametrize("name", SITE)
+def test_the_link_to_a_heading_begins_and_ends_with_a_letter_or_digit(name):
+    assert [anchor for anchor in anchors(f"docs/{name}") if anchor.strip("-_") != anchor] == []

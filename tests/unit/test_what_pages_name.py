@@ -39,7 +39,7 @@ def test_every_suffix_of_a_golden_set_is_on_its_page_and_in_the_help(suffix):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_of_a_report_is_on_the_page_of_options_and_in_the_help(form):
-    option = OPTIONS_PAGE.partition("### `--ir-report`")[2].partition("\n### ")[0]
+    option = OPTIONS_PAGE.partition("### `pytest --ir-report`")[2].partition("\n### ")[0]
     assert f"`{form}:PATH`" in option
     assert form not in SUFFIXES_OF_REPORTS or f".{form}" in HELP
     assert f" {form}:" in HELP
