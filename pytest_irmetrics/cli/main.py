@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import metadata
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.version import own_version
 from pytest_irmetrics.cli import (
     baselines,
     check,
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     options = parser.parse_args(label.protect_ids(given))
     if options.version:
-        print_escaped(f"pytest-irmetrics {metadata.version('pytest-irmetrics')}")
+        print_escaped(f"pytest-irmetrics {own_version()}")
         return OK
     run: Callable[[argparse.Namespace], int] | None = getattr(options, "run", None)
     if run is None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_irmetrics.reports.output import Target
-    from pytest_irmetrics.reports.session_report import WhyUnused
+    from pytest_irmetrics.reports.session_report import RunInfo, WhyUnused
 
 _MAX_NAMED = 5
 """How many tests a note names."""
@@ -167,35 +167,38 @@ class Recorder:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _write_reports(self, session: pytest.Session) -> None:
-        from pytest_irmetrics.plugin.run_info import run_info  # noqa: PLC0415 - only a run that writes reports pays for it
-        from pytest_irmetrics.reports import output  # noqa: PLC0415 - the same
+        from pytest_irmetrics.reports import output  # noqa: PLC0415 - only a run that writes reports pays for it
 
-        report = replace(
-            self._session_report(),
-            exit_status=int(session.exitstatus),
-            info=run_info(self._config, self._started),
-        )
+        report = replace(self._session_report, exit_status=int(session.exitstatus), info=self._run_info)
         written, problems = output.write(self._targets, report)
         self._written += written
         self._problems += problems
 
+    @cached_property
     def _session_report(self) -> SessionReport:
-        """Return what was measured; what only the terminal summary shows is added there."""
-        measured = {item.nodeid for item in SessionReport(self._item_reports()).measured}
-        return SessionReport(
+        """What was measured, once all tests have run; what one output alone shows is added there."""
+        report = SessionReport(
             items=self._item_reports(),
             outcomes={nodeid: attempt.outcome for nodeid, attempt in self._attempts.items()},
-            unmeasured={
-                nodeid: attempt.failure
-                for nodeid, attempt in sorted(self._attempts.items())
-                if nodeid not in measured and attempt.outcome == "failed"
-            },
             unused_baselines=self._unused_baselines(),
-            gone_since=self._gone_since,
+            gone_since=self._gone_since(),
         )
+        measured = {item.nodeid for item in report.measured}
+        unmeasured = {
+            nodeid: attempt.failure
+            for nodeid, attempt in sorted(self._attempts.items())
+            if nodeid not in measured and attempt.outcome == "failed"
+        }
+        return replace(report, unmeasured=unmeasured)
 
     @cached_property
+    def _run_info(self) -> RunInfo:
+        from pytest_irmetrics.plugin.run_info import run_info  # noqa: PLC0415 - only reports and annotations have it
+
+        return run_info(self._config, self._started)
+
     def _gone_since(self) -> Sequence[str]:
+        """Return the baselines that are gone since the commit of ``--ir-since``."""
         if not any(item_report.since is not None for item_report in self._item_reports()):
             return ()
         from pytest_irmetrics.plugin.since import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
@@ -225,19 +228,17 @@ class Recorder:
 
     def _annotate(self, reporter: pytest.TerminalReporter, encoding: str | None) -> None:
         """Print what fails, and what this branch accepts, as commands that GitHub makes errors and warnings of."""
-        from pytest_irmetrics.plugin.run_info import run_info  # noqa: PLC0415 - only in GitHub Actions
-        from pytest_irmetrics.reports.annotations import github_errors, github_warnings  # noqa: PLC0415 - as above
+        from pytest_irmetrics.reports.annotations import github_errors, github_warnings  # noqa: PLC0415 - only in GitHub Actions
 
-        report = replace(self._session_report(), info=run_info(self._config, self._started))
+        report = replace(self._session_report, info=self._run_info)
         for command in (*github_errors(report), *github_warnings(report)):
             reporter.write_line(to_stream(command, encoding))
 
     def _whole_report(self, *, interrupted: bool) -> SessionReport:
         """Return all that the terminal summary shows."""
-        item_reports = self._item_reports()
         gains, store = self._gains()
         return replace(
-            self._session_report(),
+            self._session_report,
             failures_printed=self._config.getoption("tbstyle", "auto") not in ("no", "line"),
             problems=self._problems,
             stored=self._stored,
@@ -247,7 +248,7 @@ class Recorder:
             notes=[
                 *self._unstored_notes(),
                 *self._unused_note(interrupted=interrupted),
-                *_unbound_notes(item_reports),
+                *_unbound_notes(self._session_report.items),
             ],
         )
 
@@ -284,7 +285,7 @@ class Recorder:
         command = shlex.join(["pytest", "--ir-baseline-update", *map(self._shown, files)])
         if len(gained) == 1 and gained[0].accept is not None:
             command = gained[0].accept
-        names = titles(self._item_reports())
+        names = titles(self._session_report.items)
         rose = [
             f"{names[item_report.nodeid]} ({listed(item_report.gains, _MAX_NAMED)})" for item_report in gained
         ]

@@ -6,12 +6,12 @@ import os
 import platform
 import time
 from datetime import datetime
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_irmetrics.base.paths import nearest_repository, relative_path
+from pytest_irmetrics.base.version import own_version
 from pytest_irmetrics.reports.session_report import RunInfo
 
 if TYPE_CHECKING:
@@ -39,17 +39,10 @@ def run_info(config: pytest.Config, started: float) -> RunInfo:
         versions={
             "python": platform.python_version(),
             "pytest": pytest.__version__,
-            "pytest-irmetrics": _own_version(),
+            "pytest-irmetrics": own_version(),
         },
         folder=_folder_in_repository(config.invocation_params.dir),
     )
-
-
-def _own_version() -> str:
-    try:
-        return version("pytest-irmetrics")
-    except PackageNotFoundError:  # the package is on the path, and not installed
-        return "unknown"
 
 
 def _folder_in_repository(folder: Path) -> str:

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError
 
 import pytest
 
+from pytest_irmetrics.base import version
 from pytest_irmetrics.plugin import run_info
 from pytest_irmetrics.plugin.run_info import _CI_COMMITS
 
@@ -98,7 +99,21 @@ def test_a_report_is_written_where_the_package_is_not_installed(project, monkeyp
     def not_installed(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(run_info, "version", not_installed)
+    monkeypatch.setattr(version, "version", not_installed)
     project.run("--ir-report=json:report.json").assert_outcomes(passed=1)
     report = json.loads((project.path / "report.json").read_text(encoding="utf-8"))
     assert report["run_info"]["versions"]["pytest-irmetrics"] == "unknown"
+
+
+def test_report_files_and_annotations_look_for_the_commit_once(project, monkeypatch):
+    asked = []
+    monkeypatch.setattr(run_info, "nearest_repository", asked.append)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.99)'])
+    result = project.run("--ir-report=report.json")
+    result.assert_outcomes(failed=1)
+    assert "::error " in result.stdout.str()
+    assert asked == [
+        project.path,
+        project.path,
+    ]  # for the commit, and for the folder that pytest was called in

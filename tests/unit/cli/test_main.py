@@ -11,6 +11,7 @@ from importlib import metadata
 import pytest
 
 from pytest_irmetrics import cli
+from pytest_irmetrics.base import version
 from pytest_irmetrics.cli.main import _COMMANDS
 from pytest_irmetrics.golden import GoldenSet
 from tests.unit.cli.console import usage_error
@@ -28,6 +29,15 @@ def folder(tmp_path, monkeypatch):
 def test_prints_the_version(capsys):
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out == f"pytest-irmetrics {metadata.version('pytest-irmetrics')}\n"
+
+
+def test_the_version_is_unknown_where_the_package_is_not_installed(capsys, monkeypatch):
+    def not_installed(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(version, "version", not_installed)
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == "pytest-irmetrics unknown\n"
 
 
 def test_a_wrong_command_line_exits_with_2(capsys):
