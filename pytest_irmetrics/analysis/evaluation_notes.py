@@ -10,7 +10,7 @@ from pytest_irmetrics.gates import would_pass
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterator, Sequence
 
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.golden import Query
@@ -34,12 +34,7 @@ def on_evaluation(
     for query in evaluation.known_bad:
         if would_pass(evaluation, query, gates):
             yield f"The query {query.id} is marked xfail ({xfail_reason(query)}) and would pass now: take the mark away."
-    longest = _longest_answer(evaluation)
-    if evaluation.depth is not None and 0 < longest < evaluation.depth:
-        yield (
-            f"No query got the {evaluation.depth} results that were asked for; the longest answer has {longest}. "
-            f"{evaluation.retrieved.depth_advice or 'Check that the retriever passes k on.'}"
-        )
+    yield from _answers_cut_short(evaluation)
     missing = evaluation.retrieved.missing
     if missing:
         yield (
@@ -51,14 +46,26 @@ def on_evaluation(
         yield from _missing_documents(evaluation, corpus)
 
 
-def _longest_answer(evaluation: Evaluation) -> int:
-    """Return the length of the longest ranking."""
-    longest = 0
+def _answers_cut_short(evaluation: Evaluation) -> Iterator[str]:
+    """Say that the retriever seems to have a depth of its own: most answers end at one length, short of what was asked for.
+
+    Not of single queries (``--ir-query``), nor where one answer holds every document that came back: there may be no others.
+    """
+    depth = evaluation.depth
+    if depth is None or evaluation.only is not None:
+        return
+    answers: list[Sequence[str]] = []
     for query in evaluation.counted:
-        longest = max(longest, *map(len, evaluation.rankings(query.id)))
-        if longest == evaluation.depth:  # as nearly always, at the first query
-            break
-    return longest
+        rankings = evaluation.rankings(query.id)
+        if any(len(ranking) >= depth for ranking in rankings):  # as nearly always, at the first query
+            return
+        answers += filter(None, rankings)
+    longest = max(map(len, answers), default=0)
+    as_long = sum(len(answer) == longest for answer in answers)
+    if 2 * as_long < len(answers) or longest == len(set().union(*answers)):
+        return
+    advice = evaluation.retrieved.depth_advice or "Check that the retriever passes k on."
+    yield f"No query got the {depth} results that were asked for; the longest answer has {longest}. {advice}"
 
 
 def on_xfail_queries(evaluation: Evaluation, gates: Gates) -> Iterator[str]:

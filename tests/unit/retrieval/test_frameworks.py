@@ -396,7 +396,9 @@ class TestAnyOfThem:
 def test_a_note_names_the_frameworks_own_depth():
     from pytest_irmetrics import GoldenSet, evaluate
 
-    golden = GoldenSet.from_judgments({"q": {"text": 1}}, texts={"q": "text"})
+    golden = GoldenSet.from_judgments(
+        {"q": {"text": 1}, "other": {"other": 1}}, texts={"q": "text", "other": "other"}
+    )
     (note,) = on_evaluation(evaluate(golden, TestLlamaIndex.Retriever()), {})
     assert note == (
         "No query got the 10 results that were asked for; the longest answer has 1. "
