@@ -211,7 +211,7 @@ class _Since:
             regression = Regression.measure(gate, comparison, None)
             if regression.failed:
                 change = regression.change
-                why = "limits" if by != "stored" and self._is_stored_as_then else "baseline"
+                why = "limits" if self._is_stored_as_then else "baseline"
                 return _Accepted(why, by, (change.baseline or 0.0, change.now or 0.0))
         return _Accepted()
 
@@ -220,8 +220,8 @@ class _Since:
         """Whether the baseline of then has other rankings than today's run, and today's baseline has those of then."""
         if self._stored is None:
             return False
-        held, before = self._stored.now.run, self._then.run
-        return all(held[i] == before[i] for i in self._stored.paired)
+        held, before = self._stored.now.run.answers, self._then.run.answers
+        return all(held[i].rankings == before[i].rankings for i in self._stored.paired)
 
     def _parts(self, metric: Metric, tag: str | None) -> list[MeanPart]:
         """Return what each edit, and the retriever, has in the change of a mean; none where a mean on the way had no query."""

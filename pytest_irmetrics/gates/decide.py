@@ -95,7 +95,7 @@ def _order(verdict: Verdict) -> tuple[int, bool, float]:
     if not verdict.failed:
         return _ORDER[verdict.state], False, 0.0
     broken_by = math.inf if verdict.broken_by is None else verdict.broken_by
-    return _ORDER[verdict.state], verdict.single, 0.0 if verdict.single else -broken_by
+    return _ORDER[verdict.state], verdict.single, -broken_by
 
 
 def _errors(evaluation: Evaluation) -> Verdict:

@@ -69,7 +69,6 @@ def verdict_on(
     over_no_query: bool = False,
 ) -> Verdict:
     """Return the verdict on a gate; ``value`` is what was held against ``limit``."""
-    held = state == "failed" and value is not None and limit is not None
     return Verdict(
         state=state,
         text=text,
@@ -85,7 +84,7 @@ def verdict_on(
         as_stored=as_stored,
         over_no_query=over_no_query,
         broken_by=broken_by(gate.word, value, limit)
-        if held and value is not None and limit is not None
+        if state == "failed" and value is not None and limit is not None
         else None,
     )
 

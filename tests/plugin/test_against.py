@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.plugin.conftest import (
@@ -143,3 +145,15 @@ def test_a_rise_that_nothing_was_compared_for_is_told(project):
     result = project.run()
     result.assert_outcomes(passed=1)
     assert "mrr: min_gain 0.1 is not checked without check(against=…) or --ir-baseline." in printed(result)
+
+
+def test_a_run_of_several_sets_keeps_the_relevance_level_that_it_was_judged_with(stored):
+    run = json.loads(stored.baseline.read_text())
+    del run["golden_set"]
+    run["relevance_level"] = 2
+    run["queries"].append({**run["queries"][0], "id": "of another set"})
+    (stored.path / "run.json").write_text(json.dumps(run))
+    stored.test('ir_golden("golden/*.yaml")', 'irmetrics.check(against="run.json")')
+    text = printed(stored.run())
+    assert "Changed: relevance level 2 → 1." in text
+    assert "of another set" not in text

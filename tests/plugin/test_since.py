@@ -168,6 +168,21 @@ class TestLimitsThatHoldLess:
         assert "ACCEPTED: golden/faq.yaml: mrr fell" in text
         assert "It passes, because this branch raised how far it may fall." in text
 
+    def test_no_limit_was_raised_where_another_pass_of_the_stored_baseline_fell(self, branch):
+        branch.write("pytest.ini", "[pytest]\nir_repeat = 2\n")
+        branch.retrieve("answers[query].append(answers[query].pop(0)) or answers[query][-1][:k]")
+        good, bad = [ANSWERS], [REVERSED]
+        for what, passes in (("then", good + good), ("stored", good + bad), ("today", bad + bad)):
+            branch.answers({query: [answers[query] for answers in passes] for query in ANSWERS})
+            if what != "today":
+                update(branch)
+                commit(branch.path, what)
+            if what == "then":
+                git(branch.path, "branch", "-f", "main")
+        text = printed(branch.run("--ir-since=main"))
+        assert "this branch stores a baseline of 0.5833." in text
+        assert "raised how far" not in text
+
     def test_a_setting_that_was_edited_is_named(self, branch):
         branch.write("pytest.ini", "[pytest]\nir_max_drop = 0.9\n")
         text = text_of(branch.run("--ir-since=main"))

@@ -28,6 +28,23 @@ def test_one_query_has_no_interval():
     assert (change.n, change.interval, change.detectable) == (1, None, None)
 
 
+@pytest.mark.parametrize(
+    ("n", "worse", "detectable"),
+    [
+        (5, SECOND, (2.1318 + 0.842) * 0.1),  # Student's t of 4 degrees of freedom, and s / sqrt(n)
+        (3, SECOND, (2.9200 + 0.842) / 6),
+        (3, MISS, None),  # 1.25, more than any mean can fall
+        (3, HIT, 0.0),
+    ],
+)
+def test_the_drop_that_is_detectable_is_one_that_can_be(n, worse, detectable):
+    golden = golden_set(n)
+    change = compare(evaluated(golden, lambda i: HIT if i else worse), evaluated(golden, lambda _: HIT))[
+        "mrr"
+    ]
+    assert change.detectable == (detectable if detectable is None else pytest.approx(detectable, rel=1e-4))
+
+
 def test_where_each_side_leaves_out_other_queries_the_means_differ_and_there_is_no_p():
     golden = golden_set(4)
     before = evaluated(golden, lambda n: HIT if n else MISS, "mrr(miss=skip)")

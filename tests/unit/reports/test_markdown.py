@@ -221,6 +221,17 @@ def test_a_report_that_is_cut_says_what_it_leaves_out(limit, said):
         assert "| `golden/0.yaml` | **FAILS" in text
 
 
+def test_the_sections_on_sets_that_pass_are_left_out_before_one_that_fails():
+    sets = [
+        passing(f"test_search.py::test_it[{n}]", golden_set=f"golden/passing-{n}.yaml") for n in range(20)
+    ]
+    text = render(SessionReport([*many(40, 3), *sets], 1), limit=40_000)
+    (overview, *_) = tables(text)
+    assert [cells[1] for cells in overview[2:]] == ["**FAILS 1 of 2 gates**"] * 40 + ["passes 1 gate"] * 20
+    assert text.count("\n### ") == 40
+    assert "### `golden/passing" not in text
+
+
 def test_where_failing_sets_have_a_row_passing_ones_have_no_section():
     items = [
         *many(30, 20),
