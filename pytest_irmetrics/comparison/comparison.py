@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_irmetrics.comparison.judged_since import count_judged_since
 from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
@@ -15,7 +15,7 @@ from pytest_irmetrics.comparison.run_noise import measure_run_noise
 from pytest_irmetrics.comparison.stored_queries import is_answer_to
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.metrics import Scorer, mean
+from pytest_irmetrics.metrics import Scorer, mean, mean_of_scored
 from pytest_irmetrics.retrieval.passages import passages_when_stored
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.run import Answer
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
-T = TypeVar("T")
 
 LabelPart = Literal["judgments", "relevance level", "weights", "tags"]
 """A part of the golden set, other than its queries, that scores depend on."""
@@ -105,18 +103,18 @@ class Comparison:
         return self._changes[key]
 
     def _measure(self, metric: Metric, tag: str | None) -> MetricChange:
-        queries, places = self.now.queries(metric, tag), self.now.positions(metric, tag)
-        weights = _select(self.now.weights(metric), places)
-        after = _select(self.now.column(metric), places)
+        queries, weights = self.now.queries(metric, tag), self.now.weights(metric, tag)
+        after = self.now.column(metric, tag)
+        before: Sequence[float | None]
         if self.baseline.golden is self.now.golden:
-            before = _select(self.baseline.column(metric), places)
+            before = self.baseline.column(metric, tag)
         else:
             stored = by_id(self.baseline.queries(metric), self.baseline.column(metric))
             before = [stored.get(query.id) for query in queries]
         return MetricChange(
             metric=metric,
             tag=tag,
-            baseline=_weighted_mean(before, weights),
+            baseline=mean_of_scored(before, weights),
             now=self.now.mean_or_none(metric, tag),
             queries=queries,
             _weights=weights,
@@ -297,9 +295,9 @@ class Comparison:
         rows = iter(column)
         values, weights = [], []
         for query_id, some in zip(asked, rankings, strict=True):
-            scores = [score for score in islice(rows, len(some)) if score is not None]
-            if scores:
-                values.append(mean(scores))
+            score = mean_of_scored(list(islice(rows, len(some))))
+            if score is not None:
+                values.append(score)
                 weights.append(_stored_weight(answers[query_id], queries[query_id]))
         return today - mean(values, weights) if values else None
 
@@ -361,14 +359,3 @@ def _stored_weight(answer: Answer, query: Query) -> float:
 
 def _weight(answer: Answer) -> float:
     return 1.0 if answer.weight is None else answer.weight
-
-
-def _weighted_mean(scores: Sequence[float | None], weights: Sequence[float]) -> float | None:
-    if None in scores:
-        weights = [weight for score, weight in zip(scores, weights, strict=True) if score is not None]
-        scores = [score for score in scores if score is not None]
-    return mean(cast("Sequence[float]", scores), weights) if scores else None
-
-
-def _select(column: Sequence[T], places: Sequence[int] | None) -> Sequence[T]:
-    return column if places is None else [column[place] for place in places]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison.stored_queries import stored_query
-from pytest_irmetrics.evaluation import evaluate_run, require_depth
-from pytest_irmetrics.evaluation.evaluation import EvaluationError
+from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, require_depth
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.run import Answer, Run

@@ -1,5 +1,6 @@
 """Evaluation: score a retriever or a stored run over a golden set, by query and as weighted means."""
 
+from pytest_irmetrics.evaluation.errors import EvaluationError, NoQueryError
 from pytest_irmetrics.evaluation.evaluate import (
     DEFAULT_DEPTH,
     DEFAULT_METRICS,
@@ -9,7 +10,8 @@ from pytest_irmetrics.evaluation.evaluate import (
     read_metrics,
     require_depth,
 )
-from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError, NoQueryError
+from pytest_irmetrics.evaluation.evaluation import Evaluation
+from pytest_irmetrics.evaluation.run_scorer import CustomMetrics
 from pytest_irmetrics.evaluation.unknown_ids import UnknownIdsWarning, find_unknown_ids, warn_of_unknown_ids
 
 __all__ = [

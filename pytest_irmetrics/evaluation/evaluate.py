@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError
+from pytest_irmetrics.evaluation.errors import EvaluationError
+from pytest_irmetrics.evaluation.evaluation import Evaluation
 from pytest_irmetrics.evaluation.unknown_ids import warn_of_unknown_ids
 from pytest_irmetrics.metrics import Metric, parse_metric
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from concurrent.futures import Executor
 
+    from pytest_irmetrics.evaluation.run_scorer import CustomMetrics
     from pytest_irmetrics.golden import GoldenSet
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines

@@ -3,42 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.gc_pause import pause_gc
-from pytest_irmetrics.base.read_only import ReadOnlyError
+from pytest_irmetrics.evaluation.errors import EvaluationError, NoQueryError
 from pytest_irmetrics.evaluation.ranking_reader import RankingReader
+from pytest_irmetrics.evaluation.run_scorer import RunScorer
 from pytest_irmetrics.golden import CountedQueries
-from pytest_irmetrics.metrics import Metric, Scorer, mean, parse_metric
+from pytest_irmetrics.metrics import Metric, mean, mean_of_scored, parse_metric
 from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from pytest_irmetrics.evaluation.ranking_reader import Rankings
+    from pytest_irmetrics.evaluation.run_scorer import Column, CustomMetrics
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.retrieval import Retrieved
     from pytest_irmetrics.run import Answer
 
+T = TypeVar("T")
+
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
-CustomMetrics = Mapping[str, Callable[..., float]]
-"""Name → function, of the user's own metrics."""
-
-_MAX_SCORE = 1e100  # of a metric of the user's own: sums of weighted squares are still finite doubles
 _PERCENTILES = {"latency_p50": 0.50, "latency_p95": 0.95}
-
-
-class EvaluationError(IRMetricsError, ValueError):
-    """A score that cannot be computed; the message says why and what to do."""
-
-
-class NoQueryError(EvaluationError):
-    """A mean that has nothing to average over."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,6 +57,10 @@ class Evaluation:
     """The same evaluation over more queries, whose scores are reused rather than computed again."""
     _shares_with: Evaluation | None = field(default=None, init=False, compare=False)
     """Another run's evaluation over the same queries, labels and metrics: its scores are reused for equal rankings."""
+    _columns: dict[Metric, Sequence[float | None]] = field(default_factory=dict, init=False, compare=False)
+    """The columns that were computed so far."""
+    _means: dict[tuple[Metric, str | None], float] = field(default_factory=dict, init=False, compare=False)
+    """The means that were computed so far, by metric and tag."""
 
     def __repr__(self) -> str:
         counts = [f"{len(self.metrics)} metrics", *([f"{len(self.errors)} errors"] if self.errors else [])]
@@ -90,10 +83,6 @@ class Evaluation:
     def _by_name(self) -> dict[str, Metric]:
         return {metric.name: metric for metric in (*self.metrics, *self.extra_metrics)}
 
-    @cached_property
-    def _evaluated(self) -> frozenset[Metric]:
-        return frozenset(self._by_name.values())
-
     def metric(self, metric: str | Metric) -> Metric:
         """Return the metric of this evaluation that a name, or an alias of it, stands for.
 
@@ -101,7 +90,7 @@ class Evaluation:
         """
         if isinstance(metric, str):
             metric = self._by_name.get(metric) or parse_metric(metric, custom=self.custom)
-        if metric not in self._evaluated:
+        if metric.name not in self._by_name:
             have = ", ".join(metric.name for metric in self.metrics)
             raise EvaluationError(
                 f"{metric.name} was not evaluated, only {have}. Add it to `metrics`; "
@@ -140,22 +129,41 @@ class Evaluation:
         """The tags of the queries that count, sorted."""
         return self._counted.tags
 
-    def queries(self, metric: str | Metric, tag: str | None = None) -> tuple[Query, ...]:
+    def queries(self, metric: str | Metric, tag: str | None = None) -> Sequence[Query]:
         """Return the queries over which a metric averages, those with ``tag`` if one is given."""
-        queries, positions = self._counted.of_kind(self.metric(metric).kind), self.positions(metric, tag)
-        return queries if positions is None else tuple([queries[position] for position in positions])
+        metric = self.metric(metric)
+        return self._tagged(self._counted.of_kind(metric.kind), metric, tag)
 
-    def positions(self, metric: str | Metric, tag: str | None) -> Sequence[int] | None:
-        """Return the positions in a metric's column of the queries with ``tag``; None for all, if none is given."""
-        return None if tag is None else self._counted.positions(self.metric(metric).kind, tag)
+    def weights(self, metric: str | Metric, tag: str | None = None) -> Sequence[float]:
+        """Return the weights of ``queries(metric, tag)``, in their order."""
+        metric = self.metric(metric)
+        return self._tagged(self._counted.weights(metric.kind), metric, tag)
 
-    def weights(self, metric: str | Metric) -> Sequence[float]:
-        """Return the weights of the queries over which a metric averages, in their order."""
-        return self._counted.weights(self.metric(metric).kind)
+    def column(self, metric: str | Metric, tag: str | None = None) -> Sequence[float | None]:
+        """Return the scores of ``queries(metric, tag)``, in their order; None where the metric leaves a query out.
+
+        Raises EvaluationError where a query's retrieval failed.
+        """
+        metric = self.metric(metric)
+        column = self._columns.get(metric)
+        if column is None:
+            self._require_answers()
+            column = self._columns[metric] = self._compute_column(metric)
+        return self._tagged(column, metric, tag)
+
+    def _tagged(self, column: Sequence[T], metric: Metric, tag: str | None) -> Sequence[T]:
+        """Return the part of a metric's column that is about the queries with ``tag``; all of it, if none is given."""
+        if tag is None:
+            return column
+        return [column[position] for position in self._counted.positions(metric.kind, tag)]
 
     @cached_property
     def _reader(self) -> RankingReader:
         return RankingReader(self.golden, self.run, self.depth)
+
+    @cached_property
+    def _scorer(self) -> RunScorer:
+        return RunScorer(self._reader, self.golden.relevance_level, self.custom)
 
     def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
@@ -164,61 +172,6 @@ class Evaluation:
     def stored_rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings as ``rankings`` does, with passages named as they were when it was asked."""
         return self._reader.read_stored(query_id)
-
-    @property
-    def _answerable(self) -> tuple[Query, ...]:
-        """The queries that count and have an answer: those that ranking metrics score."""
-        return self._counted.of_kind("ranking")
-
-    @cached_property
-    def _ranking_metrics(self) -> list[Metric]:
-        return [metric for metric in (*self.metrics, *self.extra_metrics) if metric.kind == "ranking"]
-
-    @cached_property
-    def _ranking_columns(self) -> dict[Metric, list[float | None]]:
-        """The columns of all ranking metrics, scored together."""
-        metrics = self._ranking_metrics
-        if not metrics:
-            return {}
-        columns = self._score_all() if self._shares_with is None else self._rescore_changed()
-        return dict(zip(metrics, columns, strict=True))
-
-    def _score_all(self) -> list[list[float | None]]:
-        """Return the columns of all ranking metrics; of a run that is made of rankings alone without its answers."""
-        with pause_gc():
-            rankings = self._reader.read_single(self._counted.ids("ranking"))
-            if rankings is None:
-                return self._score_rankings(self._answerable)
-            scorer = Scorer(self._ranking_metrics, relevance_level=self.golden.relevance_level)
-            return scorer.columns(self._counted.judgments("ranking"), rankings)
-
-    def _rescore_changed(self) -> list[list[float | None]]:
-        """Return the columns of the other run's evaluation, scored again where the rankings differ."""
-        other = cast("Evaluation", self._shares_with)
-        queries = self._answerable
-        theirs = other._reader.read_all(queries)  # noqa: SLF001 - of the same class
-        both = zip(self._reader.read_all(queries), theirs, strict=True)
-        changed = [position for position, (here, there) in enumerate(both) if here != there]
-        columns = [list(other.column(metric)) for metric in self._ranking_metrics]
-        rescored = self._score_rankings([queries[position] for position in changed])
-        for column, scores in zip(columns, rescored, strict=True):
-            for position, score in zip(changed, scores, strict=True):
-                column[position] = score
-        return columns
-
-    def _score_rankings(self, queries: Sequence[Query]) -> list[list[float | None]]:
-        """Return a column for each ranking metric over these queries, averaged over the repeats of each."""
-        scorer = Scorer(self._ranking_metrics, relevance_level=self.golden.relevance_level)
-        with pause_gc():
-            rankings = self._reader.read_all(queries)
-            judgments = [query.judgments for query in queries]
-            if max(map(len, rankings), default=1) == 1:
-                return scorer.columns(judgments, [ranking for (ranking,) in rankings])
-            flat = scorer.columns(
-                [judged for judged, asked in zip(judgments, rankings, strict=True) for _ in asked],
-                [ranking for asked in rankings for ranking in asked],
-            )
-        return [_average_repeats(column, [len(asked) for asked in rankings]) for column in flat]
 
     @cached_property
     def repeated(self) -> bool:
@@ -240,26 +193,10 @@ class Evaluation:
             return {}
         queries = self.queries(metric)
         if metric.kind != "ranking":
-            return {query.id: self._scores_of(metric, query) for query in queries}
+            return {query.id: self._scorer.repeats_of_query(metric, query) for query in queries}
         if not self.repeated:
             return {query.id: [score] for query, score in zip(queries, self.column(metric), strict=True)}
-        asked = [(query, ranking) for query in queries for ranking in self.rankings(query.id)]
-        scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
-        (column,) = scorer.columns([query.judgments for query, _ in asked], [ranking for _, ranking in asked])
-        scores: dict[str, list[float | None]] = {}
-        for (query, _), score in zip(asked, column, strict=True):
-            scores.setdefault(query.id, []).append(score)
-        return scores
-
-    def _scores_of(self, metric: Metric, query: Query) -> list[float | None]:
-        """Score one query, once for each time that it was asked, with any metric that is not a latency."""
-        rankings = self.rankings(query.id)
-        if metric.kind == "no_answer":
-            return [float(not ranking) for ranking in rankings]
-        if metric.kind == "custom":
-            return [_score_custom(self.custom, metric, query, ranking) for ranking in rankings]
-        scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
-        return [scorer.row(query.judgments, ranking)[0] for ranking in rankings]
+        return self._scorer.repeats(metric, queries)
 
     def _compute_column(self, metric: Metric) -> Sequence[float | None]:
         """Compute a metric's column, or take it from an evaluation that has it."""
@@ -275,21 +212,33 @@ class Evaluation:
         queries = self.queries(metric)
         if metric.kind == "latency":
             latencies = self.retrieved.latencies
-            return [_average(latencies.get(query.id, ())) for query in queries]
-        return [_average(self._scores_of(metric, query)) for query in queries]
+            return [mean_of_scored(latencies.get(query.id, ())) for query in queries]
+        return [self._scorer.score(metric, query) for query in queries]
 
     @cached_property
-    def _columns(self) -> dict[Metric, Sequence[float | None]]:
-        return {}
+    def _ranking_columns(self) -> dict[Metric, Column]:
+        """The columns of all ranking metrics, scored together."""
+        metrics = [metric for metric in (*self.metrics, *self.extra_metrics) if metric.kind == "ranking"]
+        if not metrics:
+            return {}
+        if self._shares_with is None:
+            columns = self._scorer.answerable_columns(metrics, self._counted)
+        else:
+            columns = self._rescore_changed(metrics, self._shares_with)
+        return dict(zip(metrics, columns, strict=True))
 
-    def column(self, metric: str | Metric) -> Sequence[float | None]:
-        """Return a metric's scores in the order of ``queries(metric)``; None where the metric leaves a query out."""
-        metric = self.metric(metric)
-        column = self._columns.get(metric)
-        if column is None:
-            self._require_answers()
-            column = self._columns[metric] = self._compute_column(metric)
-        return column
+    def _rescore_changed(self, metrics: Sequence[Metric], other: Evaluation) -> list[Column]:
+        """Return the columns of another run's evaluation, scored again where the rankings differ."""
+        queries = self._counted.of_kind("ranking")
+        theirs = other._reader.read_all(queries)
+        both = zip(self._reader.read_all(queries), theirs, strict=True)
+        changed = [position for position, (here, there) in enumerate(both) if here != there]
+        columns = [list(other.column(metric)) for metric in metrics]
+        rescored = self._scorer.columns(metrics, [queries[position] for position in changed])
+        for column, scores in zip(columns, rescored, strict=True):
+            for position, score in zip(changed, scores, strict=True):
+                column[position] = score
+        return columns
 
     @cached_property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
@@ -316,24 +265,9 @@ class Evaluation:
                 f"no mean. The first is {first!r}: {self.errors[first]}"
             )
 
-    def _scores_and_weights(self, metric: Metric, tag: str | None) -> tuple[Sequence[float], Sequence[float]]:
-        """Return the scores that a mean is made of, and their weights."""
-        column, weights = self.column(metric), self.weights(metric)
-        positions = self.positions(metric, tag)
-        if positions is not None:
-            column = [column[position] for position in positions]
-            weights = [weights[position] for position in positions]
-        if None in column:  # of queries that the metric leaves out
-            weights = [weight for score, weight in zip(column, weights, strict=True) if score is not None]
-            column = [score for score in column if score is not None]
-        return cast("Sequence[float]", column), weights
-
     def scored(self, metric: str | Metric, tag: str | None = None) -> list[tuple[Query, float]]:
         """Return the queries that a metric has scored, those with ``tag`` if one is given, with their scores."""
-        column, positions = self.column(metric), self.positions(metric, tag)
-        if positions is not None:
-            column = [column[position] for position in positions]
-        pairs = zip(self.queries(metric, tag), column, strict=True)
+        pairs = zip(self.queries(metric, tag), self.column(metric, tag), strict=True)
         return [(query, score) for query, score in pairs if score is not None]
 
     def mean(self, metric: str | Metric, tag: str | None = None) -> float:
@@ -354,24 +288,18 @@ class Evaluation:
         except NoQueryError:
             return None
 
-    @cached_property
-    def _means(self) -> dict[tuple[Metric, str | None], float]:
-        return {}
-
     def _mean(self, metric: Metric, tag: str | None) -> float:
         """Compute a mean, or take it from the evaluation over more queries where these are all of them."""
         if metric.kind == "latency":
             return self._percentile(metric, tag)
         if self._superset is not None and len(self._superset.counted) == len(self.counted):
             return self._superset.mean(metric, tag)
-        values: Sequence[float]
-        weights: Sequence[float] | None
-        if tag is None and not self._counted.weighted and not _may_leave_out(metric):
+        column = self.column(metric, tag)
+        if column and tag is None and not self._counted.weighted and not _may_leave_out(metric):
             # No score is missing and no weight matters, which need not be looked for in each of the columns.
-            values, weights = cast("Sequence[float]", self.column(metric)), None
-        else:
-            values, weights = self._scores_and_weights(metric, tag)
-        if not values:
+            return mean(cast("Sequence[float]", column))
+        found = mean_of_scored(column, self.weights(metric, tag))
+        if found is None:
             which = f" tagged {tag!r}" if tag is not None else ""
             hint = (
                 "no query has `no_answer: true`"
@@ -379,7 +307,7 @@ class Evaluation:
                 else "every such query is marked xfail or no_answer, or left out by the metric"
             )
             raise NoQueryError(f"{metric.name} has no query{which} to average over: {hint}.")
-        return mean(values, weights)
+        return found
 
     def _percentile(self, metric: Metric, tag: str | None) -> float:
         """Return a percentile of the latencies, by nearest rank, in milliseconds."""
@@ -404,7 +332,7 @@ class Evaluation:
         query = self.golden.queries[query_id]
         if metric.kind == "latency" or query.no_answer != (metric.kind == "no_answer"):
             return None
-        return _average(self._scores_of(metric, query))
+        return self._scorer.score(metric, query)
 
     def narrowed(
         self,
@@ -446,57 +374,10 @@ class Evaluation:
         )
         if same and self is not other:
             object.__setattr__(self, "_shares_with", other)
+            object.__setattr__(self, "_counted", other._counted)
         return self
-
-
-def _score_custom(custom: CustomMetrics, metric: Metric, query: Query, ranking: Sequence[str]) -> float:
-    """Score one ranking with a metric of the user's own. Raises EvaluationError where that fails or is no number."""
-    cut = tuple(ranking if metric.cutoff is None else ranking[: metric.cutoff])
-    try:
-        value = custom[metric.family](query, cut, metric.cutoff, **dict(metric.parameters))
-        number = _as_float(value)
-    except ReadOnlyError as error:
-        raise EvaluationError(
-            f"the metric {metric.name} tried to change the query {query.id!r}: {error}"
-        ) from error
-    except Exception as error:
-        raise EvaluationError(
-            f"the metric {metric.name} raised {type(error).__name__} on the query {query.id!r}: {error}. "
-            "A metric of your own takes (query, ranking, k, **parameters) and returns a number."
-        ) from error
-    if not abs(number) <= _MAX_SCORE:  # as is the case with NaN
-        limit = f", of at most {_MAX_SCORE:g}" if math.isfinite(number) else ""
-        raise EvaluationError(
-            f"the metric {metric.name} returned {number:g} for the query {query.id!r}. "
-            f"A metric of your own returns a finite number{limit}."
-        )
-    return number
-
-
-def _as_float(value: float) -> float:
-    """Return a number as a float; infinity for an integer or a fraction that none holds."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
 
 
 def _may_leave_out(metric: Metric) -> bool:
     """Tell whether a metric's column can hold None, for a query that it leaves out."""
     return metric.kind != "ranking" or ("miss", "skip") in metric.parameters
-
-
-def _average(scores: Sequence[float | None]) -> float | None:
-    """Average the scores of one query; None where a metric leaves out every one of them."""
-    known = [score for score in scores if score is not None]
-    return mean(known) if known else None
-
-
-def _average_repeats(column: Sequence[float | None], counts: Iterable[int]) -> list[float | None]:
-    """Average each query's scores, which are adjacent in the column; `counts` says how many each query has."""
-    averages: list[float | None] = []
-    start = 0
-    for count in counts:
-        averages.append(_average(column[start : start + count]))
-        start += count
-    return averages

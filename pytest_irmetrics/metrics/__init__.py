@@ -8,7 +8,7 @@ Without parameters each is what trec_eval computes with `-c`, bit for bit for a 
 metric; a parameter in parentheses names another formula.
 """
 
-from pytest_irmetrics.metrics.formulas import Grade, Hits, MetricError, Profile, dcg, mean
+from pytest_irmetrics.metrics.formulas import Grade, Hits, MetricError, Profile, dcg, mean, mean_of_scored
 from pytest_irmetrics.metrics.names import FAMILIES, Family, Metric, Parameter, parse_metric
 from pytest_irmetrics.metrics.scorer import Scorer, score
 
@@ -24,6 +24,7 @@ __all__ = [
     "Scorer",
     "dcg",
     "mean",
+    "mean_of_scored",
     "parse_metric",
     "score",
 ]

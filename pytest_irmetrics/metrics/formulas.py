@@ -370,3 +370,15 @@ def mean(values: Iterable[float], weights: Iterable[float] | None = None) -> flo
     if not weight:
         raise MetricError("there is no value to average.")
     return total / weight
+
+
+def mean_of_scored(scores: Sequence[float | None], weights: Sequence[float] | None = None) -> float | None:
+    """Return the weighted mean of the scores that are not None; None where there is none.
+
+    None is the score of a query that a metric leaves out, as `mrr(miss=skip)` does. Weights are as in `mean`.
+    """
+    if None in scores:
+        if weights is not None:
+            weights = [weight for score, weight in zip(scores, weights, strict=True) if score is not None]
+        scores = [score for score in scores if score is not None]
+    return mean(scores, weights) if scores else None  # type: ignore[arg-type]  # None is in it no more
