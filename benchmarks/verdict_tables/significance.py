@@ -18,7 +18,7 @@ LEVEL = 0.05
 
 def likely(change):
     """Whether a failure says that the mean over other queries likely fell too."""
-    return change.judged(0.01) == "worse"
+    return change.conclusion(0.01) == "worse"
 
 
 def significance(trials):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.analysis.kind_of_change import KindOfChange
     from pytest_irmetrics.analysis.selftest import Selftest
-    from pytest_irmetrics.analysis.unjudged import Unjudged
+    from pytest_irmetrics.analysis.unjudged import MissingJudgments
     from pytest_irmetrics.comparison import Comparison, MetricChange
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Verdict
@@ -214,7 +214,7 @@ class ItemResult:
         return KindOfChange(word, (*in_slice, *said, *on_them))
 
     @cached_property
-    def unjudged(self) -> Unjudged | None:
+    def unjudged(self) -> MissingJudgments | None:
         """The unjudged documents that a failed fall may come from; None where their judgments would not decide it."""
         metric = self.leading_metric
         if not self.fell or self.comparison is None or metric is None:

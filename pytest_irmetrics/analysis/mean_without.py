@@ -36,21 +36,22 @@ def scores_when_stored(comparison: Comparison, ids: Collection[str], metric: Met
 
 def mean_with(comparison: Comparison, others: Iterable[tuple[Query, float]], metric: Metric) -> float | None:
     """Return today's mean over all queries and these; None where there is none."""
-    return _mean([*comparison.full.scored(metric), *others])
+    return mean_of([*comparison.full.scored(metric), *others])
 
 
 def mean_without(comparison: Comparison, ids: Collection[str], metric: Metric) -> float | None:
     """Return today's mean over all queries but these; None where no other is left."""
-    return _mean([pair for pair in comparison.full.scored(metric) if pair[0].id not in ids])
+    return mean_of([pair for pair in comparison.full.scored(metric) if pair[0].id not in ids])
 
 
-def _mean(scored: Scored) -> float | None:
+def mean_of(scored: Scored) -> float | None:
+    """Return the weighted mean of the scores of some queries; None where there is no query."""
     return mean([score for _, score in scored], [query.weight for query, _ in scored]) if scored else None
 
 
 def on_mean_with(comparison: Comparison, scored: Scored, metric: Metric, scores: str) -> str:
     """Say what the mean would be with queries that are in it no more; empty where it would be nearly the same."""
-    with_them, now = mean_with(comparison, scored, metric), _mean(comparison.full.scored(metric))
+    with_them, now = mean_with(comparison, scored, metric), mean_of(comparison.full.scored(metric))
     if not scored or with_them is None or now is None or abs(with_them - now) < _TELLING - TOLERANCE:
         return ""
     them = "it" if len(scored) == 1 else "them"
@@ -63,7 +64,7 @@ def on_mean_without(comparison: Comparison, ids: Sequence[str], gates: Gates) ->
     for metric, tag in gates.slices:
         if tag is not None or metric.kind not in ("ranking", "custom"):
             continue
-        without, now = mean_without(comparison, ids, metric), _mean(comparison.full.scored(metric))
+        without, now = mean_without(comparison, ids, metric), mean_of(comparison.full.scored(metric))
         if without is None or now is None:
             continue
         gate = gates.of(metric).get("min")

@@ -10,7 +10,7 @@ from pytest_irmetrics.comparison import Comparison, compare
 from pytest_irmetrics.comparison.stored_queries import is_answer_to, stored_query
 from pytest_irmetrics.evaluation import Evaluation, evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.metrics import mean
+from pytest_irmetrics.metrics import mean_of_scored
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
@@ -132,14 +132,7 @@ class VersionScorer:
         weights = [one.weight for one in answers]
         found: dict[str, float | None] = dict.fromkeys(metric.name for metric in self.metrics)
         for metric, column in zip(self.metrics, _columns(answers), strict=False):
-            scores = [score for score in column if score is not None]
-            if scores:
-                counted = (
-                    weights
-                    if len(scores) == len(weights)
-                    else [weight for score, weight in zip(column, weights, strict=True) if score is not None]
-                )
-                found[metric.name] = mean(scores, counted)
+            found[metric.name] = mean_of_scored(column, weights)
         return found
 
     def changes(self, pairs: Pairs) -> dict[str, float | None]:

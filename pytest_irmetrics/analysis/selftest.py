@@ -192,24 +192,24 @@ def _on_broken(missed: Sequence[_Trial], gates: Gates) -> Iterator[str]:
     )
     yield (
         f"A mean hides a few broken queries: {_threshold_mark(metric, f'max_lost={allowed}')} fails {when}."
-        f"{_price(fewest.comparison, metric, allowed, gates)}"
+        f"{_false_alarms(fewest.comparison, metric, allowed, gates)}"
     )
 
 
-_PRICE_UNKNOWN = " How many harmless changes it would fail too is not known"
+_FALSE_ALARMS_UNKNOWN = " How many harmless changes it would fail too is not known"
 
 
-def _price(comparison: Comparison, metric: str, max_lost: int, gates: Gates) -> str:
-    """Say how many simulated changes that harm nothing a max_lost would fail, or why that is not known."""
+def _false_alarms(comparison: Comparison, metric: str, max_lost: int, gates: Gates) -> str:
+    """Return the sentence on how many harmless changes a ``max_lost`` would fail too, or on why that is not known."""
     baseline = comparison.baseline
     max_drop = _whole_set_max_drops(gates).get(metric)
     drop = 0.01 if max_drop is None else max_drop.limit.absolute(comparison.change(metric).baseline)
     try:
         changes = harmless_changes(baseline, baseline.metric(metric), drop)
     except EvaluationError:  # of a metric of the user's own
-        return f"{_PRICE_UNKNOWN}: {metric} cannot score a shuffled ranking."
+        return f"{_FALSE_ALARMS_UNKNOWN}: {metric} cannot score a shuffled ranking."
     if changes is None:
-        return f"{_PRICE_UNKNOWN}: fewer than five small shuffles of these rankings keep the mean within {drop:.4g}."
+        return f"{_FALSE_ALARMS_UNKNOWN}: fewer than five small shuffles of these rankings keep the mean within {drop:.4g}."
     return (
         f" It would also fail {changes.failing(max_lost)} of {len(changes.lost)} simulated changes that harm nothing:"
         f" rankings shuffled a little, {100 * changes.exchanged:.0f} % of results exchanged, the mean moved by at most {drop:.4g}."

@@ -131,8 +131,7 @@ def _nothing_returned(sign: Sign) -> str:
     queries = plural(sign.of, "query", "queries")
     if sign.seen == sign.of:
         return f"Nothing comes back any more for any of {queries}."
-    which = f": all that are {sign.name}, and no other" if sign.name.startswith(("tagged", "of ")) else ""
-    which = which or (f": all those {sign.name}, and no other" if sign.name else "")
+    which = f": all those {sign.name}, and no other" if sign.name else ""
     return f"Nothing comes back any more for {sign.seen:,} of {queries}{which}."
 
 

@@ -41,7 +41,7 @@ _MANY = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Unjudged:
+class MissingJudgments:
     """The unjudged documents of a comparison, and what they could do to a fall of a metric."""
 
     results: int
@@ -64,13 +64,13 @@ class Unjudged:
         return self.new - self.left >= _MANY_MORE * self.results
 
 
-def possible_cause(comparison: Comparison, metric: Metric) -> Unjudged | None:
+def possible_cause(comparison: Comparison, metric: Metric) -> MissingJudgments | None:
     """Return the unjudged documents of a fall, where those that are new may be its cause and could undo it; else None."""
     found = unjudged_of_fall(comparison, metric)
     return found if found is not None and found.main_cause and found.share_to_undo is not None else None
 
 
-def on_unjudged(comparison: Comparison, metric: Metric, found: Unjudged | None) -> Iterator[str]:
+def on_unjudged(comparison: Comparison, metric: Metric, found: MissingJudgments | None) -> Iterator[str]:
     """Say which share of new unjudged documents would undo a fall, and how judged ones alone moved; nothing of None."""
     if found is None or found.share_to_undo is None:
         return
@@ -113,7 +113,7 @@ def on_fewer_judged(comparison: Comparison, against: str, file: str) -> Iterator
             )
 
 
-def scenarios(comparison: Comparison, metric: Metric, found: Unjudged) -> str:
+def scenarios(comparison: Comparison, metric: Metric, found: MissingJudgments) -> str:
     """Give two scenarios of a fall: that no unjudged document is relevant, and that each is as good as its query's best."""
     change, (before, now) = comparison.change(metric), found.scenario
     return (
@@ -126,7 +126,7 @@ def _per_cent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.01 else "under 1%"
 
 
-def unjudged_of_fall(comparison: Comparison, metric: Metric) -> Unjudged | None:
+def unjudged_of_fall(comparison: Comparison, metric: Metric) -> MissingJudgments | None:
     """Measure what unjudged documents could do to the fall of a metric; None where it did not fall or none came in.
 
     Not where passages are judged: most results are then chunks that were looked through and hold none.
@@ -147,7 +147,7 @@ def unjudged_of_fall(comparison: Comparison, metric: Metric) -> Unjudged | None:
         left[query.id] = [doc_id for doc_id in before if doc_id not in known and doc_id not in now]
     if not any(new.values()):
         return None
-    return Unjudged(
+    return MissingJudgments(
         results=results,
         new=sum(map(len, new.values())),
         left=sum(map(len, left.values())),

@@ -48,6 +48,11 @@ def finite(value: object) -> int | float | None:
         return None
 
 
+def as_whole_number(number: float) -> int | float:
+    """Return a whole number as an int, so that 2.0 is written, and compared as text, like 2; any other as it is."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
 def weight_advice(weight: float | None) -> str:
     """Return what to write in place of a number that is no weight; None is what is no number."""
     if weight is not None and 0 < weight < MIN_WEIGHT:

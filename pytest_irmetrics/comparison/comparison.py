@@ -12,7 +12,7 @@ from pytest_irmetrics.comparison.judged_since import count_judged_since
 from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.moves import moves
 from pytest_irmetrics.comparison.run_noise import measure_run_noise
-from pytest_irmetrics.comparison.stored_queries import is_answer_to
+from pytest_irmetrics.comparison.stored_queries import is_answer_to, stored_weight
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer, mean, mean_of_scored
@@ -142,8 +142,8 @@ class Comparison:
         stored = answers if tag is None else {i: a for i, a in answers.items() if tag in a.tags}
         if len(self.paired) == len(answers):
             return 1.0
-        total = math.fsum(_weight(answer) for answer in stored.values())
-        paired = math.fsum(_weight(stored[query_id]) for query_id in self.paired if query_id in stored)
+        total = math.fsum(stored_weight(answer) for answer in stored.values())
+        paired = math.fsum(stored_weight(stored[query_id]) for query_id in self.paired if query_id in stored)
         return paired / total if total else 1.0
 
     @cached_property
@@ -298,7 +298,7 @@ class Comparison:
             score = mean_of_scored(list(islice(rows, len(some))))
             if score is not None:
                 values.append(score)
-                weights.append(_stored_weight(answers[query_id], queries[query_id]))
+                weights.append(stored_weight(answers[query_id], queries[query_id].weight))
         return today - mean(values, weights) if values else None
 
     @cached_property
@@ -341,7 +341,7 @@ def _as_stored(query: Query, answer: Answer, *, looked: bool) -> Query:
 
     Where today's run did not look for a passage that is not judged any more (not ``looked``), today's judgments stay.
     """
-    query = replace(query, weight=_stored_weight(answer, query))
+    query = replace(query, weight=stored_weight(answer, query.weight))
     if answer.judgments is None:
         return query
     query = replace(query, tags=answer.tags)
@@ -351,11 +351,3 @@ def _as_stored(query: Query, answer: Answer, *, looked: bool) -> Query:
         return query
     passages = passages_when_stored(query.passages, gone, stored)
     return replace(query, judgments=stored, passages=passages, no_answer=not stored)
-
-
-def _stored_weight(answer: Answer, query: Query) -> float:
-    return query.weight if answer.weight is None else answer.weight
-
-
-def _weight(answer: Answer) -> float:
-    return 1.0 if answer.weight is None else answer.weight

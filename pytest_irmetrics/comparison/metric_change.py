@@ -26,7 +26,7 @@ MIN_CHANGED = 5
 _LEVEL = 0.05
 """The p below which a fall is one of other queries too."""
 
-Judgment = Literal["worse", "no worse", "too few"]
+Conclusion = Literal["worse", "no worse", "too few"]
 """What a sample of queries shows of a fall: there is one, it is within the tolerance, or neither can be told."""
 
 
@@ -189,8 +189,8 @@ class MetricChange:
         ends = significance.interval(self._weighted)
         return None if ends is None else (max(ends[0], -self._widest), min(ends[1], self._widest))
 
-    def judged(self, allowed: float) -> Judgment | None:
-        """Say what these queries show of the mean over others drawn like them; None where no interval can be given.
+    def conclusion(self, allowed: float) -> Conclusion | None:
+        """Return what these queries show of the mean over others drawn like them; None where no interval can be given.
 
         ``worse``: it fell (p < .05, and the 95 % interval is below 0). ``no worse``: it did not fall by more than
         ``allowed``, by the same interval. Else ``too few``: they are too few to tell.

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
-from pytest_irmetrics.comparison.stored_queries import stored_query
+from pytest_irmetrics.comparison.stored_queries import stored_level, stored_query
 from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, require_depth
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
@@ -118,7 +118,7 @@ def _means_of(run: Run, metrics: Iterable[Metric], excluded: Collection[str]) ->
     ]
     # As it was scored then: passages have the names that the stored judgments give them.
     plain = Run.of({i: Answer(answer.rankings) for i, answer in run.answers.items()}, run.depth)
-    level = 1 if run.relevance_level is None else run.relevance_level
+    golden = GoldenSet(queries, relevance_level=stored_level(run))
     metrics = tuple(metrics)
-    evaluation = evaluate_run(GoldenSet(queries, relevance_level=level), plain, metrics, depth=run.depth)
+    evaluation = evaluate_run(golden, plain, metrics, depth=run.depth)
     return {metric: evaluation.mean_or_none(metric) for metric in metrics}

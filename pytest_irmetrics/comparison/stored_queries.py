@@ -10,12 +10,23 @@ from pytest_irmetrics.retrieval.passages import passages_when_stored
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.run import Answer, Run
 
 
 def is_answer_to(answer: Answer, query: Query) -> bool:
     """Whether a stored answer was to this text and params; a run without texts (a TREC run) pairs by id."""
     return answer.text is None or (answer.text == query.text and answer.params == query.params)
+
+
+def stored_weight(answer: Answer, otherwise: float = 1.0) -> float:
+    """Return the weight that was stored with an answer; `otherwise` where none was."""
+    return otherwise if answer.weight is None else answer.weight
+
+
+def stored_level(run: Run) -> Grade:
+    """Return the relevance level that a run was stored with; 1, the usual one, where it says none."""
+    return 1 if run.relevance_level is None else run.relevance_level
 
 
 def stored_query(query_id: str, answer: Answer) -> Query:
@@ -25,7 +36,7 @@ def stored_query(query_id: str, answer: Answer) -> Query:
         query_id,
         answer.text,
         judgments,
-        weight=1.0 if answer.weight is None else answer.weight,
+        weight=stored_weight(answer),
         tags=answer.tags,
         params=answer.params,
         no_answer=not judgments,
@@ -44,5 +55,4 @@ def golden_set_as_stored(run: Run, name: str, only: Collection[str] | None = Non
         for query_id, answer in run.answers.items()
         if only is None or query_id in only
     ]
-    level = 1 if run.relevance_level is None else run.relevance_level
-    return GoldenSet(queries, name=name, shown=name, relevance_level=level)
+    return GoldenSet(queries, name=name, shown=name, relevance_level=stored_level(run))

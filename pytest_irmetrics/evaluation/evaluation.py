@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.evaluation.errors import EvaluationError, NoQueryError
 from pytest_irmetrics.evaluation.ranking_reader import RankingReader
 from pytest_irmetrics.evaluation.run_scorer import RunScorer
@@ -261,7 +262,7 @@ class Evaluation:
         if self.errors:
             first = next(iter(self.errors))
             raise EvaluationError(
-                f"{len(self.errors)} of {len(self.golden.queries)} queries could not be retrieved, so there is "
+                f"{len(self.errors):,} of {plural(len(self.golden.queries), 'query', 'queries')} could not be retrieved, so there is "
                 f"no mean. The first is {first!r}: {self.errors[first]}"
             )
 

@@ -9,7 +9,7 @@ from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from pytest_irmetrics.evaluation.evaluation import Evaluation
 
@@ -40,7 +40,7 @@ class UnknownIds(NamedTuple):
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """Some ids of both, in a sentence each, and a pair of them that differs by what all ids have or by case alone."""
+        """Sentences with some ids of either side, and one with two ids that look alike, if there are such."""
         alike = _pair_alike(self.returned, self.expected)
         said = [] if alike is None else [f"{alike[0][:60]!r} looks like {alike[1][:60]!r}."]
         return f"Returned: {_some_ids(self.returned)}.", f"Expected: {_some_ids(self.expected)}.", *said
@@ -52,7 +52,7 @@ def _some_ids(ids: Sequence[str], most: int = 3) -> str:
 
 
 def _pair_alike(returned: Sequence[str], expected: Sequence[str]) -> tuple[str, str] | None:
-    """Return a returned id and the expected one that it is, but for case and what all returned ids begin and end with."""
+    """Return a returned and an expected id that are equal but for case, and for what all returned ids begin or end with."""
     wanted = {doc_id.casefold(): doc_id for doc_id in reversed(expected)}
     folded = {doc_id.casefold(): doc_id for doc_id in returned[:_MOST_COMPARED]}
     start = _common_start(list(folded))
@@ -60,35 +60,35 @@ def _pair_alike(returned: Sequence[str], expected: Sequence[str]) -> tuple[str, 
     if len(folded) < 2 or max(len(start), len(end)) > _LONGEST_COMMON:
         start = end = ""
     # What is left of an id ends where a word or a number does: 1 is not the a11 of a11 and a12.
-    starts = [at for at in range(len(start) + 1) if at == 0 or _ends_a_word(folded, at)]
-    ends = [at for at in range(len(end) + 1) if at == 0 or _ends_a_word(folded, -at)]
-    for first in starts:
-        for last in ends:
+    starts = [n for n in range(len(start) + 1) if all(_is_word_boundary(i, n) for i in folded)]
+    ends = [n for n in range(len(end) + 1) if all(_is_word_boundary(i, len(i) - n) for i in folded)]
+    for before in starts:
+        for after in ends:
             for doc_id, shown in folded.items():
-                rest = doc_id[first : len(doc_id) - last]
+                rest = doc_id[before : len(doc_id) - after]
                 if rest in wanted:
                     return shown, wanted[rest]
     return None
 
 
-def _common_start(ids: Sequence[str]) -> str:
-    lowest, highest = min(ids), max(ids)
+def _common_start(texts: Sequence[str]) -> str:
+    """Return what all of these texts begin with."""
+    lowest, highest = min(texts), max(texts)
     length = 0
     while length < len(lowest) and lowest[length] == highest[length]:
         length += 1
     return lowest[:length]
 
 
-def _ends_a_word(ids: Iterable[str], at: int) -> bool:
-    return not any(
-        (one.isalpha() and other.isalpha()) or (one.isdigit() and other.isdigit())
-        for doc_id in ids
-        for one, other in [(doc_id[at - 1 : at], doc_id[at : at + 1 or None])]
-    )
+def _is_word_boundary(text: str, offset: int) -> bool:
+    """Say whether no word and no number goes on across an offset: in ``ab12`` that is so at 0, 2 and 4."""
+    before, after = text[offset - 1 : offset], text[offset : offset + 1]
+    in_word, in_number = before.isalpha() and after.isalpha(), before.isdigit() and after.isdigit()
+    return not in_word and not in_number
 
 
 def find_unknown_ids(evaluation: Evaluation) -> UnknownIds | None:
-    """Return the ids of a run and of its golden set where the two have none in common; None where they have, or one has none."""
+    """Return the ids of a run and of its golden set if they have none in common; None if they have, or if either has no ids."""
     counted = evaluation.counted
     if any(
         not query.judgments.keys().isdisjoint(ranking)
@@ -107,7 +107,7 @@ def find_unknown_ids(evaluation: Evaluation) -> UnknownIds | None:
 
 
 def warn_of_unknown_ids(evaluation: Evaluation, advice: str, stacklevel: int) -> None:
-    """Warn the caller, so many frames up, where not one returned id occurs in the golden set."""
+    """Warn where not one returned id occurs in the golden set; `stacklevel` as in `warnings.warn`, from the caller on."""
     unknown = None if evaluation.errors else find_unknown_ids(evaluation)
     if unknown is not None:
         text = " ".join([unknown.problem, *unknown.examples, advice])

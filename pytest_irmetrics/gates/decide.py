@@ -40,7 +40,7 @@ def decide(
     single_queries_only: bool = False,
     file: str = "",
 ) -> tuple[Verdict, ...]:
-    """Hold an evaluation against the gates of its test, and return the verdicts, failed ones first, of these the one that is furthest beyond its limit.
+    """Judge every gate of a test on an evaluation; return the verdicts, failed ones first, the one furthest beyond its limit before others.
 
     ``comparison`` is the one with the baseline, or with what stands in for it, which messages call ``against``;
     ``update_command`` accepts today's run as the new baseline, and is empty where another run stands in for it;
@@ -196,7 +196,7 @@ def _by_influence(evaluation: Evaluation, gate: Gate) -> Sequence[str]:
         parts = {query.id: query.weight * score for query, score in scored}
     else:
         best = max((score for _, score in scored), default=0.0)
-        if gate.metric.upper < float("inf"):
+        if math.isfinite(gate.metric.upper):
             best = gate.metric.upper
         parts = {query.id: query.weight * (best - score) for query, score in scored}
     return sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i))

@@ -17,6 +17,7 @@ from pytest_irmetrics.base.numbers import (
 )
 from pytest_irmetrics.base.wording import cut, joined, listed, plural
 from pytest_irmetrics.comparison import MIN_CHANGED, main_slice
+from pytest_irmetrics.comparison.significance import smallest_p
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -64,7 +65,7 @@ def not_retrieved(errors: Mapping[str, str], asked: int, stopped: str) -> str:
     counts = Counter(errors.values())
     error, _ = counts.most_common(1)[0]
     others = f", and {plural(len(counts) - 1, 'other error', 'other errors')}" if len(counts) > 1 else ""
-    text = f"{len(errors)} of {plural(asked, *_QUERY)} could not be retrieved: {cut(error.rstrip('.'), _LONGEST_ERROR)}{others}. No mean was computed."
+    text = f"{len(errors):,} of {plural(asked, *_QUERY)} could not be retrieved: {cut(error.rstrip('.'), _LONGEST_ERROR)}{others}. No mean was computed."
     return f"{text} {stopped}" if stopped else text
 
 
@@ -120,7 +121,7 @@ def min_each(gate: Gate, judged: int, below: Sequence[float]) -> str:
     if not below:
         return f"{subject(gate)} is at least {score_text(limit)} for each of {plural(judged, *_QUERY)}."
     return (
-        f"{subject(gate)} is below {score_text(limit, below[0])} for {len(below)} of {plural(judged, *_QUERY)}; "
+        f"{subject(gate)} is below {score_text(limit, below[0])} for {len(below):,} of {plural(judged, *_QUERY)}; "
         f"the lowest is {score_text(below[0], limit)}, and each must reach it."
     )
 
@@ -159,7 +160,7 @@ def too_few_paired(comparison: Comparison, share: float, against: str) -> str:
     """Say what share of the baseline's queries still pair, and why the others do not."""
     return (
         f"Only {_per_cent(share)} of {against}'s queries (by weight) are still asked in the same words: "
-        f"{len(comparison.removed)} removed, {len(comparison.reworded)} reworded, {len(comparison.new)} new. "
+        f"{len(comparison.removed):,} removed, {len(comparison.reworded):,} reworded, {len(comparison.new):,} new. "
         "That is too few to say that nothing regressed."
     )
 
@@ -349,15 +350,15 @@ def _generality(regression: Regression) -> Iterator[str]:
     change, comparison = regression.change, regression.comparison
     if change.p_value is None or change.interval is None:
         return
-    smallest_p = 0.5**change.changed
-    if smallest_p > 0.05:
+    least = smallest_p(change.changed)
+    if least > 0.05:
         if change.changed == 1:
             yield "Only 1 query changed: too few to generalise from, but this one did break."
             return
         how = "all down" if not change.better else f"{len(change.worse)} of them down"
         yield (
             f"Only {change.changed} queries changed, {how}. The smallest p that {change.changed} can give is "
-            f"{smallest_p:.2f}: too few to generalise from, but these did break."
+            f"{least:.2f}: too few to generalise from, but these did break."
         )
         return
     exact = "Exact for these two runs on this golden set" if regression.noise is None else ""
@@ -366,7 +367,7 @@ def _generality(regression: Regression) -> Iterator[str]:
             yield f"{exact}."
         return
     shown = f"({_p_value(change.p_value, 0.05)}, 95 % interval {interval_ends_text(change.interval)})"
-    if change.judged(regression.allowed) == "worse":
+    if change.conclusion(regression.allowed) == "worse":
         yield f"{exact}{'. ' if exact else ''}The mean over other queries drawn like these likely fell too {shown}."
     else:
         lead = f"{exact}; too" if exact else "Too"
@@ -394,7 +395,7 @@ def _under_both(regression: Regression, comparison: Comparison, labels: Sequence
     elif gate.word == "max_drop":
         yield _by_both(change, today, labels, hidden=regression.failed)
     else:
-        yield f"By today's {joined(labels)}, which the table goes by, {len(today.lost) or 'none'} did."
+        yield f"By today's {joined(labels)}, which the table goes by, {f'{len(today.lost):,}' if today.lost else 'none'} did."
     yield accept_or_take_back(labels)
 
 

@@ -13,6 +13,7 @@ entries that they follow.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +27,9 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
+from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem
-from pytest_irmetrics.golden.files import UTF8_BOM
 from pytest_irmetrics.golden.nodes import NULLS
 from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.write_yaml import double_quoted, is_ambiguous
@@ -66,8 +67,8 @@ def append_judgments(
     `passages` are judgments by passage, by query id. The queries must be in the set and must not judge these yet. The new content is read again before it is
     returned: it holds the golden set as before plus the new judgments. Raises GoldenSetError where that cannot be done.
     """
-    bom = UTF8_BOM if data.startswith(UTF8_BOM) else b""
-    before = parse_yaml(data.removeprefix(UTF8_BOM), path, shown, custom_metrics)
+    bom = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
+    before = parse_yaml(data.removeprefix(BOM_UTF8), path, shown, custom_metrics)
     edited = _Editor(data.removeprefix(bom).decode("utf-8"), shown).edited(
         [(before.queries[query_id], documents) for query_id, documents in added.items() if documents],
         [
@@ -415,7 +416,7 @@ def _last_node(node: _Node) -> _Node:
 
 
 def _number(grade: Grade) -> str:
-    return repr(grade).removesuffix(".0")
+    return repr(as_whole_number(grade))
 
 
 def _write_id(doc_id: str, beside: Sequence[_Node]) -> str:

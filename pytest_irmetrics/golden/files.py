@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_BYTES",
-    "UTF8_BOM",
     "iter_places",
     "lines_of",
     "read_plain_bytes",
@@ -30,7 +30,6 @@ MAX_BYTES = 100_000_000
 
 _MAX_ANY_BYTES = 1_000_000_000  # no format allows more
 
-UTF8_BOM = b"\xef\xbb\xbf"
 _BREAK = re.compile(rb"\r\n?|\n")
 _CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?![^ \r\n])", re.MULTILINE)
 
@@ -63,7 +62,7 @@ def read_text_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
         data = _unpacked(data, shown, limit)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[:2]:
         raise _error(shown, "The file is in UTF-16 or UTF-32. Save it as UTF-8.")
-    data = data.removeprefix(UTF8_BOM)
+    data = data.removeprefix(BOM_UTF8)
     if not data.isascii():
         _check_utf8(data, shown)
     if b"<<<<<<<" in data or b">>>>>>>" in data:
@@ -91,7 +90,7 @@ def lines_of(path: Path) -> list[str]:
     if data.startswith(GZIP_MAGIC):
         with suppress(GzipError):
             data = gunzip(data, _MAX_ANY_BYTES)
-    return [line.decode("utf-8", "replace") for line in _BREAK.split(data.removeprefix(UTF8_BOM))]
+    return [line.decode("utf-8", "replace") for line in _BREAK.split(data.removeprefix(BOM_UTF8))]
 
 
 def iter_places(data: bytes, offsets: Iterable[int]) -> Iterator[tuple[int, int]]:

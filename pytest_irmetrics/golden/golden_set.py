@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import id_printed_as
+from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.numbers import MAX_GRADE, finite
 from pytest_irmetrics.base.read_only import ReadOnlyDict, refuse_change
 from pytest_irmetrics.base.wording import plural, quote
@@ -277,14 +277,10 @@ def _check_grades(query_id: str, documents: Mapping[str, Grade], problems: list[
 
 
 def _id(key: object, what: str, problems: list[str]) -> str | None:
-    """Return an id as text, an integer as its digits; what is neither is reported."""
-    if isinstance(key, str) and key:
-        return str(key)
-    if isinstance(key, Integral) and not isinstance(key, bool):
-        try:
-            return str(int(key))
-        except ValueError:  # longer than Python prints
-            pass
+    """Return the id of a query or document as text; what is none is reported."""
+    found = as_id(key)
+    if found:
+        return found
     problems.append(f"The {what} id {_shown(key)} is no id. Give a text or an integer.")
     return None
 

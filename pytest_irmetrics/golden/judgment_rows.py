@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
+from pytest_irmetrics.base.numbers import MAX_GRADE, as_whole_number, read_number
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Query
@@ -55,7 +55,7 @@ def read_grade(text: str) -> Grade | None:
     if number is None or number > MAX_GRADE:
         return None
     # Whole numbers may come as 3.0: pandas writes them so in a column with gaps.
-    return int(number) if number == int(number) else number
+    return as_whole_number(number)
 
 
 def bad_grade_message(doc_id: str, text: str) -> str:

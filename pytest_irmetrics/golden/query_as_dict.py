@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.numbers import as_whole_number
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.thresholds import Threshold
 
-__all__ = ["as_whole_number", "limits_as_dict", "query_as_dict", "shorten_limits"]
+__all__ = ["limits_as_dict", "query_as_dict", "shorten_limits"]
 
 
 def query_as_dict(query: Query) -> dict[str, object]:
@@ -50,11 +52,6 @@ def shorten_limits(limits: Mapping[str, Mapping[str, object]]) -> dict[str, obje
         }
         short[metric] = plain["min"] if plain.keys() == {"min"} else plain
     return short
-
-
-def as_whole_number(number: float) -> int | float:
-    """Return a whole number as an integer, so that it is written without ``.0``."""
-    return int(number) if number == int(number) else number
 
 
 def _relevant(query: Query) -> object:

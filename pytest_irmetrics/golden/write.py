@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.gzipped import without_gz
-from pytest_irmetrics.base.wording import listed, quote
+from pytest_irmetrics.base.numbers import as_whole_number
+from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query_as_dict import (
-    as_whole_number,
     limits_as_dict,
     query_as_dict,
     shorten_limits,
@@ -184,7 +184,7 @@ def _describe_queries(queries: Sequence[Query], target: Format) -> Iterable[str]
     for key, (what, test) in kinds.items():
         count = sum(bool(test(query)) for query in queries)
         if count and key not in target.holds:
-            yield f"{what} ({count} {'query' if count == 1 else 'queries'})"
+            yield f"{what} ({plural(count, 'query', 'queries')})"
 
 
 def _reduce_query(query: Query, holds: frozenset[str]) -> Query:

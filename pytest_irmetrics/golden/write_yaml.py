@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from pytest_irmetrics.base.numbers import JSON_NUMBER
+from pytest_irmetrics.base.numbers import JSON_NUMBER, as_whole_number
 from pytest_irmetrics.golden.nodes import CONSTANTS
 from pytest_irmetrics.golden.query_as_dict import (
-    as_whole_number,
     limits_as_dict,
     query_as_dict,
     shorten_limits,

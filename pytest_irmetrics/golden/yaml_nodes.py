@@ -1,4 +1,4 @@
-"""Read YAML as nodes with their iter_places, and explain syntax errors and unsupported YAML in plain words.
+"""Read YAML as nodes with their places, and explain syntax errors and unsupported YAML in plain words.
 
 The events of PyYAML's parser are read one by one: scalars stay text as it was written (PyYAML's own loader would turn
 `no` into False and 0123 into 83), each with its place. Hostile files are bounded: depth is counted before anything recurses,
@@ -86,9 +86,9 @@ class NodeReader:
     def begin(self) -> Any:
         """Return the first event of the document's root; None for a file without any content."""
         if b"%TAG" in self._data:  # a hostile file could have many: libyaml takes quadratic time over them
-            for line, column in iter_places(
-                self._data, (found.start() for found in _TAG_DIRECTIVE.finditer(self._data))
-            ):
+            directive = _TAG_DIRECTIVE.search(self._data)
+            if directive:
+                line, column = next(iter_places(self._data, [directive.start()]))
                 self._problems.report(
                     line, column, "A `%TAG` line has no meaning in a golden set. Remove it."
                 )

@@ -154,7 +154,7 @@ class Family:
         self.kind = kind
         self.lower = 0.0
         self.upper = upper
-        self.definition = (definition or formula.__doc__ or "") if formula else (definition or "")
+        self.definition = definition or (formula.__doc__ if formula else None) or ""
 
 
 REL = Parameter("rel", None)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.ids import first_repeat
-from pytest_irmetrics.base.numbers import MAX_GRADE, MAX_WEIGHT, MIN_WEIGHT
+from pytest_irmetrics.base.numbers import MAX_GRADE, MAX_WEIGHT, MIN_WEIGHT, as_whole_number
 from pytest_irmetrics.base.strict_json import (
     DuplicateKey,
     JsonCursor,
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import NoReturn
 
-    from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.run.answer import Answers
 
     Refuse = Callable[[str], NoReturn]
@@ -94,7 +93,7 @@ def _header_lines(header: Header) -> Iterator[str]:
         "version": VERSION,
         "golden_set": golden_set,
         "depth": depth,
-        "relevance_level": None if level is None else _plain_number(level),
+        "relevance_level": None if level is None else as_whole_number(level),
         "means": {name: float(means[name]) for name in sorted(means)} if means else None,
     }
     for key, value in values.items():
@@ -112,7 +111,7 @@ def _query_line(query_id: str, answer: Answer) -> str:
     if answer.params:
         line += f', "params": {_encode_or_refuse(answer.params, f"{query}: params", _encode_sorted)}'
     if answer.judgments is not None:
-        grades = {doc: _plain_number(answer.judgments[doc]) for doc in sorted(answer.judgments)}
+        grades = {doc: as_whole_number(answer.judgments[doc]) for doc in sorted(answer.judgments)}
         line += f', "judgments": {_encode_or_refuse(grades, f"{query}: judgments")}'
     if answer.weight is not None:
         line += f', "weight": {_encode_or_refuse(float(answer.weight), f"{query}: weight")}'
@@ -140,11 +139,6 @@ def _escape_unsafe(line: str) -> str:
     if line.isascii() and "\x7f" not in line:
         return line
     return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], line)
-
-
-def _plain_number(value: Grade) -> Grade:
-    """Return 2 for 2.0, so that two equal numbers are one text."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 # Reading.

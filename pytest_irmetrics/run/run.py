@@ -15,7 +15,7 @@ from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.gzipped import GZIP_MAGIC, GzipError, gunzip, is_packed, pack, without_gz
 from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
 from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, read_regular
-from pytest_irmetrics.base.wording import printable, quote
+from pytest_irmetrics.base.wording import plural, printable, quote
 from pytest_irmetrics.run import json as run_json
 from pytest_irmetrics.run.answer import Answer, Header, RunError, decode
 
@@ -116,7 +116,7 @@ class Run:
 
     def __repr__(self) -> str:
         depth = "" if self.depth is None else f", depth {self.depth}"
-        return f"<Run: {len(self)} {'query' if len(self) == 1 else 'queries'}{depth}>"
+        return f"<Run: {plural(len(self), 'query', 'queries')}{depth}>"
 
     @classmethod
     def load(

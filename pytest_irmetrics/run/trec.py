@@ -7,6 +7,7 @@ import operator
 import os
 import re
 from array import array
+from codecs import BOM_UTF8
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NoReturn
 
@@ -143,7 +144,7 @@ def _chunks_of_lines(file: Path, shown: str) -> Iterator[list[bytes]]:
             data.seek(0)
             yield from _unpacked_chunks(data.read(MAX_RUN_BYTES), shown)
             return
-        unfinished = start.removeprefix(b"\xef\xbb\xbf")
+        unfinished = start.removeprefix(BOM_UTF8)
         while chunk := data.read(_CHUNK):
             left -= len(chunk)
             if left < 0:  # it has grown since it was opened
@@ -163,7 +164,7 @@ def _unpacked_chunks(packed: bytes, shown: str) -> Iterator[list[bytes]]:
         unpacked = gunzip(packed, MAX_RUN_BYTES)
     except GzipError as error:
         raise RunError(f"{shown}: cannot be read: {error}. Pack it again.") from None
-    unpacked = unpacked.removeprefix(b"\xef\xbb\xbf")
+    unpacked = unpacked.removeprefix(BOM_UTF8)
     start = 0
     while start < len(unpacked):
         end = unpacked.find(b"\n", start + _CHUNK) + 1 or len(unpacked)

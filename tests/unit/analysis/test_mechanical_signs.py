@@ -20,11 +20,17 @@ def answer(n, length=DEPTH):
     return tuple(f"k{place}z" for place in random.Random(n).sample(range(83), DEPTH))[:length]
 
 
-def pairs(now, before=answer, queries=QUERIES, params=None, texts=None):
+def pairs(now, before=answer, queries=QUERIES, params=None, texts=None, tags=None):
     """Pair two functions from a query's number to its ranking."""
     made = [
         AnswerPair(
-            Query(f"q{n}", texts(n) if texts else f"text {n}", {}, params=params(n) if params else {}),
+            Query(
+                f"q{n}",
+                texts(n) if texts else f"text {n}",
+                {},
+                params=params(n) if params else {},
+                tags=tags(n) if tags else (),
+            ),
             [tuple(before(n))],
             [tuple(now(n))],
         )
@@ -296,13 +302,15 @@ def test_documents_that_new_ones_push_out_are_not_gone():
 def test_answers_that_are_empty_and_what_they_have_in_common():
     given = pairs(lambda n: () if n in (2, 5, 9, 11) else answer(n))
     assert said(given)[1] == "Nothing comes back any more for 4 of 20 queries."
-    given = pairs(
-        lambda n: () if n % 4 == 0 else answer(n), params=lambda n: {"lang": "de"} if n % 4 == 0 else {}
-    )
-    assert (
-        said(given)[1]
-        == "Nothing comes back any more for 5 of 20 queries: all those with lang='de', and no other."
-    )
+    shared = {
+        "with lang='de'": {"params": lambda n: {"lang": "de"} if n % 4 == 0 else {}},
+        "tagged long": {"tags": lambda n: ("long",) if n % 4 == 0 else ()},
+        "of more than 2 words": {"texts": lambda n: f"text {n}" + " and more" * (n % 4 == 0)},
+    }
+    for trait, given in shared.items():
+        assert said(pairs(lambda n: () if n % 4 == 0 else answer(n), **given))[1] == (
+            f"Nothing comes back any more for 5 of 20 queries: all those {trait}, and no other."
+        )
     assert said(pairs(lambda _: ()))[1] == "Nothing comes back any more for any of 20 queries."
 
 

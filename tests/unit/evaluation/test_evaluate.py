@@ -126,6 +126,14 @@ def test_where_a_query_failed_there_is_no_mean():
             asked()
 
 
+def test_many_failed_queries_are_counted_with_separators():
+    golden = GoldenSet.from_judgments({f"q{n}": {"d": 1} for n in range(3000)})
+    errors = {f"q{n}": "gone" for n in range(1200)}
+    evaluation = Evaluation(golden, Retrieved(Run({}), errors, "", {}), read_metrics(["mrr"]), 10)
+    with pytest.raises(EvaluationError, match=r"^1,200 of 3,000 queries could not be retrieved"):
+        evaluation["mrr"]
+
+
 def test_a_retriever_is_asked_as_the_keywords_say(monkeypatch):
     told = []
 

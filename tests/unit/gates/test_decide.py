@@ -177,3 +177,9 @@ def test_the_gates_of_a_run_without_a_baseline_name_none():
         assert "XX" not in decided.text
         assert not decided.failed
         assert decided.state == ("passed" if decided.word == "min" else "not checked")
+
+
+def test_counts_of_thousands_have_separators():
+    golden = golden_set(3000)
+    (decided,) = decide(evaluated(golden, lambda n: MISS if n < 1200 else HIT), gates(min_each=0.5))
+    assert decided.text.startswith("mrr is below 0.5000 for 1,200 of 3,000 queries; ")

@@ -9,9 +9,11 @@ import sys
 from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
+from pytest_irmetrics import Run, evaluate
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Query
 from pytest_irmetrics.golden.passage import Passage
 from tests.unit.golden.golden_files import FULL
@@ -65,8 +67,12 @@ def test_the_highest_grade_is_1000():
     assert golden.queries["q"].judgments == {"d": 1000}
 
 
-def test_integers_become_text():
+def test_integers_and_uuids_become_text_as_in_a_run():
     assert GoldenSet.from_judgments({1: {2: 3}}).queries["1"].judgments == {"2": 3}
+    doc = UUID(int=7)
+    golden = GoldenSet.from_judgments({doc: {doc: 1}})
+    assert golden.queries[str(doc)].judgments == {str(doc): 1}
+    assert evaluate(golden, Run({doc: [doc]}), ["mrr"])["mrr"] == 1
 
 
 def test_numpy_and_fractions_become_plain_numbers():

@@ -13,6 +13,7 @@ from pytest_irmetrics.metrics import (
     Scorer,
     dcg,
     mean,
+    mean_of_scored,
     parse_metric,
     score,
 )
@@ -198,6 +199,14 @@ def test_mean_does_not_depend_on_order_and_weighs():
         mean([])
     with pytest.raises(MetricError, match=r"no value"):
         mean([], [])
+
+
+def test_a_mean_of_scored_queries_leaves_out_the_others_with_their_weights():
+    assert mean_of_scored([1.0, None, 0.0], [3.0, 100.0, 1.0]) == 0.75
+    assert mean_of_scored([1.0, None, 0.5]) == 0.75
+    assert mean_of_scored([0.5, 1.0], [1.0, 3.0]) == 0.875
+    assert mean_of_scored([None], [1.0]) is None
+    assert mean_of_scored([]) is None
 
 
 # Grades and levels that cannot be used --------------------------------------------------------------------
