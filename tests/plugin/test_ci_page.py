@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 import yaml
 
 from pytest_irmetrics import Run, cli
+from tests.expected import RENEWING
 from tests.git_repository import commit, git, isolate_git, needs_git, new_repository
+from tests.pages import DOCS, blocks, without_the_machine
 
 from .conftest import ANSWERS, TEST
 
-PAGE = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "ci.md").read_text(encoding="utf-8")
 SECTIONS = {part.split("\n", 1)[0]: part for part in re.split(r"^##+ ", PAGE, flags=re.MULTILINE)[1:]}
 MOVIES = """
     queries:
@@ -318,3 +319,40 @@ def test_the_hook_reads_golden_sets(shop, monkeypatch, capsys):
     shop.write("golden/faq.yaml", "queries: [{query: a, relevent: b}]\n")
     assert cli.main([*words, *files]) == 1
     assert "golden/faq.yaml:1:" in capsys.readouterr().out
+
+
+WORSE = {"coupon": 10, "refund": 2, **{f"order {number}": 2 for number in range(1, 8)}}
+"""The queries that the branch makes worse, each with the rank of its document from then on."""
+
+ORDERS = [*WORSE, *(f"opening hours {number}" for number in range(1, 12))]
+
+
+def store_search(project, ranks, minimum):
+    """Store and commit the baseline of a search in which each query's one relevant document has a rank."""
+    queries = "".join(f"  - {{query: {query}, relevant: right}}\n" for query in ORDERS)
+    project.write("golden/faq.yaml", f"thresholds: {{mrr: {minimum}}}\nqueries:\n{queries}")
+    others = [f"other-{number}" for number in range(9)]
+    right = {query: ranks.get(query, 1) - 1 for query in ORDERS}
+    project.answers({query: [*others[:above], "right"] for query, above in right.items()})
+    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    commit(project.path)
+
+
+@needs_git
+def test_what_a_branch_accepts_is_said_as_the_page_shows_it(project, monkeypatch):
+    isolate_git(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "80")
+    project.test(['ir_golden("golden/*.yaml")'])
+    new_repository(project.path)
+    store_search(project, {}, 0.9)
+    git(project.path, "update-ref", "refs/remotes/origin/main", "HEAD")
+    store_search(project, WORSE, 0.5)
+    result = project.run("--ir-since=origin/main")
+    result.assert_outcomes(passed=1)
+    printed = result.stdout.str().partition(" retrieval quality ===")[2].partition("\n")[2]
+    accepted = without_the_machine(printed.partition("\nsince origin/main")[0] + "\n")
+    (shown,) = (block.text for block in blocks(DOCS / "ci.md") if block.remark == "accepted")
+    if RENEWING:
+        (DOCS / "ci.md").write_text(PAGE.replace(shown, accepted), encoding="utf-8")
+    else:
+        assert accepted == shown
