@@ -42,7 +42,7 @@ def add(commands: Commands) -> None:
         commands,
         "baselines",
         _list,
-        short="list stored baselines, prune those that belong to nothing, move them with a golden set, show one as text",
+        short="list, prune or move stored baselines, or show one as text",
         description="What pytest --ir-baseline-update stored below a folder.",
         examples="""
 pytest-irmetrics baselines list

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -30,6 +31,8 @@ GOLDEN_HELP = "a golden set: .yaml, .yml, .jsonl, .csv, .tsv, TREC .qrels, Quepi
 OK, FAILED = 0, 1
 """Exit statuses of commands; argparse itself exits with 2 for a wrong command line."""
 
+_MAX_DIGITS = 9
+"""Of a count; Python refuses to read thousands of them."""
 _METRIC_NAME = re.compile(r"(?:\([^()]*\)|[^\s,])+")
 """One metric in a list between commas or blanks, which its parameters in parentheses may contain, too."""
 
@@ -47,12 +50,15 @@ class Parser(argparse.ArgumentParser):
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Wraps a description, and keeps examples as they are written."""
+    """Wraps text between words and not within options, and keeps examples as they are written."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if text.startswith("examples:\n"):
             return "\n".join(f"{indent}{line}" for line in text.splitlines())
-        return super()._fill_text(text, width, indent)
+        return "\n".join(indent + line for line in self._split_lines(text, width - len(indent)))
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
 
 def add_command(
@@ -64,7 +70,7 @@ def add_command(
     description: str,
     examples: str,
 ) -> Parser:
-    """Add a command with its help; `run` takes the parsed options and returns the exit status.
+    """Add a command with its help; `run` takes the parsed options, its parser among them, and returns the exit status.
 
     `description` is one paragraph, and `examples` are lines as a shell takes them.
     """
@@ -77,7 +83,7 @@ def add_command(
         formatter_class=_Formatter,
         allow_abbrev=False,
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
     return parser
 
 
@@ -140,6 +146,13 @@ def ranking_metric(text: str) -> Metric:
             f"{text!r} is not one metric over rankings. Write for example ndcg@10."
         )
     return metrics[0]
+
+
+def count_from_zero(text: str) -> int:
+    """Parse an argument that is a whole number, 0 or more."""
+    if not text.isascii() or not text.isdigit() or len(text) > _MAX_DIGITS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no count. Write a whole number, 0 or more.")
+    return int(text)
 
 
 def add_test_option(parser: argparse._ActionsContainer, more: str = "") -> None:

@@ -59,8 +59,8 @@ def load_documents(runs: Iterable[str], corpus: str | None, wanted: Collection[s
 
     `wanted` are ids as rankings have them, so of chunks, too. Raises CommandError for a corpus that cannot be read.
     """
-    titles, texts = map(dict, _of_reports(runs))
-    if corpus is None:
+    titles, texts = map(dict, _of_reports(runs) if wanted else Documents({}, {}))
+    if corpus is None or not wanted:
         return Documents(titles, texts)
     plain = {*wanted, *map(document_of, wanted)}
     chunks: dict[str, list[str]] = {}
@@ -84,7 +84,7 @@ def load_documents(runs: Iterable[str], corpus: str | None, wanted: Collection[s
                 titles.setdefault(entry, " ".join(title.split())[:_LONGEST_TITLE])
             if text and not text.isspace():
                 texts.setdefault(entry, text[:_LONGEST_TEXT])
-    if wanted and not found:
+    if not found:
         print_escaped(
             f"note: {corpus}: holds none of the {plural(len(wanted), 'document')} at hand. Check that it spells the ids as the "
             "rankings do.",
@@ -116,9 +116,8 @@ def _of_reports(paths: Iterable[str]) -> Documents:
             for test in report["tests"]:
                 titles.update(_texts_in(test["titles"]))
                 for entry, text in _texts_in(test.get("chunk_texts", {})).items():
-                    if (
-                        texts.setdefault(entry, text) != text
-                    ):  # two ways to cut a document call two chunks the same
+                    # Two ways to cut a document may call two chunks the same.
+                    if texts.setdefault(entry, text) != text:
                         texts[entry] = ""
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue  # a run in another format, which has none
@@ -126,6 +125,7 @@ def _of_reports(paths: Iterable[str]) -> Documents:
 
 
 def _texts_in(mapping: Mapping[str, Any]) -> dict[str, str]:
+    """Return the entries of a mapping whose values are text."""
     return {key: text for key, text in mapping.items() if isinstance(text, str)}
 
 
@@ -155,6 +155,7 @@ def _rows(corpus: str) -> Iterator[Mapping[str, Any]]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file, unpacked if it is packed. Raises OSError and EOFError."""
     with open_regular(path, _MAX_BYTES) as file:
         if not is_packed(path):
             yield file
@@ -166,6 +167,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def _line_rows(stream: BinaryIO, where: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the documents of JSON Lines. Raises CommandError for a line that is none."""
     number = 0
     while line := stream.readline(_LONGEST_LINE + 1):
         number += 1
@@ -187,6 +189,7 @@ def _line_rows(stream: BinaryIO, where: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _json_rows(stream: BinaryIO, where: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the documents of a JSON list, or of an object of id to title. Raises CommandError for other content."""
     data = stream.read(MAX_RUN_BYTES + 1)
     if len(data) > MAX_RUN_BYTES:
         raise CommandError(
@@ -194,7 +197,7 @@ def _json_rows(stream: BinaryIO, where: str) -> Iterator[Mapping[str, Any]]:
         )
     try:
         content = json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError:
+    except UnicodeDecodeError:  # a ValueError too, and worded by `_rows`
         raise
     except (ValueError, RecursionError) as error:
         line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
@@ -212,6 +215,7 @@ def _json_rows(stream: BinaryIO, where: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _table_rows(stream: BinaryIO, kind: str, where: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the documents of CSV or TSV, which `kind` says. Raises CommandError where it names no column of ids."""
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
     limit = csv.field_size_limit(_LONGEST_LINE)
     rows = csv.DictReader(text, delimiter="\t" if kind == ".tsv" else ",")

@@ -5,29 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.cli.command_line import json_line
+from pytest_irmetrics.cli.diff_notes import notes_on
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.cli.corpus import Documents
-    from pytest_irmetrics.comparison import Comparison, MetricChange
+    from pytest_irmetrics.cli.two_runs import MovedByQuery, MovedDocument, TwoRuns
 
 Record = dict[str, object]
 
 
-def comparison_record(
-    names: tuple[str, str],
-    comparison: Comparison,
-    changes: Sequence[MetricChange],
-    ranks: Mapping[str, Sequence[tuple[str, int | None, int | None]]],
-    documents: Documents,
-    notes: Sequence[str],
-) -> Record:
-    """Return what is said of two runs of these names; `ranks` are the moved documents, with both ranks, by query to show."""
-    queries = comparison.now.golden.queries
+def comparison_record(compared: TwoRuns, moved: MovedByQuery, documents: Documents) -> Record:
+    """Return what is said of two runs, with the queries to show and their moved documents."""
     return {
-        "baseline": names[0],
-        "now": names[1],
+        "baseline": compared.baseline.name,
+        "now": compared.now.name,
         "metrics": [
             {
                 "metric": change.metric.name,
@@ -38,33 +31,34 @@ def comparison_record(
                 "worse": list(change.worse),
                 "better": list(change.better),
             }
-            for change in changes
+            for change in compared.changes
         ],
-        "queries": [
-            {
-                "id": query_id,
-                "query": queries[query_id].text,
-                "scores": {
-                    change.metric.name: [change.before[query_id], change.after[query_id]]
-                    for change in changes
-                    if query_id in change.worse or query_id in change.better
-                },
-                "documents": [
-                    _document(doc_id, was, now, queries[query_id].judgments.get(doc_id), documents)
-                    for doc_id, was, now in moved
-                ],
-            }
-            for query_id, moved in ranks.items()
-        ],
-        "notes": list(notes),
+        "queries": [_query_record(compared, query_id, moved[query_id], documents) for query_id in moved],
+        "notes": list(notes_on(compared)),
     }
 
 
-def _document(
-    doc_id: str, was: int | None, now: int | None, grade: float | None, documents: Documents
+def _query_record(
+    compared: TwoRuns, query_id: str, moved: Sequence[MovedDocument], documents: Documents
 ) -> Record:
-    title = documents.title(doc_id)
-    record: Record = {"docid": doc_id, "was": was, "now": now, "grade": grade}
+    query = compared.queries[query_id]
+    return {
+        "id": query_id,
+        "query": query.text,
+        "scores": {
+            change.metric.name: [change.before[query_id], change.after[query_id]]
+            for change in compared.changes
+            if query_id in change.worse or query_id in change.better
+        },
+        "documents": [
+            _document_record(one, query.judgments.get(one.doc_id), documents.title(one.doc_id))
+            for one in moved
+        ],
+    }
+
+
+def _document_record(moved: MovedDocument, grade: float | None, title: str | None) -> Record:
+    record: Record = {"docid": moved.doc_id, "was": moved.before, "now": moved.now, "grade": grade}
     return record if title is None else {**record, "title": title}
 
 

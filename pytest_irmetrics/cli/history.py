@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -20,6 +19,7 @@ from pytest_irmetrics.cli.command_line import (
     add_command,
     add_metric_option,
     add_metrics_option,
+    count_from_zero,
     json_line,
     print_escaped,
     print_line,
@@ -44,6 +44,7 @@ from pytest_irmetrics.reports.history_text import history_lines
 from pytest_irmetrics.run import RunError
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from pytest_irmetrics.cli.command_line import Commands
@@ -88,7 +89,7 @@ pytest-irmetrics history --html history.html
     add_metrics_option(parser)
     parser.add_argument(
         "--limit",
-        type=_count,
+        type=count_from_zero,
         default=20,
         metavar="N",
         help="how many versions to show of those that changed anything (default: 20; 0: all versions)",
@@ -99,12 +100,6 @@ pytest-irmetrics history --html history.html
     )
     add_baseline_dir_option(parser)
     add_metric_option(parser)
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"{text!r} is no count. Write a whole number, 0 or more.")
-    return int(text)
 
 
 def _history(options: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,9 +69,7 @@ def _init(options: argparse.Namespace) -> int:
         print_escaped(f"{shown_path(path)}: {'written' if written else 'exists, and is left as it is'}")
     if "conftest.py" in existing and not _mentions_retriever(folder / "conftest.py"):
         print_line("\nconftest.py needs a fixture that hands over your search:\n")
-        print_line(
-            "\n".join(f"    {line}" for line in ["import pytest", "", *_retriever_fixture().splitlines()])
-        )
+        print_line(textwrap.indent(f"import pytest\n\n{_retriever_fixture().rstrip()}", " " * 4))
     where = "" if folder == Path() else f" {shlex.quote(options.dir)}"
     print_line("\nNext:")
     commands = (

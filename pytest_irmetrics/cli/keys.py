@@ -152,11 +152,12 @@ class _PosixKeys:
 
 
 class _WindowsKeys:
-    """The console of Windows."""
+    """The console of Windows, read key by key."""
 
     needs_enter = False
 
     def key(self) -> str:
+        """Return the next key, as `Keys.key` does."""
         sys.stdout.flush()
         char = msvcrt.getwch()  # type: ignore[attr-defined,unused-ignore]  # a module of Windows
         if char in ("\0", "\xe0"):  # an arrow or a function key, and its code

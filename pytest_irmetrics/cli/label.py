@@ -69,7 +69,7 @@ def add(commands: Commands) -> None:
             "the query's share of the weight. The rankings are those of the baselines of this golden set, found in its "
             "project, and of the run that --run names; several that --run names stand for themselves. Of several runs, "
             "what all return at one rank comes last, as it settles nothing between them. "
-            "With --append, --judge or --from the "
+            "With --interactive, --from, --judge, --passage or --append the "
             "judgments go into FILE, of which everything else stays as it is, comments and layout too; a document that "
             "is judged already is never changed. As FILE, - is YAML on standard input, which then goes to standard output."
         ),
@@ -211,6 +211,8 @@ def _grade(text: str) -> Grade:
 def _label(options: argparse.Namespace) -> int:
     if options.interactive:
         _check_interactive(options)
+    elif options.scale is not None:
+        raise CommandError("--scale is for the keys of --interactive. Add it, or leave it out.")
     with readable_file(options.file, ".yaml") as options.path:
         return _label_file(options)
 

@@ -200,32 +200,59 @@ def new_judgments(judgments: Iterable[Judgment], golden: GoldenSet) -> NewJudgme
     passages: dict[str, list[Passage]] = {}
     known = 0
     for judgment in judgments:
-        where, query_id, key, grade = judgment.where, judgment.query_id, judgment.key, judgment.grade
+        query_id, key = judgment.query_id, judgment.key
         query = golden.queries[query_id]
-        before: Mapping[str, Grade] = {**query.judgments, **new.get(query_id, {})}
-        if query.no_answer:
-            problems.append(
-                f"{where}: {quote(query_id)} is a `no_answer` query ({golden.where(query_id)}), which has no judgments. If "
-                "this answers it, take `no_answer` away and write `relevant`."
-            )
-        elif judgment.doc_id in query.forbidden and grade > 0:
-            problems.append(
-                f"{where}: {quote(judgment.doc_id)} is forbidden for {quote(query_id)} "
-                f"({golden.where_judged(query_id, judgment.doc_id)}), so that it cannot be relevant. Remove it there first."
-            )
-        elif before.get(key, grade) != grade:
-            problems.append(
-                f"{where}: {quote(query_id)} grades {quote(key)} {before[key]:g} already "
-                f"({golden.where_judged(query_id, key)}), and here it is {grade:g}. Change it there, or leave it out here."
-            )
-        elif key in before:
+        grades: Mapping[str, Grade] = {**query.judgments, **new.get(query_id, {})}
+        in_part = {passage.doc: passage.key for passage in (*query.passages, *passages.get(query_id, ()))}
+        problem = _contradiction(judgment, golden, grades, in_part)
+        if problem is not None:
+            problems.append(f"{judgment.where}: {problem}")
+        elif key in grades:
             known += 1
         else:
-            new.setdefault(query_id, {})[key] = grade
+            new.setdefault(query_id, {})[key] = judgment.grade
             if judgment.passage is None:
-                documents.setdefault(query_id, {})[key] = grade
+                documents.setdefault(query_id, {})[key] = judgment.grade
             else:
                 passages.setdefault(query_id, []).append(judgment.passage)
     if problems:
         raise CommandError("\n".join(problems))
     return NewJudgments(documents, passages, known)
+
+
+def _contradiction(
+    judgment: Judgment, golden: GoldenSet, grades: Mapping[str, Grade], in_part: Mapping[str, str]
+) -> str | None:
+    """Return why a judgment cannot stand beside those of its query, and what to do; None where it can.
+
+    `grades` are all of these by document and passage, and `in_part` a passage of each document that is judged by passage.
+    """
+    query_id, key, grade = judgment.query_id, judgment.key, judgment.grade
+    query, doc_id = golden.queries[query_id], judgment.doc_id
+    shown = quote(query_id)
+    if query.no_answer:
+        return (
+            f"{shown} is a `no_answer` query ({golden.where(query_id)}), which has no judgments. If this answers it, take "
+            "`no_answer` away and write `relevant`."
+        )
+    if doc_id in query.forbidden and grade > 0:
+        return (
+            f"{quote(doc_id)} is forbidden for {shown} ({golden.where_judged(query_id, doc_id)}), so that it cannot be "
+            "relevant. Remove it there first."
+        )
+    if grades.get(key, grade) != grade:
+        return (
+            f"{shown} grades {quote(key)} {grades[key]:g} already ({golden.where_judged(query_id, key)}), and here it is "
+            f"{grade:g}. Change it there, or leave it out here."
+        )
+    if judgment.passage is None and doc_id in in_part:
+        where = golden.where_judged(query_id, in_part[doc_id])
+        return (
+            f"{shown} judges {quote(doc_id)} by passage ({where}), and here as a whole. Keep one of the two."
+        )
+    if judgment.passage is not None and doc_id in grades:
+        where = golden.where_judged(query_id, doc_id)
+        return (
+            f"{shown} judges {quote(doc_id)} as a whole ({where}), and here by passage. Keep one of the two."
+        )
+    return None

@@ -100,7 +100,7 @@ def judge(task: Task, path: Path, shown: str, custom_metrics: Collection[str]) -
 
 
 class _Session:
-    """One go through the documents: where it stands, and what it has written."""
+    """Asks for one grade after the other and writes each: holds the place in the list, and what to undo."""
 
     def __init__(self, task: Task, path: Path, shown: str, custom_metrics: Collection[str]) -> None:
         self._task = task
@@ -406,6 +406,7 @@ def _has_bold() -> bool:
 
 
 def _one_line(text: str) -> str:
+    """Return a text with each run of white space as one blank."""
     return " ".join(text.split())
 
 

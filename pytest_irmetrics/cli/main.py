@@ -42,16 +42,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "the command line is wrong.",
         allow_abbrev=False,
     )
+    parser.set_defaults(run=None, parser=parser)
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in _COMMANDS:
         command.add(commands)
     given = sys.argv[1:] if arguments is None else arguments
-    options = parser.parse_args(label.protect_ids(given))
+    options, unknown = parser.parse_known_args(label.protect_ids(given))
+    if unknown:
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.version:
         print_escaped(f"pytest-irmetrics {own_version()}")
         return OK
-    run: Callable[[argparse.Namespace], int] | None = getattr(options, "run", None)
+    run: Callable[[argparse.Namespace], int] | None = options.run
     if run is None:
         parser.error(f"a command is missing: {', '.join(commands.choices)}")
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,7 +97,7 @@ def _move(options: argparse.Namespace) -> int:
         where = shown_path(move.target)
         print_escaped(where if move.target == move.source else f"{shown_path(move.source)} → {where}")
     if not options.quiet:
-        print_escaped(f"{plural(len(moves), 'baseline')} of {listed(options.new)}.")
+        print_escaped(f"{plural(len(moves), 'baseline')} moved to {listed(options.new)}.")
     _print_left_out(found, new)
     return OK
 
@@ -183,4 +184,6 @@ def _print_left_out(found: Sequence[tuple[StoredBaseline, Run]], new: Sequence[G
     left = dict.fromkeys(query_id for _, run in found for query_id in run.answers if query_id not in held)
     if left:
         what = plural(len(left), "stored query is", "stored queries are")
-        print_escaped(f"note: {what} in no golden set that was named: {listed(list(left), _MAX_NAMED)}.")
+        print_escaped(
+            f"note: {what} in no golden set that was named: {listed(list(left), _MAX_NAMED)}.", sys.stderr
+        )

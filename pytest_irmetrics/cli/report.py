@@ -24,7 +24,7 @@ from pytest_irmetrics.reports import json, markdown, output
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_irmetrics.cli.command_line import Commands, Parser
+    from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.reports import SessionReport
 
 
@@ -33,7 +33,7 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands,
         "report",
-        lambda options: _report(options, parser),
+        _report,
         short="write a JSON report again, as HTML or Markdown",
         description=(
             "Read the JSON report of a pytest run (--ir-report=json:PATH) and write it in another form, without "
@@ -60,7 +60,7 @@ ssh ci cat quality.json | pytest-irmetrics report - -o html:- > quality.html
     add_quiet_option(parser, "which files were written")
 
 
-def _report(options: argparse.Namespace, parser: Parser) -> int:
+def _report(options: argparse.Namespace) -> int:
     named = [text for text in options.output if text.rpartition(":")[2] != STANDARD]
     printed = [text for text in options.output if text not in named] or ([] if named else [STANDARD])
     try:
@@ -72,7 +72,7 @@ def _report(options: argparse.Namespace, parser: Parser) -> int:
             for text in printed
         ]
     except output.ReportPathError as error:
-        parser.error(str(error))
+        options.parser.error(str(error))
     session = _read_report(options.file)
     try:
         for form in forms:

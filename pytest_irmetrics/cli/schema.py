@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
         commands,
         "schema",
         _schema,
-        short="print a JSON Schema of golden sets, for editors, or of JSON reports",
+        short="print the JSON Schema of golden sets or of JSON reports",
         description=(
             "Print a JSON Schema (draft 2020-12) of the golden set's YAML, with which an editor completes, explains "
             "and checks its keys. Store it beside a golden set, and name it in "
@@ -48,7 +48,8 @@ pytest-irmetrics schema report > report.schema.json
         nargs="?",
         choices=list(_SCHEMAS),
         default="golden",
-        help="of golden sets (the default), or of the JSON report",
+        metavar="KIND",
+        help="golden: of golden sets (the default); report: of the JSON report",
     )
 
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
 
+_HEADER = ("metric", "n", "mean", "threshold", "")
 _NOT_ALONE = (*COMPARING_WORDS, "significance")
 """The words of thresholds that one run alone cannot be held to."""
 
@@ -157,10 +158,12 @@ def _lines(
     yield screen.cut(f"golden  {shown}: {plural(len(golden.queries), 'query', 'queries')}")
     yield screen.cut(f"run     {name}: {plural(len(run), 'query', 'queries')}{depth}")
     yield ""
-    rows = [["metric", "n", "mean", "threshold", ""]]
-    rows += [[row_name(row), str(row.n), now_text(row), row.gate, row.verdict] for row in result.rows()]
-    cells = [[screen.line(cell) for cell in row] for row in rows]
-    yield from table(cells, "<>><<", screen.width, ascii_only=screen.ascii_only, whole=(0, 3, 4))
+    rows = [[row_name(row), str(row.n), now_text(row), row.gate, row.verdict] for row in result.rows()]
+    if rows:
+        cells = [[screen.line(cell) for cell in row] for row in (_HEADER, *rows)]
+        yield from table(cells, "<>><<", screen.width, ascii_only=screen.ascii_only, whole=(0, 3, 4))
+    else:
+        yield "There is nothing to score."
     for verdict in result.verdicts:
         if verdict.failed:
             yield from screen.wrapped(f"fails: {verdict.text}", hanging="  ")

@@ -208,8 +208,9 @@ def _query_lines(query: Query, golden: GoldenSet, screen: Screen, titles: Mappin
             yield from screen.wrapped(f"{name:<9}  {value}", "  ", " " * 13)
     if query.judgments:
         best_first = sorted(query.judgments.items(), key=lambda judged: -judged[1])
-        yield screen.cut(
-            f"  judged     {plural(len(best_first), 'document')}, relevant from grade {golden.relevance_level:g}"
+        count = plural(len(best_first), "document")
+        yield from screen.wrapped(
+            f"judged     {count}, relevant from grade {golden.relevance_level:g}", "  ", " " * 13
         )
         known = any(doc_id in titles for doc_id in query.judgments)
         rows = [["grade", "document", "title" if known else ""]]

@@ -13,6 +13,7 @@ entries that they follow.
 from __future__ import annotations
 
 import re
+import shlex
 from codecs import BOM_UTF8
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -313,12 +314,7 @@ class _Editor:
             self._wrap_id(node, documents, graded=graded)
         elif not node.mapping and graded:
             if any(item.items is not None for item in node.items):
-                self._problem(
-                    query,
-                    f"This list holds passages, and a document in it has grade 1. Write {quote(next(iter(documents)))} as a "
-                    "passage, with its text and grade.",
-                    node,
-                )
+                self._problem(query, self._no_grade_in_list(query, documents), node)
             elif self._list_to_mapping(query, node):
                 column = node.column if node.flow else node.column + 2
                 self._insert(node, self._entries(documents, node.items, graded=True), column)
@@ -326,6 +322,14 @@ class _Editor:
             entries = self._entries(documents, node.entries, graded=graded)
             dash = "- " if not node.flow and not node.mapping else ""
             self._insert(node, [dash + entry for entry in entries], node.column)
+
+    def _no_grade_in_list(self, query: Query, documents: Mapping[str, Grade]) -> str:
+        doc_id, grade = next((doc_id, grade) for doc_id, grade in documents.items() if grade != 1)
+        command = shlex.join(["label", self._shown, "--passage", query.id, doc_id, "TEXT", _number(grade)])
+        return (
+            f"This list holds passages, and a whole document in it has grade 1. Judge a text of {quote(doc_id)} instead: "
+            f"`pytest-irmetrics {command}`."
+        )
 
     def _entries(self, documents: Mapping[str, Grade], beside: Sequence[_Node], *, graded: bool) -> list[str]:
         return [

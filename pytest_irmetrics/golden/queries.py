@@ -300,7 +300,8 @@ class QueryReader:
             value = fields.get(name)
             if value is None:
                 if all_known(fields, PASSAGE_KEYS):
-                    self._problems.at(node, f"This passage has no `{name}`. Write {what}.")
+                    whole = " For the whole document, write its id alone." if name == "text" else ""
+                    self._problems.at(node, f"This passage has no `{name}`. Write {what}.{whole}")
             elif value.__class__ is not ScalarEvent or is_null(value):
                 kind = value.value if is_null(value) else kind_of(value)
                 self._problems.at(value, f"`{name}` is {kind}. Write {what}.")

@@ -138,6 +138,8 @@ def test_diff_says_where_it_cannot_know_which_queries_the_gate_left_out(project,
     out = " ".join(capsys.readouterr().out.split())
     assert "note: before.json was stored with mrr 1.0000, and all of its queries have 0.9630." in out
     assert "(--golden FILE)" in out
+    diff(now, before, "--json")
+    assert '"notes": ["before.json was stored with mrr 1.0000, ' in capsys.readouterr().out
     diff(now, before, "--golden", "elsewhere.yaml")
     out = capsys.readouterr().out
     assert "was stored with" not in out

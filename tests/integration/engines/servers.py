@@ -97,7 +97,19 @@ def opensearch():
         server.process.stdout.close()
 
 
-class Relay:
+class Served:
+    """Within a `with`, its `server` answers in a thread of its own."""
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Relay(Served):
     """Hands requests on to another server; announces itself as Elasticsearch; spoils answers to searches if told to.
 
     `spoil` is given the number of the search, from 1, and its answer, and returns (status, answer).
@@ -111,9 +123,7 @@ class Relay:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            wbufsize = (
-                -1
-            )  # head and body in one go: in two, each answer waits 40 ms for TCP's delayed acknowledgement
+            wbufsize = -1  # head and body in one go: in two, TCP's delayed acknowledgement costs 40 ms
             log_message = lambda *_: None  # noqa: E731 - the tests' output is for pytest
 
             def handle_one_request(self):
@@ -159,11 +169,3 @@ class Relay:
                 status, changed = self.spoil(self.searches, json.loads(answer))
                 answer = json.dumps(changed).encode()
         return status, answer, kind
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()

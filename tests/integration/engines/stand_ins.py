@@ -6,13 +6,14 @@ import contextlib
 import json
 import socketserver
 import struct
-import threading
 import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from tests.integration.engines.servers import Served
 
-class StandIn:
+
+class StandIn(Served):
     """`answer` is what comes back; `asked` holds what clients have sent, in the engine's own words."""
 
     def __init__(self, answer):
@@ -20,14 +21,6 @@ class StandIn:
         self.asked = []
         self.server = self.make_server()
         self.port = self.server.server_address[1]
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 class Http(StandIn):

@@ -244,6 +244,11 @@ class TestNotes:
 
 
 class TestErrors:
+    def test_of_a_corpus_that_cannot_be_read_nothing_is_printed_before_the_error(self, capsys, folder):
+        save(folder / "b.json", BEFORE, now("refund", "a", "d1"))
+        out, err = diff(capsys, "a.json", "b.json", "--corpus", "missing.jsonl", status=1)
+        assert (out, err.startswith("missing.jsonl: cannot be read: ")) == ("", True)
+
     def test_an_unreadable_run(self, capsys, folder):
         (folder / "cut.json").write_text("{")
         for pair in (("a.json", "cut.json"), ("cut.json", "a.json")):

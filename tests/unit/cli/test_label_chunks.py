@@ -180,7 +180,8 @@ def test_a_document_among_passages_is_judged_by_its_text_where_the_list_has_no_p
     assert passages() == [Passage("terms", "A bill.", 0)]
     Path(FILE).write_text(YAML)
     assert (
-        "This list holds passages, and a document in it has grade 1. Write 'terms' as a passage"
+        "This list holds passages, and a whole document in it has grade 1. Judge a text of 'terms' instead: "
+        "`pytest-irmetrics label faq.yaml --passage back terms TEXT 0`."
         in label("--run", "run.json", "--judge", "back", "terms", "0", status=1).err
     )
 
@@ -188,7 +189,7 @@ def test_a_document_among_passages_is_judged_by_its_text_where_the_list_has_no_p
 def test_the_text_of_a_long_document_is_not_put_into_the_golden_set(loop):
     row = {"_id": "terms", "text": "A bill. " * 600}
     Path("chunks.jsonl").write_text(json.dumps(row) + "\n")
-    assert "This list holds passages, and a document in it has grade 1." in loop("0", "q")
+    assert "--passage back terms TEXT 0`." in loop("0", "q")
     assert Path(FILE).read_text() == YAML
 
 

@@ -179,6 +179,12 @@ def test_option_scale_sets_the_highest_grade(loop, capsys):
     assert "Write a number from 1 to 9." in capsys.readouterr().err
 
 
+def test_option_scale_without_keys_is_an_error(capsys):
+    assert cli.main(["label", FILE, "--scale", "3"]) == 1
+    error = capsys.readouterr().err
+    assert error == "--scale is for the keys of --interactive. Add it, or leave it out.\n"
+
+
 def test_titles_and_texts_come_from_a_corpus(loop):
     Path("corpus.jsonl").write_text(
         json.dumps({"_id": "u1", "title": "Refunds abroad", "text": "We pay\nback.  " * 60})

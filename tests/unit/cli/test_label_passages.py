@@ -63,7 +63,11 @@ def test_several_passages_and_what_looks_like_an_option(capsys):
     ("relevant", "given", "words"),
     [
         ("{d1: 1}", ["q", "h", "t", "1"], "`relevant` is a mapping, which holds documents alone."),
-        ("[d1]", ["q", "d1", "t", "1"], "d1"),
+        (
+            "[d1]",
+            ["q", "d1", "t", "1"],
+            "'q' judges 'd1' as a whole (faq.yaml:2), and here by passage. Keep one of the two.",
+        ),
         ("[{doc: h, text: t}]", ["q", "h", " t ", "2"], "'q' grades 'h: t' 1 already (faq.yaml:2)"),
         ("[d1]", ["q", "h", "  ", "2"], "The document's id or the text is empty."),
         ("[d1]", ["q", "h", "t", "x"], "'x' is no grade."),
@@ -74,4 +78,24 @@ def test_what_cannot_be_appended_changes_nothing(capsys, relevant, given, words)
     text = f"queries:\n  - {{query: q, relevant: {relevant}}}\n"
     Path(FILE).write_text(text)
     assert words in label(capsys, "--passage", *given, status=1).err
+    assert Path(FILE).read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            ["--judge", "q", "h", "1"],
+            "'q' judges 'h' by passage (faq.yaml:4), and here as a whole. Keep one of the two.",
+        ),
+        (
+            ["--judge", "q", "a b", "2"],
+            "in it has grade 1. Judge a text of 'a b' instead: `pytest-irmetrics label faq.yaml --passage q 'a b' TEXT 2`.",
+        ),
+    ],
+)
+def test_a_document_that_a_list_of_passages_has_no_place_for_changes_nothing(capsys, given, words):
+    text = "queries:\n  - query: q\n    relevant:\n      - {doc: h, text: t, grade: 2}\n"
+    Path(FILE).write_text(text)
+    assert words in label(capsys, *given, status=1).err
     assert Path(FILE).read_text() == text

@@ -44,7 +44,17 @@ def test_a_wrong_command_line_exits_with_2(capsys):
     assert "a command is missing: init, check, " in usage_error(capsys)
     assert "required: FILE" in usage_error(capsys, "check")
     assert "invalid choice: 'chek'" in usage_error(capsys, "chek")
-    assert "unrecognized arguments: --jsn" in usage_error(capsys, "check", "one.yml", "--jsn")
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [("check", ["one.yml", "--jsn"]), ("init", ["--jsn"]), ("baselines list", ["--jsn"]), ("", ["--jsn"])],
+)
+def test_an_unknown_argument_is_told_with_the_usage_of_its_command(capsys, command, arguments):
+    err = usage_error(capsys, *command.split(), *arguments)
+    script = f"pytest-irmetrics {command}".rstrip()
+    assert err.startswith(f"usage: {script} [-h] ")
+    assert err.endswith(f"{script}: error: unrecognized arguments: --jsn\n")
 
 
 def test_usage_errors_escape_control_characters(capsys):
@@ -63,6 +73,7 @@ def test_help_has_examples(capsys, command, monkeypatch):
     assert caught.value.code == 0
     out = capsys.readouterr().out
     assert out.isascii()
+    assert not re.search(r"--[\w-]+-\n", out), "an option is broken off at a hyphen"
     if command:
         examples = out.partition("\nexamples:\n")[2].splitlines()
         assert any(f"pytest-irmetrics {command}" in line for line in examples)

@@ -115,8 +115,9 @@ def test_a_split_gives_each_golden_set_its_answers_and_their_means(capsys):
 def test_queries_that_no_golden_set_holds_are_named(capsys):
     store("test_it[faq]")
     Path("tests/golden/questions.yaml").write_text("queries:\n  - {query: a, relevant: [d1]}\n")
-    out, _ = move(capsys, "tests/golden/faq.yaml", "tests/golden/questions.yaml")
-    assert out.splitlines()[-1] == "note: 1 stored query is in no golden set that was named: b."
+    out, err = move(capsys, "tests/golden/faq.yaml", "tests/golden/questions.yaml")
+    assert out.splitlines()[-1] == "1 baseline moved to tests/golden/questions.yaml."
+    assert err == "note: 1 stored query is in no golden set that was named: b.\n"
 
 
 def test_no_baseline_is_replaced_and_then_none_is_moved(capsys):

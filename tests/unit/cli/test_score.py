@@ -111,6 +111,17 @@ def test_reads_a_baseline_as_deep_as_it_is(capsys, folder):
     assert "ndcg@10   " not in out
 
 
+def test_a_run_too_shallow_for_all_metrics_says_that_there_is_nothing_to_score(capsys, folder):
+    run = Run.of({"refund": Answer((("d1",),), "refund policy", {})}, depth=1)
+    run.save(folder / "shallow.json")
+    (folder / "plain.yaml").write_text("queries:\n  - {id: refund, query: refund policy, relevant: d1}\n")
+    out, _ = score(capsys, "plain.yaml", "shallow.json", "--metrics", "ndcg@10")
+    assert out.splitlines()[3:] == [
+        "There is nothing to score.",
+        "note: The run holds 1 result a query, too few for ndcg@10.",
+    ]
+
+
 def test_ids_of_another_kind_are_told(capsys, folder):
     (folder / "bm25.run").write_text("refund Q0 http://x 1 9 x\n")
     out, _ = score(capsys, "faq.yaml", "bm25.run")

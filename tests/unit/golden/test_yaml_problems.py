@@ -75,7 +75,12 @@ def test_a_bad_value_of_the_set_is_reported_at_its_place(yaml_problems, text, ex
         ('relevant: {"": 1}', ["3:14: A key is missing before the `:`."]),
         ("relevant: [b, [c]]", ["3:17: A document is text, and this is a list."]),
         ("relevant: [b: 3]", ["3:14: A list of documents has no grades. Write a mapping,"]),
-        ("relevant: [{doc: b}]", ["3:14: This passage has no `text`. Write the text to find in it."]),
+        (
+            "relevant: [{doc: b, grade: 2}]",
+            [
+                "3:14: This passage has no `text`. Write the text to find in it. For the whole document, write its id alone."
+            ],
+        ),
         ("relevant: [{text: b}]", ["3:14: This passage has no `doc`. Write the document's id."]),
         ("relevant: [{doc: b, txet: c}]", ["3:23: 'txet' is no key of a passage. Did you mean `text`?"]),
         ("relevant: [{doc: b, text: c, text: d}]", ["3:32: 'text' is here twice, first on line 3."]),
