@@ -202,13 +202,7 @@ def _gate_since(config: pytest.Config) -> None:
             "--ir-since gates on the stored baselines, and --no-ir-baseline turns that off. Give one of them."
         )
     if asked is None:
-        try:
-            asked = config.getini("ir_since")
-        except (
-            TypeError,
-            pytest.UsageError,
-        ):  # no text, in a native TOML table; every test that gates says so
-            asked = None
+        asked = _text_of_setting(config, "ir_since")
     others = ("ir_baseline_update", "ir_selftest")
     if asked and config.getoption("ir_baseline") is None and not any(map(config.getoption, others)):
         config.option.ir_baseline = True
@@ -218,11 +212,16 @@ def _may_use_baselines(config: pytest.Config) -> bool:
     """Whether options or the setting ir_baseline make a run compare with stored baselines, or store them."""
     if any(config.getoption(name) for name in ("ir_baseline", "ir_baseline_update", "ir_selftest")):
         return True
+    return config.getoption("ir_baseline") is None and _text_of_setting(config, "ir_baseline") != "false"
+
+
+def _text_of_setting(config: pytest.Config, name: str) -> str | None:
+    """Return a setting; None where it is no text, in a native TOML table, which is read when a test gates."""
     try:
-        setting = config.getini("ir_baseline")
-    except (TypeError, pytest.UsageError):  # a boolean in a native TOML table
-        setting = None
-    return setting != "false" and config.getoption("ir_baseline") is None
+        text: str = config.getini(name)
+    except (TypeError, pytest.UsageError):
+        return None
+    return text
 
 
 def _read_report_paths(config: pytest.Config) -> None:
@@ -338,17 +337,14 @@ def pytest_runtest_makereport(
     key = _irmetrics_key if call.when == "setup" else _finished_key
     irmetrics = item.stash.get(key, None)
     if irmetrics is not None and _carries_report(irmetrics, report):
-        from pytest_irmetrics.plugin.fixture import shorten_repeated_message  # noqa: PLC0415 - loaded: it made the fixture
-
         setattr(report, REPORT_ATTRIBUTE, irmetrics.send_report())
-        shorten_repeated_message(item, report, call)
     elif report.failed and call.when != "teardown" and _uses_irmetrics(item):
         # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
         setattr(report, REPORT_ATTRIBUTE, None)
-        if call.when == "call":
-            from pytest_irmetrics.plugin.fixture import shorten_repeated_message  # noqa: PLC0415 - the same
+    if call.excinfo is not None and hasattr(report, REPORT_ATTRIBUTE):
+        from pytest_irmetrics.plugin.failure import shorten_repeated_message  # noqa: PLC0415 - only a failure pays for it
 
-            shorten_repeated_message(item, report, call)
+        shorten_repeated_message(item, report, call.excinfo.value)
     if irmetrics is not None and (call.when == "teardown" or (call.when == "setup" and report.failed)):
         del item.stash[key]  # a rerun makes its own
     return report
@@ -386,11 +382,11 @@ class _Controller:
         """Whether the settings say to gate, no test did, and there are baselines that none of them read."""
         if not _may_use_baselines(self._config):
             return False
-        from pytest_irmetrics.plugin import baselines  # noqa: PLC0415 - only a project that gates pays for it
+        from pytest_irmetrics.plugin.collected_tests import collected_tests  # noqa: PLC0415 - only a project that gates pays for it
 
-        return bool(
-            baselines.unused_baselines(self._config)
-            or baselines.unused_gating(self._config, interrupted=interrupted)
+        collected = collected_tests(self._config)
+        return collected is not None and bool(
+            collected.unused() or collected.unused_gating(interrupted=interrupted)
         )
 
     def _load_recorder(self) -> Recorder:

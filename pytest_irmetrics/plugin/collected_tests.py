@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_irmetrics.base.paths import relative_path
 from pytest_irmetrics.plugin.options import baseline_dir, gates_on_baseline, runs_tests
-from pytest_irmetrics.plugin.paths import path_in_root
 from pytest_irmetrics.run.baseline import baseline_path, folders_with_baselines, list_baselines
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from pytest_irmetrics.reports.session_report import WhyUnused
 
@@ -28,6 +28,10 @@ _WORKER_OUTPUT = "irmetrics_unused_baselines"
 
 _NOT_PROJECT_FOLDERS = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
 """What pytest's setting norecursedirs is by default: copies of tests may be there."""
+
+
+_SELECTING_OPTIONS = ("keyword", "markexpr", "deselect", "lf", "maxfail", "stepwise")
+"""Options under which a project's tests that gate may exist and not run."""
 
 
 class CollectedTests:
@@ -132,7 +136,7 @@ class CollectedTests:
         output = getattr(self._config, "workeroutput", None)
         if output is not None:
             output[_WORKER_OUTPUT] = {
-                path_in_root(self._config, path): why for path, why in self.unused().items()
+                relative_path(path, self._config.rootpath): why for path, why in self.unused().items()
             }
 
     @pytest.hookimpl(optionalhook=True)
@@ -158,6 +162,25 @@ class CollectedTests:
         for folder in self._folders():
             found.update(self.unused_in(folder))
         return found
+
+    def unused_gating(self, *, interrupted: bool) -> str | None:
+        """Word that the run should have gated on baselines, and that none of its tests used irmetrics.
+
+        None where the run was interrupted, was not to gate, or may have left out the tests that do.
+        """
+        config = self._config
+        if interrupted or not runs_tests(config):
+            return None
+        for option in ("--ir-baseline", "--ir-baseline-update", "--ir-selftest"):
+            if config.getoption(option):
+                return f"{option} was given, and no test of this run used irmetrics."
+        if not gates_on_baseline(config) or any(config.getoption(name, None) for name in _SELECTING_OPTIONS):
+            return None
+        directory = baseline_dir(config)
+        below = self._folders_below(config.getini("norecursedirs"))
+        if not any(list_baselines(folder / directory) for folder in below):
+            return None
+        return "the setting ir_baseline is true, and no test of this run used irmetrics."
 
     def unused_in(self, folder: Path) -> dict[Path, WhyUnused]:
         """Return the baselines of the tests in a folder that none of them uses, each with why."""
@@ -280,16 +303,16 @@ class CollectedTests:
         beside = {
             file.parent for file in {*self._tests, *self._modules.values()} if self._is_known_whole(file)
         }
-        below = (
-            folder
-            for top in sorted(self._asked_whole)
-            for folder in folders_with_baselines(top, baseline_dir(self._config), skipped)
-        )
-        for folder in (*below, *sorted(beside)):
+        for folder in (*self._folders_below(skipped), *sorted(beside)):
             real = os.path.realpath(folder)
             if real not in seen:
                 seen.add(real)
                 yield folder
+
+    def _folders_below(self, skipped: Sequence[str]) -> Iterator[Path]:
+        """Yield the folders with baselines below those that pytest was asked to collect, but for the `skipped` patterns."""
+        for top in sorted(self._asked_whole):
+            yield from folders_with_baselines(top, baseline_dir(self._config), skipped)
 
     def _is_left_out(self, folder: Path) -> bool:
         """Whether the setting norecursedirs keeps pytest out of a folder below one that it was asked for."""
@@ -299,6 +322,12 @@ class CollectedTests:
             any(fnmatch(part, pattern) for part in folder.relative_to(top).parts for pattern in patterns)
             for top in tops
         )
+
+
+def collected_tests(config: pytest.Config) -> CollectedTests | None:
+    """Return what was collected in a run that gates on baselines or updates them; None in any other."""
+    found: CollectedTests | None = config.pluginmanager.get_plugin(PLUGIN_NAME)
+    return found
 
 
 def item_name(node: pytest.Item) -> str:

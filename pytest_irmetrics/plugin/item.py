@@ -1,4 +1,4 @@
-"""The golden set, queries, metrics and gates of one test item, its baseline's path and the command to run it."""
+"""The golden set, queries, metrics and gates of one test item, how it is asked, its baseline's path and the command to run it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.plugin.collected_tests import class_names, item_name
 from pytest_irmetrics.plugin.doc_titles import DocTitles
 from pytest_irmetrics.plugin.marks import GoldenParameter, MarkError, marked_thresholds, nearest_marks
+from pytest_irmetrics.retrieval import RetrievalOptions
 from pytest_irmetrics.run.baseline import baseline_path, golden_set_named, list_baselines
 from pytest_irmetrics.thresholds import BY_DEFAULT, Gates, Threshold, resolve
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.plugin.settings import Settings
     from pytest_irmetrics.retrieval import Retrieved
     from pytest_irmetrics.retrieval.titles import KeptChunks
-
+    from pytest_irmetrics.run import Run
 
 _LABEL_REPORT = "run.json"
 """The file that the commands to judge documents write today's run to."""
@@ -45,6 +46,10 @@ class GatedItem:
         self.node = node
         self.session = session
         self.parameter = parameter
+        self.doc_id: Any = None
+        """The value of the fixture `ir_doc_id`."""
+        self.executor: Any = None
+        """The value of the fixture `ir_executor`."""
         self.titles = DocTitles(None)
         self.chunks: KeptChunks | None = None
         """What is known of chunks that came back to queries with judged passages."""
@@ -170,6 +175,48 @@ class GatedItem:
             metrics = read_metrics([*metrics, usual], settings.custom_metrics)
         require_depth(metrics, self.depth)
         return metrics
+
+    def retrieval_options(self, stored: Run | None, queries: Sequence[Query] = ()) -> RetrievalOptions:
+        """Return how the retriever is asked; `stored` is a run whose equal answers need not be made anew.
+
+        Of `queries`, those that judge passages have the texts of chunks kept for reports. Raises MarkError for a value of
+        `ir_doc_id` or `ir_executor` that cannot be used.
+        """
+        settings = self.settings
+        if self.doc_id is not None and not callable(self.doc_id):
+            raise MarkError(
+                f"The fixture ir_doc_id gives {self.doc_id!r}. Give a function of one returned item that returns its id."
+            )
+        if self.executor is not None:
+            from concurrent.futures import Executor  # noqa: PLC0415 - few tests have one
+
+            if not isinstance(self.executor, Executor):
+                raise MarkError(
+                    f"The fixture ir_executor gives {self.executor!r}. Give a concurrent.futures.Executor; of a Dask "
+                    "client it is client.get_executor()."
+                )
+        config = self.node.config
+        chunks = None
+        if any(query.passages for query in queries):
+            from pytest_irmetrics.retrieval.titles import KeptChunks  # noqa: PLC0415 - few golden sets judge passages
+
+            chunks = self.chunks = KeptChunks(
+                self.titles.returned, with_texts=bool(config.getoption("ir_report"))
+            )
+        return RetrievalOptions(
+            depth=self.depth,
+            duplicates=(self.parameter and self.parameter.duplicates) or settings.duplicates,
+            doc_id=self.doc_id,
+            timeout=settings.timeout,
+            concurrency=settings.concurrency,
+            repeat=settings.repeat,
+            executor=self.executor,
+            stored=stored,
+            warn=self.session.print_now,
+            titles=self.titles.returned,
+            chunks=chunks,
+            stop_on_error=config.getoption("maxfail", 0) == 1,
+        )
 
     def evaluation(self, golden: GoldenSet, metrics: tuple[Metric, ...], retrieved: Retrieved) -> Evaluation:
         """Evaluate what a retriever answered to this item's `queries`."""

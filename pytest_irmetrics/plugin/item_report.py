@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.paths import relative_path
 from pytest_irmetrics.gates import leading_metric
-from pytest_irmetrics.plugin.paths import path_in_root
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, LeadingScores
 from pytest_irmetrics.run import Answer, Run
 
@@ -69,7 +68,7 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
         lowered=_lowered(item, result, accepted),
         accepted="" if accepted is None else accepted.text,
         unbound=item.session.unbound(golden) if result.checked else [],
-        baseline_file=path_in_root(config, item.baseline_file) if updating else None,
+        baseline_file=relative_path(item.baseline_file, config.rootpath) if updating else None,
         baseline_text=(text if accepted is None else accepted.run.dumps()) if updating else None,
         run=text if reporting else None,
         against=against,

@@ -18,10 +18,9 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.plugin.baselines import unused_baselines, unused_gating
+from pytest_irmetrics.plugin.collected_tests import collected_tests
 from pytest_irmetrics.plugin.options import baseline_dir, runs_tests, since_ref
-from pytest_irmetrics.plugin.paths import shown_path
-from pytest_irmetrics.plugin.session import stream_encoding, stream_width
+from pytest_irmetrics.plugin.session import shown_path, stream_encoding, stream_width
 from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.session_report import titles
 from pytest_irmetrics.reports.terminal import summary_lines
@@ -109,7 +108,7 @@ class Recorder:
 
     def _style(self, report: pytest.TestReport, item_report: ItemReport) -> None:
         """Have a failed gate's message printed in colour, or as one line, as pytest's options have it."""
-        from pytest_irmetrics.plugin.coloured_failure import style_failure  # noqa: PLC0415 - a green run does without it
+        from pytest_irmetrics.plugin.failure import style_failure  # noqa: PLC0415 - a green run does without it
 
         style_failure(
             report,
@@ -253,7 +252,9 @@ class Recorder:
         )
 
     def _unused_baselines(self) -> dict[str, WhyUnused]:
-        return {shown_path(self._config, path): why for path, why in unused_baselines(self._config).items()}
+        collected = collected_tests(self._config)
+        unused = {} if collected is None else collected.unused()
+        return {shown_path(self._config, path): why for path, why in unused.items()}
 
     def _unstored_notes(self) -> Iterator[str]:
         """Yield a note on the tests whose baseline an updating run did not store, as they failed or their worker crashed."""
@@ -269,7 +270,10 @@ class Recorder:
             )
 
     def _unused_note(self, *, interrupted: bool) -> list[str]:
-        note = None if self._attempts else unused_gating(self._config, interrupted=interrupted)
+        collected = collected_tests(self._config)
+        if collected is None or self._attempts:
+            return []
+        note = collected.unused_gating(interrupted=interrupted)
         return [] if note is None else [note]
 
     def _gains(self) -> tuple[str, str]:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from pytest_irmetrics.base.paths import path_below
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin import options
-from pytest_irmetrics.plugin.collected_tests import PLUGIN_NAME, item_name
+from pytest_irmetrics.plugin.collected_tests import collected_tests, item_name
 from pytest_irmetrics.plugin.marks import (
     find_item_problems,
     golden_parameters,
     nearest_marks,
     unbound_marks,
 )
-from pytest_irmetrics.plugin.paths import shown_path
 from pytest_irmetrics.plugin.settings import Settings
 from pytest_irmetrics.run import baseline
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_irmetrics.plugin.collected_tests import CollectedTests
     from pytest_irmetrics.plugin.since import BaselinesOfThen
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
@@ -136,7 +136,7 @@ class GatingSession:
 
     def stale_baselines(self, test_file: Path) -> list[Path]:
         """Return the baselines beside a test file whose test or test file is gone."""
-        collected: CollectedTests | None = self.config.pluginmanager.get_plugin(PLUGIN_NAME)
+        collected = collected_tests(self.config)
         if collected is None:
             return []
         return [path for path, why in collected.unused_in(test_file.parent).items() if why == "gone"]
@@ -157,6 +157,11 @@ class GatingSession:
         from pytest_irmetrics import retrieval  # noqa: PLC0415 - where nothing was retrieved there is nothing to end
 
         retrieval.close_session_loop()
+
+
+def shown_path(config: pytest.Config, path: Path) -> str:
+    """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
+    return path_below(os.path.normpath(path), config.invocation_params.dir)
 
 
 def stream_encoding(config: pytest.Config) -> str | None:

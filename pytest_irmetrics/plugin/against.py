@@ -1,38 +1,30 @@
-"""Find and read the baselines of a run's tests, and those whose test or file is gone."""
+"""Read the run that a test is compared with: its stored baseline, or what ``check(against=…)`` was given."""
 
 from __future__ import annotations
 
 import difflib
 import os
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_irmetrics.plugin.collected_tests import PLUGIN_NAME
-from pytest_irmetrics.plugin.options import baseline_dir, gates_on_baseline, runs_tests
+from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.evaluation import Evaluation, EvaluationError
+from pytest_irmetrics.reports.item_report import OWN_BASELINE
+from pytest_irmetrics.retrieval import RetrievalError
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import CURE
-from pytest_irmetrics.run.baseline import (
-    folders_with_baselines,
-    list_baselines,
-    read_baseline,
-)
+from pytest_irmetrics.run.baseline import read_baseline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import pytest
+    from collections.abc import Callable, Sequence
 
     from pytest_irmetrics.golden import GoldenSet
-    from pytest_irmetrics.plugin.collected_tests import CollectedTests
     from pytest_irmetrics.plugin.item import GatedItem
-    from pytest_irmetrics.reports.session_report import WhyUnused
 
 STORED_TYPES = (type(None), Run, str, os.PathLike)
 """Types of `against` that stand for a stored run; None is the test's own baseline."""
-
-_SELECTING_OPTIONS = ("keyword", "markexpr", "deselect", "lf", "maxfail", "stepwise")
-"""Options under which a project's tests that gate may exist and not run."""
 
 
 class StoredRun(NamedTuple):
@@ -50,20 +42,33 @@ def read_stored_run(
 ) -> StoredRun | None:
     """Read the stored run that a test item is compared with; None where it is compared with none.
 
-    `against` is what `check` was given, `like` as in `Run.load`. `note` is called with what is wrong with a baseline
-    that an updating run replaces. Raises RunError, also where the baseline to gate on is missing.
+    `against` is what `check` was given: also None is returned for a retriever or an Evaluation that can be compared with.
+    `like` is as in `Run.load`. `note` is called with what is wrong with a baseline that an updating run replaces. Raises
+    RunError, also where the baseline to gate on is missing; RetrievalError and EvaluationError for what cannot be compared with.
     """
+    if isinstance(against, Evaluation):
+        require_no_errors(against)
+        _require_queries(against.run, "The evaluation given as `against`")
+        return None
     if isinstance(against, Run):
         return StoredRun(
-            _queries_of(golden, require_queries(against, "The run given as `against`")), "the other run"
+            _queries_of(golden, _require_queries(against, "The run given as `against`")), "the other run"
         )
     if isinstance(against, (str, os.PathLike)):
         path = Path(item.node.path).parent / against
         name = item.session.shown(path)
-        run = require_queries(Run.load(path, like=like, shown=name), f"{name}:1: this run")
+        run = _require_queries(Run.load(path, like=like, shown=name), f"{name}:1: this run")
         return StoredRun(_queries_of(golden, run), name, name)
+    if against is not None:
+        _require_retriever(against)
+        return None
+    return _read_own_baseline(item, like, note)
+
+
+def _read_own_baseline(item: GatedItem, like: Run | None, note: Callable[[str], object]) -> StoredRun | None:
+    """Read a test's stored baseline; None where the run neither gates on it nor keeps anything of it."""
     settings = item.settings
-    if against is not None or not (settings.baseline or settings.update):
+    if not (settings.baseline or settings.update):
         return None
     path = item.baseline_file
     replacing_all = settings.update and not settings.only_queries
@@ -71,11 +76,9 @@ def read_stored_run(
         if replacing_all:
             return None
         raise RunError(_missing_baseline(item, path))
-    from pytest_irmetrics.reports.item_report import OWN_BASELINE  # noqa: PLC0415 - only a run that gates pays for it
-
     try:
         shown = item.session.shown(path)
-        run = require_queries(read_baseline(path, like=like, shown=shown), f"{shown}:1: this run", CURE)
+        run = _require_queries(read_baseline(path, like=like, shown=shown), f"{shown}:1: this run", CURE)
         if settings.update and settings.only_queries:
             from pytest_irmetrics.analysis.accepted_queries import require_same_depth_and_repeats  # noqa: PLC0415 - few runs accept single queries
 
@@ -89,7 +92,7 @@ def read_stored_run(
         return None
 
 
-def require_queries(
+def _require_queries(
     run: Run, what: str, cure: str = "Give one that answers the queries of this golden set."
 ) -> Run:
     """Return a run that holds a query; with none, nothing could fall. Raises RunError. `what` is how the error calls it."""
@@ -134,36 +137,34 @@ def _most_similar(paths: Sequence[Path], path: Path) -> Path:
     )
 
 
-def unused_baselines(config: pytest.Config) -> dict[Path, WhyUnused]:
-    """Return the baselines that no test of a run used, each with why."""
-    collected: CollectedTests | None = config.pluginmanager.get_plugin(PLUGIN_NAME)
-    return {} if collected is None else collected.unused()
+def evaluate_run(now: Evaluation, run: Run, depth: int | None) -> Evaluation:
+    """Score another run over the queries, and by the metrics, of an evaluation; `depth` is the run's, None if not known."""
+    return Evaluation(
+        now.golden,
+        replace(now.retrieved, run=run, errors={}, latencies={}, stopped="", by_stored_passages={}),
+        now.metrics,
+        now.depth if depth is None else depth,
+        now.custom,
+        now.only,
+        now.extra_metrics,
+    )
 
 
-def unused_gating(config: pytest.Config, *, interrupted: bool) -> str | None:
-    """Word that a run should have gated on baselines, and that none of its tests used irmetrics.
-
-    None where the run was interrupted, was not to gate, or may have left out the tests that do.
-    """
-    if interrupted or not runs_tests(config):
-        return None
-    for option in ("--ir-baseline", "--ir-baseline-update", "--ir-selftest"):
-        if config.getoption(option):
-            return f"{option} was given, and no test of this run used irmetrics."
-    if not gates_on_baseline(config) or any(config.getoption(name, None) for name in _SELECTING_OPTIONS):
-        return None
-    directory = baseline_dir(config)
-    if not any(list_baselines(folder / directory) for folder in _collected_folders(config, directory)):
-        return None
-    return "the setting ir_baseline is true, and no test of this run used irmetrics."
+def require_no_errors(other: Evaluation) -> None:
+    """Raise EvaluationError where a query of the evaluation to compare with failed."""
+    if other.errors:
+        query_id, problem = next(iter(other.errors.items()))
+        failed = plural(len(other.errors), "query", "queries")
+        raise EvaluationError(
+            f"The retriever given as `against` failed for {failed}; the first is {query_id!r}: {problem}"
+        )
 
 
-def _collected_folders(config: pytest.Config, directory: str) -> Iterator[Path]:
-    """Yield the folders with baselines below those that pytest was told to collect as a whole."""
-    tops = {config.invocation_params.dir / argument for argument in config.args if "::" not in argument}
-    seen = set()
-    for top in tops:
-        for folder in folders_with_baselines(top, directory, config.getini("norecursedirs")):
-            if folder not in seen:
-                seen.add(folder)
-                yield folder
+def _require_retriever(against: Any) -> None:
+    """Raise RetrievalError for what cannot be called as a retriever, before the test's own is asked."""
+    from pytest_irmetrics.retrieval import Retriever  # noqa: PLC0415 - few tests compare two retrievers
+
+    try:
+        Retriever.of(against)
+    except RetrievalError as error:
+        raise RetrievalError(f"What `against` gives cannot be asked. {error}") from None
