@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison.stored_means import with_answers
 from pytest_irmetrics.run import RunError
@@ -82,7 +82,7 @@ def _accepted_text(
     if None in scores:
         return query_id
     then, today = scores
-    return f"{query_id} ({metric.name} {score_text(then, today)} → {score_text(today, then)})"
+    return f"{query_id} ({metric.name} {change_text(then, today)})"
 
 
 def _lowered(before: Run, after: Run) -> Iterator[str]:
@@ -90,4 +90,4 @@ def _lowered(before: Run, after: Run) -> Iterator[str]:
     for name, mean in after.means.items():
         old = before.means.get(name)
         if old is not None and mean < old - TOLERANCE:
-            yield f"{name} {score_text(old, mean)} → {score_text(mean, old)} ({signed_text(mean - old)})"
+            yield f"{name} {change_text(old, mean)} ({signed_text(mean - old)})"

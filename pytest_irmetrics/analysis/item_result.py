@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.slices import on_main_slice
 from pytest_irmetrics.analysis.unjudged import on_unjudged, possible_cause
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
 from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
 from pytest_irmetrics.gates import leading_metric
 from pytest_irmetrics.gates.regression import Regression
@@ -356,10 +356,7 @@ class ItemResult:
         for row in self.rows():
             if row.delta is not None and row.delta < -TOLERANCE and row.metric not in judged:
                 name = row.metric if row.tag is None else f"{row.metric} of {row.tag}"
-                yield (
-                    f"{name} {score_text(row.baseline, row.now)} → {score_text(row.now, row.baseline)} "
-                    f"({signed_text(row.delta)})"
-                )
+                yield f"{name} {change_text(row.baseline, row.now)} ({signed_text(row.delta)})"
 
 
 def _allowed(words: Mapping[str, Gate], change: MetricChange | None) -> float | None:

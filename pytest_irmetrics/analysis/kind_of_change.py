@@ -27,7 +27,7 @@ from pytest_irmetrics.analysis.mechanical_signs import (
 )
 from pytest_irmetrics.analysis.query_signs import kind_of_query, nothing_returned, params_ignored
 from pytest_irmetrics.analysis.sign_wording import sign_text
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.evaluation import read_metrics
 from pytest_irmetrics.metrics import mean
@@ -273,7 +273,7 @@ def _later(measured: Comparison, depth: int | None) -> Iterator[str]:
         whole = (
             f"is {score_text(all_.now)} as before"
             if abs(all_.delta) <= TOLERANCE
-            else f"hardly moved, {score_text(all_.baseline, all_.now)} → {score_text(all_.now, all_.baseline)}"
+            else f"hardly moved, {change_text(all_.baseline, all_.now)}"
         )
         yield (
             f"Found later: {plural(lost, 'query', 'queries')} no longer have a relevant document "

@@ -89,6 +89,11 @@ def _rounded(value: float, places: int, *, large: bool) -> str:
     return shown.lstrip("-") if not shown.strip("-0.") else shown
 
 
+def change_text(before: float | None, now: float | None) -> str:
+    """Return a score before and now, `0.8000 → 0.7900`, with as many digits as it takes to tell them apart."""
+    return f"{score_text(before, now)} → {score_text(now, before)}"
+
+
 def signed_text(delta: float | None, *against: float | None, digits: int = 4) -> str:
     """Return a difference with its sign, such as `+0.0100`, and with as many digits as `score_text` would give it.
 

@@ -173,16 +173,19 @@ class MetricChange:
 
     @cached_property
     def p_value(self) -> float | None:
-        """One-sided p of a drop this large by the sign-flip test; None where the sides average over different queries."""
+        """One-sided p of a drop this large by the sign-flip test, above 0 and up to 1: 2^-k or more of k changed queries.
+
+        None where no query is paired, or where the sides average over different queries.
+        """
         if self._denominators_differ or not self.n:
             return None
         return significance.sign_flip_p(self._weighted)
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """95 % confidence interval of delta, within what the metric's range allows.
+        """95 % confidence interval of delta, within what the metric's range allows, as its lower and upper end.
 
-        None for fewer than two paired queries, or different ones.
+        None for fewer than two paired queries, or where the sides average over different ones.
         """
         if self._denominators_differ:
             return None
@@ -215,8 +218,8 @@ class MetricChange:
     def detectable(self) -> float | None:
         """The smallest true drop that so many queries with such differences detect (power 80 %, one-sided level 5 %).
 
-        None for fewer than two paired queries, or different ones, and where no drop that the metric's range allows is
-        large enough.
+        None for fewer than two paired queries, where the sides average over different ones, and where no drop that the
+        metric's range allows is large enough.
         """
         if self._denominators_differ or self.n < 2:
             return None

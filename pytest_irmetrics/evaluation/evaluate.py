@@ -84,15 +84,18 @@ def evaluate(
 ) -> Evaluation:
     """Score a retriever, which is asked every query of a golden set, or a Run.
 
-    ``depth`` is how many results a retriever is asked for: unless given, as many as the deepest cut-off
-    needs, and at least ten; a Run is read as deep as it is. The other keywords are the settings of the plugin:
-    ``duplicates`` is ``error`` or ``collapse``, ``doc_id`` turns a returned item into its id, ``timeout`` is in
-    seconds a query, ``concurrency`` in queries at once, each query is asked ``repeat`` times, and an ``executor`` of
-    ``concurrent.futures`` calls a sync retriever in its threads or processes.
+    ``metrics`` are names such as ``ndcg@10``. ``depth`` (1 or more) is how many results a retriever is asked for: unless
+    given, as many as the deepest cut-off needs, and at least ten; a Run is read as deep as it is, or to ``depth``.
+    ``custom_metrics`` are functions by name.
 
-    Raises MetricError for an unknown metric, and EvaluationError for a cut-off that the depth does not reach; what
-    goes wrong in single queries is in the evaluation's ``errors``. Warns with UnknownIdsWarning where not one returned id
-    occurs in the golden set, which scores 0; a test's ``check`` fails there.
+    The other keywords say how a retriever is asked, as the plugin's settings do; a Run is asked nothing. ``duplicates``
+    is ``error`` or ``collapse``, ``doc_id`` turns a returned item into its id, ``timeout`` is in seconds a query (above
+    0), ``concurrency`` in queries at once (1 or more), each query is asked ``repeat`` times (1 or more), and an
+    ``executor`` of ``concurrent.futures`` calls a sync retriever in its threads or processes.
+
+    Raises MetricError for an unknown metric, EvaluationError for a cut-off that the depth does not reach, and ValueError
+    for a keyword out of its range; what goes wrong in single queries is in the evaluation's ``errors``. Warns with
+    UnknownIdsWarning where not one returned id occurs in the golden set, which scores 0; a test's ``check`` fails there.
     """
     _require_golden_and_metrics(golden, metrics)
     read = read_metrics(metrics, custom_metrics)

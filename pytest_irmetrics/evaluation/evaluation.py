@@ -122,7 +122,7 @@ class Evaluation:
 
     @property
     def by_passage(self) -> bool:
-        """Whether any query that counts is judged by passage, so that unjudged results were searched for passages too."""
+        """Whether any query that counts is judged by passage; unjudged results were then searched for passages."""
         return self._counted.by_passage
 
     @property
@@ -245,7 +245,8 @@ class Evaluation:
     def scores(self) -> Mapping[str, Mapping[str, float]]:
         """Metric name → query id → score, of the queries that count; averaged over repeats.
 
-        A query that a metric leaves out (``miss=skip``) is not in that metric's mapping.
+        A query that a metric leaves out (``miss=skip``) is not in that metric's mapping. Raises EvaluationError where a
+        query's retrieval failed.
         """
         self._require_answers()
         return {
@@ -272,10 +273,11 @@ class Evaluation:
         return [(query, score) for query, score in pairs if score is not None]
 
     def mean(self, metric: str | Metric, tag: str | None = None) -> float:
-        """Return a metric's weighted mean: Σ weight · score / Σ weight.
+        """Return a metric's weighted mean, Σ weight · score / Σ weight, over the queries with ``tag`` if one is given.
 
         For ``latency_p50`` and ``latency_p95`` it is the percentile by nearest rank over every time that a
-        query was asked, in milliseconds. Raises EvaluationError where no query counts.
+        query was asked, in milliseconds. Raises EvaluationError where a query's retrieval failed, where no query counts
+        (NoQueryError), and for a metric that was not evaluated.
         """
         key = self.metric(metric), tag
         if key not in self._means:
@@ -323,7 +325,8 @@ class Evaluation:
     def score(self, metric: str | Metric, query_id: str) -> float | None:
         """Return the score of any query of the golden set, also of one that is in no mean (``xfail``).
 
-        None where the metric leaves the query out, or scores no such queries. Raises KeyError for an unknown query.
+        None where the metric leaves the query out, or scores no such queries. Raises KeyError for an unknown query, and
+        EvaluationError where any query's retrieval failed.
         """
         metric = self.metric(metric)
         self._require_answers()

@@ -103,8 +103,10 @@ class GoldenSet:
     ) -> GoldenSet:
         """Read a golden set from a file, whose suffix says how, or from a BEIR folder.
 
-        `custom_metrics` are the names of metrics of one's own that its thresholds may use. Messages name the file
-        as `path` does, or as `shown`. Raises GoldenSetError, also for a file that is missing or cannot be read.
+        The suffixes are ``.yaml``, ``.yml``, ``.jsonl``, ``.csv``, ``.tsv``, ``.qrels`` (TREC, with texts in
+        ``NAME.topics.tsv``) and ``.json`` (Quepid's export), also before ``.gz``. `custom_metrics` are the names of metrics
+        of one's own that its thresholds may use. Messages name the file as `path` does, or as `shown`. Raises
+        GoldenSetError with all problems that were found, also for a file that is missing or cannot be read.
         """
         file = Path(path)
         shown = str(file) if shown is None else shown
@@ -122,8 +124,10 @@ class GoldenSet:
     ) -> GoldenSet:
         """Make a golden set of judgments: query id → document id → grade.
 
-        As in trec_eval, a query without a relevant document scores 0, and grades below 0 gain 0. A query
-        without any judgment is in `left_out`. Ids that are integers become text. Raises GoldenSetError.
+        Ids are text, or integers and UUIDs, which become text. Grades are numbers up to 1000; as in trec_eval, those
+        below 0 gain 0, and a query without a relevant document scores 0. `texts` maps query ids to what to search for;
+        without it only a stored run can be evaluated. `relevance_level` is above 0 and up to 1000. A query without any
+        judgment is in `left_out`. Raises GoldenSetError.
         """
         return _from_judgments(judgments, texts, name, relevance_level)
 

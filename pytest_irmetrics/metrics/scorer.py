@@ -39,7 +39,8 @@ def score(
     """Score one ranking with one metric; None only for a miss under `miss=skip`.
 
     `judgments` maps document ids to grades, `ranking` holds document ids, best first, none of them twice.
-    `relevance_level`, above 0, is the lowest grade that counts as relevant. Raises MetricError.
+    `relevance_level`, above 0, is the lowest grade that counts as relevant in the binary metrics that have no `rel` of
+    their own. Raises MetricError for what is no metric's name, and for a grade or a level that cannot be used.
     """
     if isinstance(metric, str):
         metric = parse_metric(metric)

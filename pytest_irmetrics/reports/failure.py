@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.layout import display_width, table
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text
+from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text
 from pytest_irmetrics.base.screen import Line, Style
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports.brief_moves import brief_movements, one_line
@@ -118,9 +118,7 @@ def _judged_share(item: ItemReport) -> str:
         return ""
     row = rows[-1]
     if row.unpaired and row.baseline is not None:
-        compared = (
-            f"{row.n:,} compared: {score_text(row.baseline, row.now)} → {score_text(row.now, row.baseline)}"
-        )
+        compared = f"{row.n:,} compared: {change_text(row.baseline, row.now)}"
         return f", {row.metric} {score_text(row.full)} ({compared})"
     if not row.delta or abs(row.delta) <= TOLERANCE:
         return f", {row.metric} {score_text(row.now)}"

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text
+from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text
 from pytest_irmetrics.base.wording import cut, listed, plural
 from pytest_irmetrics.comparison import moves
 from pytest_irmetrics.reports.item_report import explaining_gates
@@ -134,7 +134,7 @@ def score_change_text(query: QueryReport, metric: str) -> str:
     now, before = query.scores[metric], query.scores_before.get(metric)
     if not score_delta(query, metric):
         return score_text(now)
-    return f"{score_text(before, now)} → {score_text(now, before)}"
+    return change_text(before, now)
 
 
 def worst_first(item: ItemReport) -> list[QueryReport]:

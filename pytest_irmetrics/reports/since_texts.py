@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import score_text, signed_text
+from pytest_irmetrics.base.numbers import change_text, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def paying(mean: MeanSince) -> str:
 
 
 def _move(move: QueryMove) -> str:
-    return f"{move.query_id}: {score_text(move.before, move.now)} → {score_text(move.now, move.before)}"
+    return f"{move.query_id}: {change_text(move.before, move.now)}"
 
 
 def details(since: SinceReport) -> list[str]:
@@ -125,7 +125,7 @@ def _means(since: SinceReport) -> Iterator[str]:
         alone = mean.accepted and [part.part for part in mean.parts] == ["retriever"]  # the headline said it
         if mean.parts and not alone:
             parts = ", ".join(f"{part.part} {signed_text(part.delta)}" for part in mean.parts)
-            yield f"{_name(mean)} {score_text(mean.then, mean.now)} → {score_text(mean.now, mean.then)}: {parts}."
+            yield f"{_name(mean)} {change_text(mean.then, mean.now)}: {parts}."
 
 
 def _queries(since: SinceReport) -> Iterator[str]:

@@ -30,8 +30,9 @@ class Run:
     """The rankings that a retriever returned, by query id: `run["refund"]` is a tuple of document ids, best first.
 
     Made of a mapping from query id to document ids, best first, or to a mapping from document id to score, which is then
-    ordered as trec_eval orders it: by score, highest first, and ties by id, descending. Raises RunError for what is no
-    id, and for a document that is twice in a ranking. A run can itself stand in for a retriever.
+    ordered as trec_eval orders it: by score, highest first, and ties by id, descending. Ids are text, or integers and
+    UUIDs, which become text; scores are any numbers but NaN. Raises RunError for what is none of these, and for a document
+    that is twice in a ranking. A run can itself stand in for a retriever.
     """
 
     __slots__ = ("_answers", "depth", "golden_set", "means", "relevance_level", "single_rankings")
@@ -39,13 +40,13 @@ class Run:
     single_rankings: Mapping[str, tuple[str, ...]] | None
     """Of a run that was made of rankings alone, one for each query, these by query id; None of any other run."""
     depth: int | None
-    """How many results were asked for at each query; None where that is not known."""
+    """How many results were asked for at each query, 1 or more; None where that is not known."""
     golden_set: str | None
     """The golden set's path, relative to the test's folder, or its name if it was made in Python."""
     relevance_level: Grade | None
-    """The lowest grade that counted as relevant when the run was stored."""
+    """The lowest grade that counted as relevant when the run was stored, above 0; None where that is not known."""
     means: Mapping[str, float]
-    """The mean of each metric when the run was stored, by the metric's name."""
+    """The mean of each metric when the run was stored, by the metric's name; empty where none was."""
 
     def __init__(self, rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> None:
         with pause_gc():

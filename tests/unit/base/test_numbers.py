@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_irmetrics.base.numbers import MINUS, finite, read_number, score_text, signed_text, weight_advice
+from pytest_irmetrics.base.numbers import (
+    MINUS,
+    change_text,
+    finite,
+    read_number,
+    score_text,
+    signed_text,
+    weight_advice,
+)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +62,12 @@ def test_printed_numbers_stand_in_the_order_of_the_real_ones(first, second):
     ]
     if first < second - 1e-8:
         assert printed[0] < printed[1]
+
+
+def test_a_change_shows_both_scores_so_that_they_differ():
+    assert change_text(0.8, 0.79) == "0.8000 → 0.7900"
+    assert change_text(0.8, 0.79996) == "0.80000 → 0.79996"
+    assert change_text(None, 0.5) == "- → 0.5000"
 
 
 def test_digits_can_be_fewer():
