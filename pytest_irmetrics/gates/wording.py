@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _QUERY = ("query", "queries")
 
-_LONGEST_ERROR = 200
+_LONGEST_ERROR = 120
 """Characters of an error within a sentence; the whole of it stands below."""
 
 RETURN_KNOWN_IDS = (
@@ -65,8 +65,15 @@ def not_retrieved(errors: Mapping[str, str], asked: int, stopped: str) -> str:
     counts = Counter(errors.values())
     error, _ = counts.most_common(1)[0]
     others = f", and {plural(len(counts) - 1, 'other error', 'other errors')}" if len(counts) > 1 else ""
-    text = f"{len(errors):,} of {plural(asked, *_QUERY)} could not be retrieved: {cut(error.rstrip('.'), _LONGEST_ERROR)}{others}. No mean was computed."
+    text = f"{len(errors):,} of {plural(asked, *_QUERY)} could not be retrieved: {_beginning(error)}{others}. No mean was computed."
     return f"{text} {stopped}" if stopped else text
+
+
+def _beginning(error: str) -> str:
+    """Return an error without its last full stop; of a long one the sentences that fit, or as much of the first."""
+    if len(error) > _LONGEST_ERROR and (end := error.rfind(". ", 0, _LONGEST_ERROR)) > 0:
+        return error[:end]
+    return cut(error.rstrip("."), _LONGEST_ERROR)
 
 
 def forbidden(queries: int) -> str:

@@ -37,6 +37,8 @@ class GoldenParameter(NamedTuple):
     depth: int | None = None
     duplicates: str | None = None
     problem: str | None = None
+    move_command: str | None = None
+    """The command that gives it the baseline of a golden set that is gone, whose new name this one may be."""
 
 
 class MarkError(IRMetricsError, ValueError):
@@ -74,11 +76,32 @@ def golden_parameters(
                 text = f"ir_golden({pattern!r}) {problem}{where}. {advice}."
                 found[break_ci_commands(pattern)].append(GoldenParameter(None, problem=text))
     known = {_real_path(parameter.path) for same in found.values() for parameter in same if parameter.path}
-    for item_id, problem in _gone_golden_sets(stored, known, folder, shown):
+    move_commands = {}
+    for gone in _gone_golden_sets(stored, known, folder, shown):
         # Also where another golden set has this id now.
-        found[item_id] = [GoldenParameter(None, problem=problem)]
+        found[gone.item_id] = [GoldenParameter(None, problem=gone.problem)]
+        if gone.successor is not None:
+            move_commands[gone.successor] = gone.move_command
     siblings = tuple(sorted(known))
-    return {item_id: _parameter_of(item_id, same, siblings, folder) for item_id, same in found.items()}
+    parameters = {item_id: _parameter_of(item_id, same, siblings, folder) for item_id, same in found.items()}
+    return {
+        item_id: parameter._replace(
+            move_command=move_commands.get(_real_path(parameter.path)) if parameter.path else None
+        )
+        for item_id, parameter in parameters.items()
+    }
+
+
+class _GoneGoldenSet(NamedTuple):
+    """A golden set that baselines remember and that is not there any more."""
+
+    item_id: str
+    problem: str
+    """What is wrong, and what to do."""
+    successor: Path | None
+    """The golden set that it may be now."""
+    move_command: str
+    """The command that gives the successor its baselines; empty without one."""
 
 
 def _gone_golden_sets(
@@ -86,8 +109,8 @@ def _gone_golden_sets(
     known: Collection[Path],
     folder: Path,
     shown: Callable[[Path], str],
-) -> Iterator[tuple[str, str]]:
-    """Yield, for each golden set that baselines remember and that is not `known`, the id of its item and what is wrong."""
+) -> Iterator[_GoneGoldenSet]:
+    """Yield each golden set that baselines remember and that is not `known`."""
     baselines: dict[str, list[Path]] = defaultdict(list)
     for baseline, golden_set in stored:
         baselines[golden_set].append(baseline)
@@ -106,15 +129,17 @@ def _gone_golden_sets(
         )
         lines = [f"The golden set {printable(golden_set)} {what}, but {there}."]
         close = difflib.get_close_matches(golden_set, new, n=1, cutoff=0)
+        command = ""
         if close:
             successor = shown(folder / close[0])
-            command = shlex.join(["pytest-irmetrics", "baselines", "move", shown(path), successor])
-            lines.append(f"If it is {printable(successor)} now, carry that over: {printable(command)}")
+            command = printable(shlex.join(["pytest-irmetrics", "baselines", "move", shown(path), successor]))
+            lines.append(f"If it is {printable(successor)} now, carry that over: {command}")
         them = "that baseline" if len(paths) == 1 else "those baselines"
         lines.append(
             f"{'Else b' if close else 'B'}ring the golden set back; or, if it is meant to be gone, delete {them}."
         )
-        yield parameter_id(path, folder / _fixed_folder(golden_set)), "\n".join(lines)
+        item_id = parameter_id(path, folder / _fixed_folder(golden_set))
+        yield _GoneGoldenSet(item_id, "\n".join(lines), new[close[0]] if close else None, command)
 
 
 def _real_path(path: Path) -> Path:

@@ -43,8 +43,8 @@ _MORE_VERDICTS = 3
 """How many failed gates have a sentence, besides the first and those in the table."""
 _MAIN_DETAILS = 2
 """How many sentences a fall under the stored judgments begins with that say why it counts."""
-_FULL_ERRORS = 6
-"""How many errors are shown in full."""
+_ERRORS = 6
+"""How many errors are shown, the first of them in full."""
 _PLACES = 4
 """Of how many queries with one error the place is shown; the others are named."""
 
@@ -130,7 +130,8 @@ def _errors(
 ) -> Iterator[str]:
     """Show each retrieval error once, with the places of the queries that had it; every such query is named.
 
-    Without ``details`` only the errors of most queries are shown, and of these some places.
+    Without ``details`` only the errors of most queries are shown, the first in full and a line of each other, and some
+    of their places.
     """
     by_error: dict[str, list[QueryReport]] = {}
     said = ""
@@ -140,19 +141,22 @@ def _errors(
             for query_id in gate.queries:
                 by_error.setdefault(queries[query_id].error or "", []).append(queries[query_id])
     ordered = sorted(by_error.items(), key=lambda pair: -len(pair[1]))
-    most = len(ordered) if details else _FULL_ERRORS
-    for error, failing in ordered[:most]:
+    most = len(ordered) if details else _ERRORS
+    for number, (error, failing) in enumerate(ordered[:most]):
+        in_full = details or number == 0
         placed = failing if details else failing[:_PLACES]
         places = [f"{query.where}: {query.query_id}" for query in placed]
-        yield ""
+        if in_full:
+            yield ""
         whole = details or len(ordered) > 1 or error.rstrip(".") not in said
         if len(failing) == 1:
             yield screen.cut(places[0])
             if whole:
-                yield from screen.wrapped(error, "  ")
+                yield from screen.wrapped(error, "  ") if in_full else [screen.cut(f"  {error}")]
             continue
         lead = f"{len(failing):,} queries"
-        yield from screen.wrapped(f"{lead}: {error}" if whole else f"{lead}:", hanging="  ")
+        told = f"{lead}: {error}" if whole else f"{lead}:"
+        yield from screen.wrapped(told, hanging="  ") if in_full else [screen.cut(told)]
         yield from (f"  {screen.cut(place, screen.width - 2)}" for place in places)
         others = [query.query_id for query in failing[len(placed) :]]
         if others:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.layout import display_width, shorten
@@ -24,7 +25,8 @@ class Heading(NamedTuple):
     golden_set: str
     """Its golden set; with the test's name where tests of several names check it."""
     distinct: str = ""
-    """The golden set's path without the folder and the suffix that all have."""
+    """What tells it from the others: the golden set's path without the folder and the suffix that all have; the test's name
+    where tests of several names check the golden set."""
     label: str = ""
     """The test's parameters besides the golden set, where several tests check it."""
 
@@ -51,6 +53,7 @@ def headings(items: Sequence[ItemReport]) -> dict[str, Heading]:
     sets = list(dict.fromkeys(item.golden_set for item in items))
     distinct = dict(zip(sets, _own_parts(sets), strict=True))
     names = titles(items)
+    test_names = Counter(map(_test_name, items))
     groups: dict[str, list[ItemReport]] = {}
     for item in items:
         groups.setdefault(item.golden_set, []).append(item)
@@ -63,8 +66,14 @@ def headings(items: Sequence[ItemReport]) -> dict[str, Heading]:
             for item, label in zip(group, _labels(group), strict=True):
                 found[item.nodeid] = Heading(golden_set, distinct[golden_set], label)
         else:
-            found |= {item.nodeid: Heading(names[item.nodeid]) for item in group}
+            for item in group:
+                own = _test_name(item)
+                found[item.nodeid] = Heading(names[item.nodeid], own if test_names[own] == 1 else "")
     return found
+
+
+def _test_name(item: ItemReport) -> str:
+    return item.nodeid.rpartition("::")[2]
 
 
 def _labels(group: Sequence[ItemReport]) -> list[str]:

@@ -34,10 +34,8 @@ from pytest_irmetrics.retrieval.responses import find_results, where_results_are
 T = TypeVar("T")
 
 _ACCEPTED = (
-    "Accepted, best first: ids (text, integers, UUIDs), (id,) rows, (id, score) pairs, items with a key or attribute "
-    "`id` or `_id`, documents of LangChain, LlamaIndex or Haystack, a data frame with a column `id`, a mapping of id to "
-    "score, a response of Elasticsearch, OpenSearch, Solr, Vespa, Azure AI Search, Chroma, Milvus, Pinecone, Qdrant, Redis "
-    "or Weaviate, or an iterator of these"
+    "Accepted, best first: ids (text, integers, UUIDs), (id, score) pairs, items with a key or attribute `id` or `_id`, "
+    "a mapping of id to score, a data frame with a column `id`, a framework's documents or a search engine's response"
 )
 
 _MISSING = object()

@@ -59,6 +59,20 @@ def test_a_renamed_golden_set_of_several_retrievers_is_mended_by_the_command_tha
     project.run("--ir-baseline").assert_outcomes(passed=2)
 
 
+def test_the_first_failure_after_a_golden_set_was_renamed_offers_to_keep_its_baseline(stored):
+    (stored.path / "golden/faq.yaml").rename(stored.path / "golden/questions.yaml")
+    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'])
+    result = stored.run("--ir-baseline", "-x")
+    result.assert_outcomes(failed=1)
+    assert [line.partition(": ")[0] for line in result.outlines if ": pytest" in line] == [
+        "Where its golden set was renamed",
+        "To store one, and then commit it",
+    ]
+    (command,) = moves_offered(result)
+    assert cli.main(command.split()[1:]) == 0
+    stored.run("--ir-baseline").assert_outcomes(passed=1)
+
+
 def test_a_golden_set_in_another_format_beside_itself_is_mended_likewise(project):
     project.test('ir_golden("golden/*.yaml")')
     project.run("--ir-baseline-update").assert_outcomes(passed=1)

@@ -123,3 +123,14 @@ def test_errors_of_several_kinds_are_counted_in_the_verdict_and_told_below(proje
             "  raised ZeroDivisionError: division by zero (conftest.py:6).",
         ]
     )
+
+
+def test_what_is_accepted_is_told_once_though_each_answer_has_an_error_of_its_own(project):
+    project.retrieve("[{'name': query}]")
+    lines = failures(project.run())
+    assert "3 of 3 queries could not be retrieved: result 1 is dict {'name': 'how do I reset" in lines
+    assert [line for line in lines if "Accepted, best first" in line] == [
+        "  from it. A fixture ir_doc_id can say where it is. Accepted, best first: ids"
+    ]
+    assert "  result 1 is dict {'name': 'refund policy'}. No id can be read from it. A fixt…" in lines
+    assert len(lines) < 20

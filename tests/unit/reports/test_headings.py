@@ -58,6 +58,14 @@ def test_tests_of_several_names_keep_these():
     assert names(found, 100) == ["golden/faq.yaml, test_a[faq]", "golden/faq.yaml, test_b[faq]"]
 
 
+def test_where_these_do_not_fit_the_tests_name_is_left():
+    found = [
+        passing(f"test_search.py::test_{name}[faq]", golden_set="golden/faq.yaml")
+        for name in ("quality", "recall")
+    ]
+    assert names(found, 26) == ["test_quality[faq]", "test_recall[faq]"]
+
+
 def test_golden_sets_of_one_name_keep_their_folders():
     found = [passing(f"test.py::test[{lang}-faq]", golden_set=f"{lang}/faq.yaml") for lang in ("en", "de")]
     assert names(found, 7) == ["en/faq", "de/faq"]
