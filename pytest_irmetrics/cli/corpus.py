@@ -16,6 +16,7 @@ from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular, read_re
 from pytest_irmetrics.base.wording import plural, printable
 from pytest_irmetrics.cli.command_line import CommandError, print_escaped
 from pytest_irmetrics.cli.inputs import STANDARD, readable_file
+from pytest_irmetrics.retrieval.chunks import SOURCE_NAMES, TEXT_NAMES
 from pytest_irmetrics.retrieval.passages import Chunk, chunk_name, document_of
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ _LONGEST_LINE = 50_000_000
 _LONGEST_TEXT = 50_000
 _LONGEST_TITLE = 200
 _IDS = ("_id", "id", "docid", "doc_id")
-_SOURCES = ("doc_id", "document_id", "ref_doc_id", "source_id", "source")
-_TEXTS = ("text", "page_content", "content", "contents", "body")
+_TEXTS = (*TEXT_NAMES, "contents", "body")
 
 
 class Documents(NamedTuple):
@@ -69,7 +69,7 @@ def load_documents(runs: Iterable[str], corpus: str | None, wanted: Collection[s
             chunks.setdefault(name, []).append(entry)
     found = False
     for row in _rows(corpus):
-        own_id, source, text = (_field(row, names) for names in (_IDS, _SOURCES, _TEXTS))
+        own_id, source, text = (_field(row, names) for names in (_IDS, SOURCE_NAMES, _TEXTS))
         if own_id is None:
             continue
         entries = [own_id] if own_id in plain else []

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.wording import cut
-from pytest_irmetrics.retrieval.answers import describe
+from pytest_irmetrics.retrieval.describe import describe
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:

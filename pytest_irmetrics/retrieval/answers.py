@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import reprlib
 from collections.abc import (
     AsyncIterable,
     Callable,
@@ -28,7 +27,8 @@ from typing import Any, NoReturn, SupportsFloat, SupportsIndex, TypeVar
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
-from pytest_irmetrics.base.wording import cut, printable, quote
+from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.retrieval.describe import describe
 from pytest_irmetrics.retrieval.responses import find_results, where_results_are
 
 T = TypeVar("T")
@@ -66,20 +66,32 @@ def must_be_awaited(answer: object) -> bool:
     )
 
 
+_NEVER_RESULTS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (type(None), "Return an empty list where nothing was found."),
+    (str, "Its letters are no ids: return a list of ids, also of a single one."),
+    ((bytes, bytearray, memoryview), "Decode it, and return a list of ids."),
+    (AbstractSet, "A set has no order."),
+    (BaseException, "Raise it: an exception that is returned is no result."),
+)
+"""Types that are no results, and what to return instead; the views of a mapping, which are sets, have its order."""
+_HELD_BACK: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("collect",), "It is lazy: return its .collect()."),
+    (("to_pylist",), "Its items are Arrow's own: return its .to_pylist()."),
+    (
+        ("execute", "to_dict"),
+        "It is a search that has not run: return its .execute(), which also says if results are missing.",
+    ),
+)
+"""Methods by which an answer is known that holds its results back, and what to return instead."""
+
+
 def draw_items(answer: Any, k: int) -> list[Any]:
     """Return the first k items of an answer. Raises AnswerError, and whatever an iterator of the user's raises."""
     if type(answer) is list:
         return answer[:k]
-    if answer is None:
-        _refuse_answer(answer, "Return an empty list where nothing was found.")
-    if isinstance(answer, str):
-        _refuse_answer(answer, "Its letters are no ids: return a list of ids, also of a single one.")
-    if isinstance(answer, (bytes, bytearray, memoryview)):
-        _refuse_answer(answer, "Decode it, and return a list of ids.")
-    if isinstance(answer, AbstractSet) and not isinstance(answer, (ItemsView, KeysView)):
-        _refuse_answer(answer, "A set has no order.")
-    if isinstance(answer, BaseException):
-        _refuse_answer(answer, "Raise it: an exception that is returned is no result.")
+    for kind, cure in _NEVER_RESULTS:
+        if isinstance(answer, kind) and not isinstance(answer, (ItemsView, KeysView)):
+            _refuse_answer(answer, cure)
     found = find_results(answer)
     if found is not None:
         if found.refused:
@@ -94,15 +106,9 @@ def draw_items(answer: Any, k: int) -> list[Any]:
     columns = _columns(answer)
     if columns is not None:
         return _frame_ids(answer, columns, k)
-    if callable(getattr(type(answer), "collect", None)):
-        _refuse_answer(answer, "It is lazy: return its .collect().")
-    if callable(getattr(type(answer), "to_pylist", None)):
-        _refuse_answer(answer, "Its items are Arrow's own: return its .to_pylist().")
-    if callable(getattr(type(answer), "execute", None)) and callable(getattr(type(answer), "to_dict", None)):
-        _refuse_answer(
-            answer,
-            "It is a search that has not run: return its .execute(), which also says if results are missing.",
-        )
+    for names, cure in _HELD_BACK:
+        if all(callable(getattr(type(answer), name, None)) for name in names):
+            _refuse_answer(answer, cure)
     if _has_keys(answer) and not hasattr(type(answer), "__next__") and not hasattr(type(answer), "dtype"):
         _refuse_answer(answer, "It is a single row: return the list of rows.")
     try:
@@ -406,6 +412,7 @@ def _has_keys(value: object) -> bool:
 
 
 def _is_container(value: Any) -> bool:
+    """Say whether a value may hold results."""
     return isinstance(value, (list, tuple, Mapping))
 
 
@@ -415,50 +422,6 @@ def _score_of(value: Any) -> float | None:
         return None
     try:
         return float(value)
-    except (
-        TypeError,
-        ValueError,
-        OverflowError,
-    ):  # an array of several, a missing value, an integer beyond floats
+    # Of an array of several, of a missing value, of an integer beyond floats.
+    except (TypeError, ValueError, OverflowError):
         return None
-
-
-# The user's values in messages
-
-
-class _Shortener(reprlib.Repr):
-    """A repr of at most 60 characters and three items, at most three levels deep."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = self.maxother = 60
-        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdict = self.maxdeque = 3
-        self.maxlevel = 3
-
-    def repr_instance(self, x: object, level: int) -> str:  # noqa: ARG002 - the signature is reprlib's
-        try:
-            text = " ".join(repr(x)[:1000].split())
-        except Exception:  # noqa: BLE001 - a repr may raise anything
-            return f"<{type_name(x)}>"
-        return cut(text, self.maxother)
-
-
-_shorten = _Shortener().repr
-
-
-def type_name(value: object) -> str:
-    """Return the name of a value's type, on one line."""
-    # Past a metaclass, which may have a __name__ of its own that raises.
-    return printable(str(type.__dict__["__name__"].__get__(type(value))))
-
-
-def describe(value: object) -> str:
-    """Return a value's type and a short repr for a message, also where its own repr raises."""
-    name = type_name(value)
-    try:
-        text = printable(_shorten(value))
-    except Exception:  # noqa: BLE001 - reprlib goes by the type's name, and another type may have that name
-        text = f"<{name}>"
-    if value is None:
-        return "None"
-    return text if text.startswith((f"<{name}", f"{name}(")) else f"{name} {text}"

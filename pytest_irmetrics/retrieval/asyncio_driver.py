@@ -63,6 +63,7 @@ async def run_schedule(schedule: Schedule, work: Work) -> Retrieved:
 
 
 def _replies(task: asyncio.Task[list[Reply] | _Exit], chunk: CallChunk) -> list[Reply]:
+    """Return the replies of a task that is done; failed ones where the retriever cancelled it."""
     done = _result_or_cancelled(task)
     return [call.failed(done.problem) for call in chunk] if isinstance(done, Cancelled) else done
 
@@ -134,6 +135,8 @@ class _Exit:
 
 
 def _start_task(start: Callable[[], Awaitable[T]]) -> asyncio.Task[T | _Exit]:
+    """Await what `start` returns in a task of its own, out of which Ctrl-C comes as an `_Exit`."""
+
     async def run() -> T | _Exit:
         try:
             # Started here: a coroutine made outside would never be awaited if the task is cancelled before it begins.
@@ -147,12 +150,14 @@ def _start_task(start: Callable[[], Awaitable[T]]) -> asyncio.Task[T | _Exit]:
 
 
 async def _cancel_task(task: asyncio.Task[Any]) -> None:
+    """Cancel a task that is not done, and give it a short time to clean up."""
     if not task.done():
         task.cancel()
         await asyncio.wait({task}, timeout=CLEANUP_SECONDS)
 
 
 def _result(task: asyncio.Task[T | _Exit]) -> T:
+    """Return the result of a task that is done. Raises what it raised, Ctrl-C too."""
     result = task.result()
     if isinstance(result, _Exit):
         raise result.error
@@ -160,6 +165,7 @@ def _result(task: asyncio.Task[T | _Exit]) -> T:
 
 
 def _result_or_cancelled(task: asyncio.Task[T | _Exit]) -> T | Cancelled:
+    """Return the result of a task that is done, or that the retriever cancelled it."""
     try:
         return _result(task)
     except asyncio.CancelledError as error:  # raised by the retriever: our own tasks are cancelled later

@@ -15,7 +15,6 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
-    describe,
     draw_items,
     draw_items_async,
     must_be_awaited,
@@ -23,6 +22,7 @@ from pytest_irmetrics.retrieval.answers import (
     split_batch,
     split_batch_async,
 )
+from pytest_irmetrics.retrieval.describe import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -187,6 +187,7 @@ async def _draw_async(call: Call, answer: Any, depth: int) -> list[list[Any] | s
 
 
 def _draw_one(result: Any, depth: int) -> list[Any] | str:
+    """Return the items of one query's result in a batch, or what went wrong."""
     try:
         return draw_items(result, depth)
     except Exception as error:  # noqa: BLE001 - a result may be the user's generator
@@ -266,6 +267,7 @@ def _explain(error: Exception) -> str:
 
 
 def _explain_call(call: Call, error: Exception) -> str:
+    """Say what a call raised, and of a batch for how many queries it was."""
     problem = _explain(error)
     if len(call.query_ids) == 1 or isinstance(error, AnswerError):
         return problem

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.passage import normalize_text
-from pytest_irmetrics.retrieval.answers import AnswerError, describe, field_of, read_ids, read_item
+from pytest_irmetrics.retrieval.answers import AnswerError, field_of, read_ids, read_item
+from pytest_irmetrics.retrieval.describe import describe
 from pytest_irmetrics.retrieval.passages import Chunk, JudgedPassages, is_random_id, rank_chunks
-from pytest_irmetrics.retrieval.titles import KeptChunks, keep_titles
+from pytest_irmetrics.retrieval.titles import FIELD_HOLDERS, KeptChunks, keep_titles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-_TEXTS = ("text", "page_content", "content")
-_SOURCES = ("doc_id", "document_id", "ref_doc_id", "source_id", "source")
-_INNER = ("metadata", "meta", "payload", "_source", "node", "properties", "entity", "fields")
-"""The parts of a framework's or an engine's item that may hold its text and its source."""
+TEXT_NAMES = ("text", "page_content", "content")
+"""Keys and attributes that hold the text of a chunk."""
+SOURCE_NAMES = ("doc_id", "document_id", "ref_doc_id", "source_id", "source")
+"""Keys and attributes that hold the id of the document that a chunk is of."""
 
 
 def read_passage_ranking(
@@ -30,10 +31,12 @@ def read_passage_ranking(
 ) -> tuple[str, ...]:
     """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
-    An item's document is what `doc_id` returns; without that its id or, where one of its usual fields names a document
-    that the query judges or forbids, that one; any that they name, where its id is none or was drawn at random. Raises AnswerError as `read_ranking` does; for a chunk that comes twice,
-    unless `duplicates` is "collapse"; and for one without a text that can be read, of a document judged by passage. The titles
-    and texts of chunks are added to `kept`.
+    An item's document is what `doc_id` returns. Without that it is the item's id; or, where one of its usual fields names
+    a document that the query judges or forbids, that one; or whatever they name, where its id is none or was drawn at
+    random. The titles and texts of chunks are added to `kept`.
+
+    Raises AnswerError as `read_ranking` does; for a chunk that comes twice, unless `duplicates` is "collapse"; and for one
+    without a text that can be read, of a document judged by passage.
     """
     judged = {passage.doc for passage in known.passages}
     documents = read_ids(items, doc_id, partial(_read_document, known.documents))
@@ -102,7 +105,7 @@ def _read_chunk(rank: int, item: Any, document: str, judged: Collection[str]) ->
 
 def _source(item: Any, documents: Collection[str] | None = None) -> str | None:
     """Return the first of these documents, or of any, that one of an item's usual fields names; None if there is none."""
-    for value in _field_values(item, _SOURCES):
+    for value in _field_values(item, SOURCE_NAMES):
         source = as_id(value)
         if source and (documents is None or source in documents):
             return source
@@ -111,7 +114,7 @@ def _source(item: Any, documents: Collection[str] | None = None) -> str | None:
 
 def _text(item: Any) -> str | None:
     """Return an item's text, from one of its usual fields or from LlamaIndex's `get_content()`."""
-    for value in _field_values(item, (*_TEXTS, "get_content")):
+    for value in _field_values(item, (*TEXT_NAMES, "get_content")):
         text = value() if callable(value) else value
         if isinstance(text, str):
             return text
@@ -123,12 +126,13 @@ def _field_values(item: Any, names: Sequence[str]) -> Iterator[Any]:
     if isinstance(item, str):
         return
     outer = item[0] if isinstance(item, tuple) and item and not hasattr(item, "_fields") else item
-    for holder in (outer, *(_get(outer, name) for name in _INNER)):
+    for holder in (outer, *(_get(outer, name) for name in FIELD_HOLDERS)):
         if holder is not None:
             yield from (value for name in names if (value := _get(holder, name)) is not None)
 
 
 def _get(holder: Any, name: str) -> Any:
+    """Return a key or an attribute of this name; None where there is neither, or where it raises."""
     try:
         return field_of(holder, name)
     except Exception:  # noqa: BLE001 - a property of a framework's raises where the item is of another kind

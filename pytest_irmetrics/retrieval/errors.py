@@ -10,7 +10,8 @@ from traceback import walk_tb
 
 from pytest_irmetrics.base.paths import path_below
 from pytest_irmetrics.base.wording import cut, printable
-from pytest_irmetrics.retrieval.answers import AnswerError, type_name
+from pytest_irmetrics.retrieval.answers import AnswerError
+from pytest_irmetrics.retrieval.describe import type_name
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 

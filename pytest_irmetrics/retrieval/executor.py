@@ -15,7 +15,6 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.retrieval.call import (
     PendingAnswer,
     Reply,
@@ -23,6 +22,7 @@ from pytest_irmetrics.retrieval.call import (
     call_retriever,
     reply_in_time,
 )
+from pytest_irmetrics.retrieval.describe import describe
 from pytest_irmetrics.retrieval.errors import explain, raise_outcome, summary
 
 if TYPE_CHECKING:

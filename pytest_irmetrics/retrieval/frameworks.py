@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_irmetrics.retrieval.answers import describe, type_name
 from pytest_irmetrics.retrieval.call import RetrievalError
+from pytest_irmetrics.retrieval.describe import describe, type_name
 from pytest_irmetrics.retrieval.options import DEPTH_NAMES
 
 _KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
@@ -60,11 +60,13 @@ def find_method(retriever: object, *, prefer_async: bool) -> FrameworkMethod | N
 
 
 def _method(value: object, name: str) -> Callable[..., Any] | None:
+    """Return a method by name; None where there is none, or it cannot be had."""
     found = _attribute(value, name)
     return found if callable(found) else None
 
 
 def _attribute(value: object, name: str) -> Any:
+    """Return an attribute by name; None where there is none, or it raises."""
     try:
         return getattr(value, name, None)
     except Exception:  # noqa: BLE001 - a __getattr__ may raise anything
@@ -72,6 +74,7 @@ def _attribute(value: object, name: str) -> Any:
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """Return a function's parameters; None where they cannot be read."""
     try:
         return list(inspect.signature(function).parameters.values())
     except Exception:  # noqa: BLE001 - a builtin, or a __signature__ that raises whatever it likes
@@ -79,6 +82,7 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
 
 
 def _of_langchain(retriever: object, *, prefer_async: bool) -> FrameworkMethod:
+    """Return how to call a runnable of LangChain, with the parameters that reach the user's own function."""
     inner, chained = _unwrap(retriever)
     sync, async_ = _hooks(inner)
     invoke, ainvoke = _method(retriever, "invoke"), _method(retriever, "ainvoke")
@@ -164,15 +168,18 @@ def _langchain_advice(inner: object, *, chained: bool) -> str:
 
 
 def _advice(value: object, own: str | None, where: str = "") -> str:
+    """Return the sentence that says where the depth is set: in the attribute `own`, if there is one."""
     how = f"set its {own}" if own else "set it where the retriever is made"
     return f"Its retriever, {where}{type_name(value)}, has a depth of its own: {how}."
 
 
 def _of_llama_index(retriever: object, function: Callable[..., Any], *, is_async: bool) -> FrameworkMethod:
+    """Return how to call a retriever of LlamaIndex, which has its depth itself."""
     return FrameworkMethod(function, None, is_async, _advice(retriever, "similarity_top_k"))
 
 
 def _of_haystack(retriever: object, function: Callable[..., Any], *, is_async: bool) -> FrameworkMethod:
+    """Return how to call a component of Haystack, whose parameters go by keyword. Raises RetrievalError without a `query`."""
     parameters = _parameters(function)
     if parameters is None:
         return FrameworkMethod(function, None, is_async, _advice(retriever, None))
@@ -196,6 +203,7 @@ def _of_haystack(retriever: object, function: Callable[..., Any], *, is_async: b
 
 
 def _no_query(retriever: object, names: list[str]) -> str:
+    """Return the message about a `run` that takes these parameters, and none for the query's text."""
     start = f"The retriever is {describe(retriever)}. Its run takes {_listed(names)}, and no `query`."
     if _method(retriever, "add_component"):
         return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.retrieval.answers import describe
+from pytest_irmetrics.retrieval.describe import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable

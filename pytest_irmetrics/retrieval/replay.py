@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.retrieval.answers import describe
+from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.retrieval.call import RetrievalError
+from pytest_irmetrics.retrieval.describe import describe
 from pytest_irmetrics.retrieval.passages import translate_ranking
 from pytest_irmetrics.retrieval.retriever import passages_of
 from pytest_irmetrics.retrieval.schedule import Retrieved, answer_to, stored_passages
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pytest_irmetrics.retrieval.retriever import QueryLike
 
 _EMPTY_ANSWER = Answer(((),))
+_MAX_NAMED = 3
+"""Queries that an error names."""
 
 
 def replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) -> Retrieved:
@@ -39,7 +41,8 @@ def replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) ->
     # Without a depth, one query alone may well have had an empty answer.
     if len(missing) == len(queries) > (1 if run.depth is None else 0):
         raise RetrievalError(
-            f"The stored run has no query that is asked here: it has {_listed(list(run))}, and asked is {_listed(missing)}. "
+            f"The stored run has no query that is asked here: it has {listed(list(run), _MAX_NAMED, quote) or 'no query'}, and asked is "
+            f"{listed(missing, _MAX_NAMED, quote)}. "
             "Queries go by their ids. Give the run of this golden set, or store it anew."
         )
     answers: dict[str, Answer] = {}
@@ -90,11 +93,6 @@ def _rankings(
 def _was_searched_for(known: JudgedPassages, stored: Answer) -> bool:
     """Say whether the stored run was searched for all these passages: it was for those that were judged then."""
     return all(passage.key in (stored.judgments or ()) for passage in known.passages)
-
-
-def _listed(ids: Sequence[str], most: int = 3) -> str:
-    shown = ", ".join(map(quote, ids[:most])) or "no query"
-    return shown if len(ids) <= most else f"{shown}, …"
 
 
 def _asked_otherwise(query: QueryLike, stored: Answer) -> str | None:

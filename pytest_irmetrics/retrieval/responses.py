@@ -1,6 +1,20 @@
 """Find the list of results in a search engine's response, and see where it is only a part of the results.
 
-No client is imported. A response is recognised by its keys or attributes, where these can mean nothing else.
+No client is imported. A response is recognised by its keys or attributes, where these can mean nothing else:
+
+| engine | results are in | beside | refused for |
+|---|---|---|---|
+| Elasticsearch, OpenSearch | `hits.hits` | | `timed_out`, `_shards.failed`, `_clusters` |
+| Solr | `response.docs` | | `responseHeader.partialResults` |
+| Vespa | `root.children` | `root.coverage` and its like | `root.errors`, `coverage.degraded`, groups |
+| Azure AI Search | `value` | `@odata.…`, `@search.…` | `@search.coverage`, a semantic part |
+| Chroma | `ids[0]` | | `get`, several queries |
+| Pinecone | `matches`, `result.hits` | `namespace`, `usage` | |
+| Redis | `results`, `docs` | `total_results`, `total` | `warning`, `warnings` |
+| Haystack | `documents` | no `ids` | |
+| Milvus | a list of its own, `[0]` | `distance` in each hit | several queries |
+| Qdrant | `points` | `id`, `score` of each | |
+| Weaviate | `objects` | `uuid`, `properties` of each | |
 """
 
 from __future__ import annotations
@@ -20,50 +34,54 @@ class Found(NamedTuple):
     refused: str = ""
 
 
-def response_body(answer: Any) -> Mapping[Any, Any] | None:
-    """Return the body of the response of a client that keeps it as a mapping; None for any other answer.
-
-    `body` is elasticsearch's, `to_dict` that of Elasticsearch's and OpenSearch's DSL, `raw_response` pysolr's, `json`
-    pyvespa's.
-    """
-    for name in ("body", "raw_response", "json"):
-        body = getattr(answer, name, None)
-        if isinstance(body, Mapping):
-            return body
-    if hasattr(type(answer), "hits") and hasattr(type(answer), "to_dict"):
-        body = answer.to_dict()
-        return body if isinstance(body, Mapping) else None
-    return None
-
-
 def find_results(answer: Any) -> Found | None:
     """Return the results in an answer that is an engine's response; None for any other answer."""
     if isinstance(answer, (list, tuple)):
         return _of_milvus(answer)
-    body = answer if isinstance(answer, Mapping) else response_body(answer)
-    if body is None:
-        return _in_attributes(answer)
-    for read in _READERS:
-        found = read(body)
-        if found is not None:
-            return found
-    if body is not answer:
-        wanted = next(
-            (keys for name, keys in _BODIES.items() if getattr(answer, name, None) is body), "`hits.hits`"
-        )
-        return Found(refused=f"It is a response without {wanted}.")
+    if isinstance(answer, Mapping):
+        return _read(answer, _OF_MAPPINGS)
+    client = _body_in_client(answer)
+    if client is None:
+        return _read(answer, _OF_OBJECTS)
+    body, wanted = client
+    return _read(body, _OF_MAPPINGS) or Found(refused=f"It is a response without {wanted}.")
+
+
+def _read(response: Any, readers: Sequence[Callable[[Any], Found | None]]) -> Found | None:
+    """Return what the first of some readers finds in a response; None where none of them knows it."""
+    return next((found for read in readers if (found := read(response)) is not None), None)
+
+
+_CLIENT_BODIES = {"body": "`hits.hits`", "raw_response": "`response.docs`", "json": "`root`"}
+"""Attributes that hold the mapping of a response in the clients elasticsearch, pysolr and pyvespa → where its results are."""
+
+
+def _body_in_client(answer: Any) -> tuple[Mapping[Any, Any], str] | None:
+    """Return the mapping that a client's response holds, and where its results are to be; None for any other answer."""
+    for name, wanted in _CLIENT_BODIES.items():
+        body = getattr(answer, name, None)
+        if isinstance(body, Mapping):
+            return body, wanted
+    if hasattr(type(answer), "hits") and hasattr(
+        type(answer), "to_dict"
+    ):  # elasticsearch.dsl, opensearch-dsl
+        body = answer.to_dict()
+        if isinstance(body, Mapping):
+            return body, _CLIENT_BODIES["body"]
     return None
 
 
-_BODIES = {"raw_response": "`response.docs`", "json": "`root`"}
 _PART = "it is a part of the results"
+_REDIS_PART = (
+    f"Redis warns: {_PART}. Give the search more time: `.timeout(…)` on the query, or `search-timeout`."
+)
 
 
 # Responses that are mappings
 
 
 def _of_elasticsearch(body: Mapping[Any, Any]) -> Found | None:
-    """Read a response of Elasticsearch or OpenSearch."""
+    """Read a response of Elasticsearch or OpenSearch to one search."""
     hits = body.get("hits")
     if not isinstance(hits, Mapping) or not isinstance(hits.get("hits"), (list, tuple)):
         return None
@@ -86,6 +104,7 @@ def _of_elasticsearch(body: Mapping[Any, Any]) -> Found | None:
 
 
 def _of_solr(body: Mapping[Any, Any]) -> Found | None:
+    """Read Solr's response as JSON, which pysolr keeps."""
     response = body.get("response")
     if not isinstance(response, Mapping) or not isinstance(response.get("docs"), (list, tuple)):
         return None
@@ -98,6 +117,7 @@ def _of_solr(body: Mapping[Any, Any]) -> Found | None:
 
 
 def _of_vespa(body: Mapping[Any, Any]) -> Found | None:
+    """Read Vespa's response as JSON, which pyvespa keeps."""
     root = body.get("root")
     if not isinstance(root, Mapping) or not {"children", "coverage", "errors", "fields"} & set(root):
         return None
@@ -188,18 +208,13 @@ def _of_redis(body: Mapping[Any, Any]) -> Found | None:
     return Found(refused=_REDIS_PART) if body.get("warning") else Found(results)
 
 
-_REDIS_PART = (
-    f"Redis warns: {_PART}. Give the search more time: `.timeout(…)` on the query, or `search-timeout`."
-)
-
-
 def _of_haystack(body: Mapping[Any, Any]) -> Found | None:
     """Read what Haystack's components return; Chroma has texts under `documents`, and ids."""
     documents = body.get("documents")
     return Found(documents) if isinstance(documents, (list, tuple)) and "ids" not in body else None
 
 
-_READERS: Sequence[Callable[[Mapping[Any, Any]], Found | None]] = (
+_OF_MAPPINGS = (
     _of_elasticsearch,
     _of_solr,
     _of_vespa,
@@ -212,6 +227,7 @@ _READERS: Sequence[Callable[[Mapping[Any, Any]], Found | None]] = (
 
 
 def _part(holder: Any, name: str) -> Any:
+    """Return a mapping's value or an object's attribute of this name; None where there is none."""
     return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
 
 
@@ -234,19 +250,32 @@ def _is_list_of_hits(part: object) -> bool:
     return isinstance(part, list) and all(isinstance(hit, Mapping) and "distance" in hit for hit in part)
 
 
-def _in_attributes(answer: Any) -> Found | None:
-    """Read a response that is an object: of Pinecone, Qdrant, Redis or Weaviate."""
-    found = _of_pinecone(answer)
-    if found is not None:
-        return found
+def _of_redis_client(answer: Any) -> Found | None:
+    """Read the Result that redis' client makes of an answer to FT.SEARCH."""
     documents = getattr(answer, "docs", None)
-    if isinstance(documents, list) and isinstance(getattr(answer, "total", None), int):
-        return Found(refused=_REDIS_PART) if getattr(answer, "warnings", None) else Found(documents)
-    for name, beside in (("points", ("id", "score")), ("objects", ("uuid", "properties"))):
-        items = getattr(answer, name, None)
-        if isinstance(items, list) and all(hasattr(item, part) for item in items for part in beside):
-            return Found(items)
-    return None
+    if not isinstance(documents, list) or not isinstance(getattr(answer, "total", None), int):
+        return None
+    return Found(refused=_REDIS_PART) if getattr(answer, "warnings", None) else Found(documents)
+
+
+def _of_qdrant(answer: Any) -> Found | None:
+    """Read the QueryResponse of Qdrant's client."""
+    return _list_in(answer, "points", ("id", "score"))
+
+
+def _of_weaviate(answer: Any) -> Found | None:
+    """Read the QueryReturn of Weaviate's client."""
+    return _list_in(answer, "objects", ("uuid", "properties"))
+
+
+def _list_in(answer: Any, name: str, attributes: tuple[str, ...]) -> Found | None:
+    """Return the results that are a list in an attribute of this name, each with these attributes."""
+    items = getattr(answer, name, None)
+    fits = isinstance(items, list) and all(hasattr(item, part) for item in items for part in attributes)
+    return Found(items) if fits and items is not None else None
+
+
+_OF_OBJECTS = (_of_pinecone, _of_redis_client, _of_qdrant, _of_weaviate)
 
 
 # Where else results may be

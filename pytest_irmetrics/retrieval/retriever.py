@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_irmetrics.base.wording import printable
-from pytest_irmetrics.retrieval.answers import describe, type_name
 from pytest_irmetrics.retrieval.call import Call, RetrievalError
+from pytest_irmetrics.retrieval.describe import describe, type_name
 from pytest_irmetrics.retrieval.options import DEPTH_NAMES
 from pytest_irmetrics.retrieval.passages import JudgedPassages
 
@@ -57,6 +57,7 @@ def passages_of(query: QueryLike) -> tuple[Passage, ...]:
 
 
 def _judged_passages(query: Any) -> JudgedPassages | None:
+    """Return the passages and documents that a query judges; None where it judges no passage."""
     passages = passages_of(query)
     return JudgedPassages(passages, frozenset((*query.documents, *query.forbidden))) if passages else None
 
@@ -86,6 +87,7 @@ def batched(f: Callable[..., Any], size: int = 64) -> Batched:
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    """Return a function's signature; None where it cannot be read."""
     try:
         return inspect.signature(function)
     except Exception:  # noqa: BLE001 - a builtin, or a __signature__ that raises whatever it likes
@@ -244,5 +246,6 @@ def _bare_parameter(parameter: inspect.Parameter) -> str:
 
 
 def _name(function: object) -> str:
+    """Return what a function is called in messages."""
     name = getattr(function, "__qualname__", None)
     return printable(name) if isinstance(name, str) else type_name(function)

@@ -186,6 +186,7 @@ def stored_passages(queries: Iterable[QueryLike], stored: Run | None) -> dict[st
 
 
 def _judged_when_stored(query: QueryLike, answer: Answer) -> JudgedPassages:
+    """Return the passages and documents that a query judged when this answer was stored."""
     judgments = answer.judgments or {}
     passages = passages_when_stored(passages_of(query), answer.passages, judgments)
     others = judgments.keys() - {passage.key for passage in passages}

@@ -18,7 +18,7 @@ _LONGEST = 200
 _LONGEST_TEXT = 4000
 _MOST_TEXT = 5_000_000
 """Characters of all texts that are kept of one test, so that a report stays small."""
-_HOLDERS = ("metadata", "_source", "payload", "meta", "node", "properties", "entity", "fields")
+FIELD_HOLDERS = ("metadata", "meta", "payload", "_source", "node", "properties", "entity", "fields")
 """Keys and attributes under which frameworks and engines keep a document's own fields."""
 
 
@@ -68,10 +68,11 @@ def keep_titles(items: Sequence[Any], doc_ids: Sequence[str], titles: dict[str, 
 
 
 def _title_of(document: Any) -> str | None:
+    """Return the title in a document's own fields; None where there is none."""
     title = field_of(document, "title")
     if isinstance(title, str):  # of a text, `title` is a method
         return title[:_LONGEST]
-    for name in _HOLDERS:
+    for name in FIELD_HOLDERS:
         holder = field_of(document, name)
         title = holder.get("title") if isinstance(holder, Mapping) else None
         if isinstance(title, str):

@@ -29,10 +29,7 @@ def is_running() -> bool:
         return False
     try:
         trio.lowlevel.current_task()
-    except (
-        AttributeError,
-        RuntimeError,
-    ):  # AttributeError: trio is partly imported; RuntimeError: not in a task
+    except (AttributeError, RuntimeError):  # trio is partly imported; not in a task
         return False
     return True
 

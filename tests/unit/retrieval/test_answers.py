@@ -23,7 +23,8 @@ from pytest_irmetrics.retrieval import (
     RetrievalOptions,
     retrieve,
 )
-from pytest_irmetrics.retrieval.answers import AnswerError, describe, read_ranking
+from pytest_irmetrics.retrieval.answers import AnswerError, read_ranking
+from pytest_irmetrics.retrieval.describe import describe
 from tests.reached import often, reached
 from tests.unit.retrieval.fakes import Document, Dsl, Hostile, Response, hits
 from tests.unit.retrieval.helpers import ONE, ids, later
