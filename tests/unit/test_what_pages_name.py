@@ -16,12 +16,15 @@ from pytest_irmetrics.reports.item_report import LIMIT_SIGNS
 from pytest_irmetrics.reports.output import FORMATS
 from pytest_irmetrics.reports.output import SUFFIXES as SUFFIXES_OF_REPORTS
 from pytest_irmetrics.thresholds import WORDS
+from tests.test_structure import ROOMS
 
 ROOT = Path(__file__).parents[2]
 TRUST_PAGE = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
 OPTIONS_PAGE = (ROOT / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
 ATTACKS = (ROOT / "tests" / "attacks.md").read_text(encoding="utf-8")
 HELP = Path(plugin.__file__).read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+RECIPES = sorted(set(re.findall(r"`([^`\n]+)`", CONTRIBUTING.partition("\n## Recipes\n")[2])))
 FORMATS_PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 
 
@@ -81,3 +84,32 @@ def test_a_test_that_is_gone_is_noticed():
     assert exists("unit/test_what_pages_name.py::test_a_test_that_is_gone_is_noticed")
     assert not exists("unit/test_what_pages_name.py::test_that_is_gone")
     assert not exists("unit/test_nowhere.py::test_x")
+
+
+def test_the_rooms_of_the_contributing_page_are_those_of_the_code_from_top_to_bottom():
+    table = CONTRIBUTING.partition("| room | job |")[2].partition("\n\n")[0]
+    assert [
+        room.removesuffix(".py") for room in re.findall(r"^\| `([\w.]+)/?` ", table, re.MULTILINE)
+    ] == ROOMS[::-1]
+
+
+def names_in_code():
+    """Every word of the code and the tests."""
+    folders = (ROOT / "pytest_irmetrics", ROOT / "tests")
+    files = (path for folder in folders for path in folder.rglob("*") if path.suffix in {".py", ".json"})
+    return {word for path in files for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
+
+
+def test_every_file_and_every_name_of_a_recipe_is_there():
+    known = names_in_code() | {"nav", "diff", "console"}
+    roots = [ROOT / folder for folder in (".", "pytest_irmetrics", "docs", "docs/reference", "tests")]
+    gone = []
+    for span in (span for span in RECIPES if "NAME" not in span):
+        if re.fullmatch(r"[\w./-]+\.(?:py|md|json|yml)|[\w./-]+/", span):
+            there = any((root / span).exists() for root in roots) or any((ROOT / "tests").rglob(span))
+        elif name := re.fullmatch(r"(\w+)(?:\(.*\))?", span):
+            there = name[1] in known
+        else:
+            continue
+        gone += [] if there else [span]
+    assert gone == []
