@@ -1,4 +1,4 @@
-"""Close the event loop of sync callers after each module."""
+"""Close the event loop of sync callers after each module; a clock that a test can put forward."""
 
 from __future__ import annotations
 
@@ -11,3 +11,12 @@ from pytest_irmetrics.retrieval import close_session_loop
 def _one_loop():
     yield
     close_session_loop()
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    from tests.unit.retrieval.clock import Clock
+
+    clock = Clock()
+    clock.install(monkeypatch)
+    return clock

@@ -24,6 +24,7 @@ from pytest_irmetrics.retrieval import (
 )
 from pytest_irmetrics.retrieval import asyncio_driver as on_asyncio
 from pytest_irmetrics.retrieval import trio_driver as on_trio
+from tests.unit.retrieval.clock import LIMIT
 from tests.unit.retrieval.event_loops import Asyncio, Trio
 from tests.unit.retrieval.helpers import ONE, QUERIES, Query
 
@@ -87,20 +88,23 @@ def test_concurrency_limits_the_calls_in_flight(library):
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
-def test_a_late_query_is_cancelled_and_named(library, concurrency):
+def test_a_late_query_is_cancelled_and_named(library, clock, concurrency):
     closed = []
 
     async def search(query):
         try:
             if query == "text 1":
+                while len(closed) < (7 if concurrency > 1 else 1):
+                    await library.sleep(0)
+                clock.let_pass()
                 await library.sleep(3600)
             return [query]
         finally:
             closed.append(query)
 
-    options = RetrievalOptions(timeout=0.2, concurrency=concurrency)
+    options = RetrievalOptions(timeout=LIMIT, concurrency=concurrency)
     retrieved = library.run(aretrieve, QUERIES, search, options)
-    assert dict(retrieved.errors) == {"q1": "no answer came within 0.2 s (ir_timeout)."}
+    assert dict(retrieved.errors) == {"q1": "no answer came within 60 s (ir_timeout)."}
     assert len(retrieved.run) == 7
     assert "text 1" in closed
 
@@ -119,14 +123,18 @@ def test_a_late_query_that_blocks_its_loop_is_named(library, concurrency, looks_
     assert retrieved.errors["q1"].startswith("no answer came within 0.1 s (ir_timeout).")
 
 
-def test_a_batch_has_the_time_of_its_queries(library):
+def test_a_batch_has_the_time_of_its_queries(library, clock):
     async def search(texts):
-        await library.sleep(0.15 if texts[0] == "text 0" else 3600)
+        clock.let_pass((2 if texts[0] == "text 0" else 4) * LIMIT)
+        for _ in range(10):  # turns of the loop, in which a limit that is over would end this
+            await library.sleep(0)
+        if texts[0] != "text 0":
+            await library.sleep(3600)
         return [[text] for text in texts]
 
-    retrieved = library.run(aretrieve, QUERIES, batched(search, 4), RetrievalOptions(timeout=0.1))
+    retrieved = library.run(aretrieve, QUERIES, batched(search, 4), RetrievalOptions(timeout=LIMIT))
     assert list(retrieved.run) == ["q0", "q1", "q2", "q3"]
-    assert retrieved.errors["q4"] == "no answer came within 0.1 s a query for 4 queries (ir_timeout)."
+    assert retrieved.errors["q4"] == "no answer came within 60 s a query for 4 queries (ir_timeout)."
 
 
 @pytest.mark.parametrize(
@@ -295,17 +303,18 @@ def test_sync_retrievers_one_by_one_let_other_tasks_run(library):
     assert 2 <= len(library.run(asked)) < len(QUERIES)
 
 
-def test_a_sync_retriever_that_hangs_is_named(library):
+def test_a_sync_retriever_that_hangs_is_named(library, clock):
     release = threading.Event()
 
     def search(query):
         if query == "text 1":
+            clock.let_pass()
             release.wait(60)
         return [query]
 
-    retrieved = library.run(aretrieve, QUERIES, search, RetrievalOptions(timeout=0.2, concurrency=2))
+    retrieved = library.run(aretrieve, QUERIES[1:2], search, RetrievalOptions(timeout=LIMIT, concurrency=2))
     release.set()
-    assert dict(retrieved.errors) == {"q1": "no answer came within 0.2 s (ir_timeout)."}
+    assert dict(retrieved.errors) == {"q1": "no answer came within 60 s (ir_timeout)."}
 
 
 def test_answers_of_a_lambda_that_returns_coroutines_are_awaited_together(library):
@@ -326,18 +335,20 @@ def test_answers_of_a_lambda_that_returns_coroutines_are_awaited_together(librar
     assert engine.most == 3
 
 
-def test_a_coroutine_of_a_lambda_that_hangs_is_named(library):
+def test_a_coroutine_of_a_lambda_that_hangs_is_named(library, clock):
     async def search(query):
-        await library.sleep(0 if query == "text 0" else 3600)
+        if query == "text 1":
+            clock.let_pass()
+            await library.sleep(3600)
         return []
 
     retrieved = library.run(
         aretrieve,
         QUERIES[:2],
         lambda query: search(query),
-        RetrievalOptions(timeout=0.1),
+        RetrievalOptions(timeout=LIMIT),
     )
-    assert dict(retrieved.errors) == {"q1": "no answer came within 0.1 s (ir_timeout)."}
+    assert dict(retrieved.errors) == {"q1": "no answer came within 60 s (ir_timeout)."}
 
 
 def test_cancelling_from_outside_gives_threads_up(library):

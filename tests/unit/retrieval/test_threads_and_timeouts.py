@@ -19,21 +19,23 @@ from pytest_irmetrics.retrieval import (
     batched,
     retrieve,
 )
+from tests.unit.retrieval.clock import LIMIT
 from tests.unit.retrieval.helpers import ALL_OPTIONS, ONE, QUERIES, Query, problem
 
 
 class TestTimeouts:
-    def test_a_thread_that_hangs_is_left_behind(self):
+    def test_a_thread_that_hangs_is_left_behind(self, clock):
         release = threading.Event()
 
         def search(query):
             if query == "text 1":
+                clock.let_pass()
                 release.wait(60)
             return [query]
 
-        retrieved = retrieve(QUERIES, search, RetrievalOptions(timeout=0.2))
+        retrieved = retrieve(QUERIES, search, RetrievalOptions(timeout=LIMIT))
         release.set()
-        assert dict(retrieved.errors) == {"q1": "no answer came within 0.2 s (ir_timeout)."}
+        assert dict(retrieved.errors) == {"q1": "no answer came within 60 s (ir_timeout)."}
         assert len(retrieved.run) == 7
 
     def test_hanging_threads_keep_no_process_alive(self):
@@ -46,12 +48,13 @@ class TestTimeouts:
         )
         subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
 
-    def test_a_late_answer_is_ignored(self):
+    def test_a_late_answer_is_ignored(self, clock):
         release = threading.Event()
         answered = threading.Event()
 
         def search(query):
             if query == "text 0":
+                clock.let_pass()
                 release.wait(60)
                 answered.set()
                 return ["late"]
@@ -60,7 +63,7 @@ class TestTimeouts:
                 answered.wait(60)
             return [query]
 
-        retrieved = retrieve(QUERIES, search, RetrievalOptions(timeout=0.5))
+        retrieved = retrieve(QUERIES, search, RetrievalOptions(timeout=LIMIT))
         assert list(retrieved.errors) == ["q0"]
         assert retrieved.run["q1"] == ("text 1",)
 
@@ -75,19 +78,23 @@ class TestTimeouts:
         release.set()
 
     @pytest.mark.parametrize("concurrency", [1, 3])
-    def test_a_coroutine_is_cancelled(self, concurrency):
-        cancelled = []
+    def test_a_coroutine_is_cancelled(self, clock, concurrency):
+        answered, cancelled = [], []
 
         async def search(query):
             if query == "text 1":
                 try:
+                    while len(answered) < (7 if concurrency > 1 else 1):  # noqa: ASYNC110 - it would take an event for each
+                        await asyncio.sleep(0)
+                    clock.let_pass()
                     await asyncio.sleep(3600)
                 finally:
                     cancelled.append(query)
+            answered.append(query)
             return [query]
 
-        retrieved = retrieve(QUERIES, search, RetrievalOptions(timeout=0.2, concurrency=concurrency))
-        assert dict(retrieved.errors) == {"q1": "no answer came within 0.2 s (ir_timeout)."}
+        retrieved = retrieve(QUERIES, search, RetrievalOptions(timeout=LIMIT, concurrency=concurrency))
+        assert dict(retrieved.errors) == {"q1": "no answer came within 60 s (ir_timeout)."}
         assert cancelled == ["text 1"]
 
     def test_a_coroutine_that_swallows_its_cancellation_is_left_behind(self, monkeypatch):
@@ -118,17 +125,20 @@ class TestTimeouts:
         assert "no answer came within 0.1 s" in asyncio.run(test()).errors["q0"]
         release.set()
 
-    def test_a_batch_has_the_time_of_its_queries(self):
+    def test_a_batch_has_the_time_of_its_queries(self, clock):
         def search(texts):
-            time.sleep(0.15)
+            clock.let_pass(2 * LIMIT)
+            time.sleep(0.05)  # in which a limit that is over would end this
             return [[] for _ in texts]
 
         async def asearch(texts):
-            await asyncio.sleep(0.15)
+            clock.let_pass(2 * LIMIT)
+            for _ in range(10):  # turns of the loop, in which a limit that is over would end this
+                await asyncio.sleep(0)
             return [[] for _ in texts]
 
-        assert len(retrieve(QUERIES, batched(search), RetrievalOptions(timeout=0.1)).run) == 8
-        assert len(retrieve(QUERIES, batched(asearch), RetrievalOptions(timeout=0.1)).run) == 8
+        assert len(retrieve(QUERIES, batched(search), RetrievalOptions(timeout=LIMIT)).run) == 8
+        assert len(retrieve(QUERIES, batched(asearch), RetrievalOptions(timeout=LIMIT)).run) == 8
         release = threading.Event()
         retrieved = retrieve(
             QUERIES, batched(lambda _texts: release.wait(60)), RetrievalOptions(timeout=0.02)
