@@ -74,7 +74,7 @@ def _on_uncompared(ids: Sequence[str], what: str, against: str, effect: str = ""
     if ids:
         yield (
             f"{plural(len(ids), 'query', 'queries')} {what} since {against}: {listed(ids)}. "
-            f"With nothing to compare, only `min` and its kind gate {'it' if len(ids) == 1 else 'them'}.{effect}"
+            f"With nothing to compare, no `max_drop` sees {'it' if len(ids) == 1 else 'them'}; a `min` does.{effect}"
         )
 
 

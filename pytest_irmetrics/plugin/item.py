@@ -108,34 +108,37 @@ class GatedItem:
         return list({query.id: query for query in found}.values())
 
     def unknown_queries(self, golden: GoldenSet) -> list[str]:
-        """Return a note for each query of `--ir-query` that no golden set of this test has."""
+        """Return a note for each query of `--ir-query` that no golden set of this run has."""
         missing = [
             wanted for wanted in dict.fromkeys(self.settings.only_queries) if golden.find(wanted) is None
         ]
         if not missing:
             return []
         try:
-            siblings = [*self._siblings(), golden]
+            known = [*self._golden_sets_of_run(), golden]
         except GoldenSetError:  # the set that cannot be read fails its own test, and may have these queries
             return []
         return [
-            _unknown_query(wanted, siblings)
-            for wanted in missing
-            if not any(sibling.find(wanted) for sibling in siblings)
+            _unknown_query(wanted, known) for wanted in missing if not any(one.find(wanted) for one in known)
         ]
 
-    def _siblings(self) -> list[GoldenSet]:
-        paths = self.parameter.siblings if self.parameter is not None else ()
-        return [self.session.golden_set(path) for path in paths]
+    def _golden_sets_of_run(self) -> list[GoldenSet]:
+        """Return the golden sets that `ir_golden` gives to the tests of this run. Raises GoldenSetError."""
+        parameters = (golden_parameter(node) for node in self.node.session.items)
+        paths = {path for parameter in parameters if parameter is not None for path in parameter.siblings}
+        return [self.session.golden_set(path) for path in sorted(paths)]
 
     def _refuse_queries(self, golden: GoldenSet, wanted: Sequence[str]) -> NoReturn:
-        """Skip a golden set that does not have the queries of ``--ir-query``; fail where none of the test's has."""
+        """Skip a golden set that does not have the queries of ``--ir-query``; fail where none of the run's has."""
         __tracebackhide__ = True
-        siblings = self._siblings()
-        if any(sibling.find(query_id) for sibling in siblings for query_id in wanted):
+        try:
+            known = [*self._golden_sets_of_run(), golden]
+        except GoldenSetError:  # as in `unknown_queries`
+            known = []
+        if not known or any(one.find(query_id) for one in known for query_id in wanted):
             reason = f"{self.golden_name(golden)} does not have the query {wanted[0]} (--ir-query)"
             pytest.skip(escape_terminal(reason))
-        raise MarkError(_unknown_query(wanted[0], siblings or [golden]))
+        raise MarkError(_unknown_query(wanted[0], known))
 
     @property
     def depth(self) -> int:
@@ -330,9 +333,15 @@ class GatedItem:
         return Screen(self.session.stream_width, self.session.stream_encoding)
 
 
-def _unknown_query(wanted: str, siblings: Iterable[GoldenSet]) -> str:
-    """Return the message that no golden set of a test has a query, with the id that is most like it."""
-    known = {query_id for sibling in siblings for query_id in sibling.queries}
-    close = difflib.get_close_matches(wanted, known, n=1)
+def golden_parameter(node: pytest.Item) -> GoldenParameter | None:
+    """Return what `ir_golden` gives a test item; None for a test without."""
+    parameter = getattr(getattr(node, "callspec", None), "params", {}).get("irmetrics")
+    return parameter if isinstance(parameter, GoldenParameter) else None
+
+
+def _unknown_query(wanted: str, known: Iterable[GoldenSet]) -> str:
+    """Return the message that no golden set has a query, with the id that is most like it."""
+    ids = sorted({query_id for golden in known for query_id in golden.queries})
+    close = difflib.get_close_matches(wanted, ids, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    return f"--ir-query: no golden set of this test has the query {wanted!r}.{hint}"
+    return f"--ir-query: no golden set of this run has the query {wanted!r}.{hint}"

@@ -22,8 +22,7 @@ from pytest_irmetrics.analysis.unjudged import (
     scenarios,
 )
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
-from pytest_irmetrics.plugin.item import GatedItem
-from pytest_irmetrics.plugin.marks import GoldenParameter
+from pytest_irmetrics.plugin.item import GatedItem, golden_parameter
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.thresholds import Gates
 
@@ -51,8 +50,8 @@ def tolerance_notes(session: GatingSession, nodes: Iterable[pytest.Item]) -> lis
         return []
     found: dict[str, None] = {}
     for node in nodes:
-        parameter = getattr(getattr(node, "callspec", None), "params", {}).get("irmetrics")
-        if not isinstance(parameter, GoldenParameter) or parameter.path is None:
+        parameter = golden_parameter(node)
+        if parameter is None or parameter.path is None:
             continue
         item = GatedItem(node, session, parameter)
         try:

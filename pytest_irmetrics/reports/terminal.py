@@ -271,9 +271,14 @@ def one_line(item: ItemReport, name: Heading, screen: Screen, *, expected: bool 
     state = texts.single_queries(item) if single else _VERDICTS[item.outcome]
     verdict = f"{subject}{state}{' as expected' if expected else ''}, {ungated}{size}"
     name_width, narrowest = display_width(screen.line(f"{name.golden_set}{name.tail}")), _SHORT_NAME
-    for row in texts.gated_rows(item):
+    rows = texts.gated_rows(item)
+    compared = "" if item.only_queries else texts.compared_count(item)
+    if compared:
+        with_score = f"{verdict}{compared}; {screen.line(texts.gated_score(rows[0]))}"
+        verdict += compared if _fits(with_score, name_width, narrowest, screen) else ""
+    for row in rows:
         longer = f"{verdict}{';' if narrowest == _SHORT_NAME else ','} {screen.line(texts.gated_score(row))}"
-        if display_width(longer) + 2 + min(name_width, narrowest) > screen.width:
+        if not _fits(longer, name_width, narrowest, screen):
             break  # a number is never cut: it would be another one
         # The name gives way to the first score, and to further ones as long as it can still be told from others.
         verdict, narrowest = (
@@ -281,6 +286,11 @@ def one_line(item: ItemReport, name: Heading, screen: Screen, *, expected: bool 
             max(_TELLING_NAME, display_width(screen.line(name.tail)) + _SHORTEST_PATH),
         )
     return _name_and_verdict(name, verdict, screen)
+
+
+def _fits(verdict: str, name_width: int, narrowest: int, screen: Screen) -> bool:
+    """Say whether a verdict fits beside a name of this width, or as much of it as is kept."""
+    return display_width(verdict) + 2 + min(name_width, narrowest) <= screen.width
 
 
 def _not_retrieved(item: ItemReport) -> int:

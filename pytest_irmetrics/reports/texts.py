@@ -162,21 +162,28 @@ def gated_rows(item: ItemReport) -> list[ScoreRow]:
     return sorted(rows, key=lambda row: row.metric != item.leading_metric or row.tag is not None)
 
 
+def compared_count(item: ItemReport) -> str:
+    """Return how many queries the leading mean compares: `, 13 compared`; empty where all of today's have a counterpart."""
+    row = next(iter(gated_rows(item)), None)
+    return f", {row.n:,} compared" if row is not None and row.unpaired and row.baseline is not None else ""
+
+
 def full_means(item: ItemReport) -> list[str]:
-    """Say the mean over all queries in full depth, for each metric where the compared mean is another."""
-    return [
-        f"{row_name(row)} {_scope_of_full_mean(row)}: {score_text(row.full, row.now, *row.bounds)}"
-        for row in item.rows
-        if row.baseline is not None and row.full is not None and abs(row.full - (row.now or 0.0)) > TOLERANCE
-    ]
+    """Say the means over all queries in full depth, of the metrics where the compared mean is another."""
+    means: dict[str, list[str]] = {}
+    for row in item.rows:
+        if row.baseline is not None and row.full is not None and abs(row.full - (row.now or 0.0)) > TOLERANCE:
+            mean = f"{row_name(row)} {score_text(row.full, row.now, *row.bounds)}"
+            means.setdefault(_scope_of_full_mean(row), []).append(mean)
+    return [f"{scope}: {', '.join(same)}." for scope, same in means.items()]
 
 
 def _scope_of_full_mean(row: ScoreRow) -> str:
     """Say what the full mean is over that the compared one is not."""
-    deeper = f"over today's results as deep as they are, not cut at {row.cut}"
+    deeper = f"today's results as deep as they are, not cut at {row.cut}"
     if row.cut is not None and not row.unpaired:
-        return deeper
-    over_all = "over all of today's queries, also those without a counterpart"
+        return f"Over {deeper}"
+    over_all = "Over all of today's queries, also those without a counterpart"
     return over_all if row.cut is None else f"{over_all}, and {deeper}"
 
 

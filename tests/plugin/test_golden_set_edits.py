@@ -307,10 +307,10 @@ def test_one_query_added_does_not_shift_the_others(stored):
     result.assert_outcomes(passed=1)
     joined = " ".join(" ".join(result.outlines).split())
     assert (
-        "1 query new since the baseline: aaa. With nothing to compare, only `min` and its kind gate it."
+        "1 query new since the baseline: aaa. With nothing to compare, no `max_drop` sees it; a `min` does."
         in joined
     )
-    assert "mrr over all of today's queries, also those without a counterpart: 0.6250" in joined
+    assert "Over all of today's queries, also those without a counterpart: mrr 0.6250" in joined
     make_ranking_worse(stored)
     stored.run("--ir-baseline").assert_outcomes(failed=1)
 

@@ -6,6 +6,7 @@ from tests.plugin.conftest import (
     ANSWERS,
     make_ranking_worse,
     printed,
+    write_tests,
 )
 
 
@@ -13,6 +14,29 @@ def test_a_golden_set_without_the_query_asked_for_needs_no_baseline(stored):
     stored.write("golden/other.yaml", "queries:\n  - {query: parking, relevant: doc-5}\n")
     result = stored.run("--ir-baseline", "--ir-query", "refund")
     result.assert_outcomes(passed=1, skipped=1)
+
+
+def test_a_test_over_another_golden_set_than_that_with_the_query_is_skipped(project):
+    project.write("golden/other.yaml", "queries:\n  - {query: parking, relevant: doc-5}\n")
+    code = "\n\n".join(
+        f"""@pytest.mark.ir_golden("golden/{name}.yaml")
+@pytest.mark.ir_threshold("mrr", 0)
+def test_{name}(irmetrics):
+    irmetrics.check()"""
+        for name in ("faq", "other")
+    )
+    write_tests(project, code)
+    project.run("--ir-query", "refund").assert_outcomes(passed=1, skipped=1)
+    project.run("--ir-query", "refund", "-k", "other").assert_outcomes(failed=1)
+    result = project.run("--ir-query", "parkin")
+    result.assert_outcomes(failed=2)
+    assert (
+        printed(result).count("no golden set of this run has the query 'parkin'. Did you mean 'parking'?")
+        >= 2
+    )
+    project.write("golden/other.yaml", "queries: [")
+    project.run("--ir-query", "refund").assert_outcomes(passed=1, failed=1)
+    project.run("--ir-query", "parking").assert_outcomes(failed=1, skipped=1)
 
 
 def test_only_the_query_asked_for_is_shown_and_nothing_is_stored(stored):
@@ -54,7 +78,7 @@ def test_of_several_queries_asked_for_one_that_is_misspelt_is_named(stored):
     result = stored.run("--ir-query", "refund", "--ir-query", "huors")
     result.assert_outcomes(passed=1)
     assert (
-        "note: --ir-query: no golden set of this test has the query 'huors'. Did you mean 'hours'?"
+        "note: --ir-query: no golden set of this run has the query 'huors'. Did you mean 'hours'?"
         in printed(result)
     )
     stored.write("golden/other.yaml", "queries:\n  - {id: huors, query: parking, relevant: doc-5}\n")

@@ -172,7 +172,10 @@ def test_a_mean_over_deeper_rankings_than_the_baselines_is_said_to_be_that(store
     stored.test(['ir_golden("golden/*.yaml", depth=20)', 'ir_threshold("recall@20", 0.5)'])
     stored.answers(ANSWERS | {"opening hours": [*(f"doc-{n}" for n in range(100, 112)), "doc-1"]})
     result = stored.run("--ir-baseline", "-v")
-    assert "recall@20 over today's results as deep as they are, not cut at 10: 1.0000" in printed(result)
+    assert (
+        "Over today's results as deep as they are, not cut at 10: mrr 0.6923, map 0.6368, recall@20 1.0000"
+        in printed(result)
+    )
     assert "The depths differ, 20 today and 10 in the baseline; both are cut at 10." in printed(result)
     assert "counterpart" not in printed(result)
 

@@ -181,7 +181,7 @@ def test_a_page_shows_errors_statuses_and_notes():
         "ir_baselines/test_x/y.json belongs to no test",
         "Only single queries were judged",
         "The run was interrupted",
-        "over all of today's queries",
+        "Over all of today's queries",
     ):
         assert told in text
 

@@ -6,7 +6,8 @@ import pytest
 
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.reports import SessionReport, texts
-from pytest_irmetrics.reports.terminal import slices_table
+from pytest_irmetrics.reports.headings import headings
+from pytest_irmetrics.reports.terminal import one_line, slices_table
 from tests.unit.reports.samples import failing, gate, passing, row
 
 
@@ -28,19 +29,27 @@ def test_the_verdict_names_the_outcome_of_the_test(item, outcome, said):
     assert texts.verdict(item, session) == said
 
 
-def test_the_full_mean_stands_beside_the_compared_one_only_where_it_differs():
-    item = failing(rows=[row(full=0.75), row("map")])
+def test_the_full_means_stand_beside_the_compared_ones_in_one_sentence_where_they_differ():
+    item = failing(rows=[row(full=0.75), row("map"), row("ndcg@10", full=0.25)])
     assert texts.full_means(item) == [
-        "mrr over all of today's queries, also those without a counterpart: 0.7500"
+        "Over all of today's queries, also those without a counterpart: mrr 0.7500, ndcg@10 0.2500."
     ]
     deeper, both = row(full=0.75, cut=10), row(full=0.75, cut=10, unpaired=2)
     assert texts.full_means(failing(rows=[deeper, both])) == [
-        "mrr over today's results as deep as they are, not cut at 10: 0.7500",
+        "Over today's results as deep as they are, not cut at 10: mrr 0.7500.",
         (
-            "mrr over all of today's queries, also those without a counterpart, and over today's results as deep as "
-            "they are, not cut at 10: 0.7500"
+            "Over all of today's queries, also those without a counterpart, and today's results as deep as they are, "
+            "not cut at 10: mrr 0.7500."
         ),
     ]
+
+
+def test_one_line_says_of_how_many_queries_its_means_are_where_some_have_no_counterpart():
+    heading = headings([passing()])[passing().nodeid]
+    compared = passing(query_count=17, rows=[row(n=13, unpaired=4, now=0.9, baseline=0.9)])
+    assert ": passes, 17 queries, 13 compared; mrr 0.9000" in one_line(compared, heading, Screen())
+    alone = passing(query_count=17, rows=[row(n=17, now=0.9)])
+    assert ": passes, 17 queries; mrr 0.9000" in one_line(alone, heading, Screen())
 
 
 def test_of_many_slices_the_costliest_are_shown():
