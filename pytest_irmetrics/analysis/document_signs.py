@@ -73,7 +73,7 @@ def _added_alike(found: Mapping[str, str]) -> bool:
     changes = Counter(
         max(is_, was, key=len).replace(min(is_, was, key=len), "\0", 1) for is_, was in found.items()
     )
-    return any(count >= MOST * len(found) for _, count in changes.most_common(1))
+    return max(changes.values(), default=0) >= MOST * len(found)
 
 
 def ids_renamed(pairs: AnswerPairs) -> Sign | None:

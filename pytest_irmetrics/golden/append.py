@@ -237,11 +237,13 @@ class _Editor:
             where = mark.line + 1, mark.column + 1
             around = outer[-1] if outer else None
             is_wanted = isinstance(event, MappingStartEvent) and where in wanted
-            node = self._node(event) if around is not None or is_wanted else None
-            if node is not None and around is not None and around.items is not None:
-                around.items.append(node)
-            if node is not None and is_wanted:
-                found[where] = node
+            node = None
+            if around is not None or is_wanted:
+                node = self._node(event)
+                if around is not None and around.items is not None:
+                    around.items.append(node)
+                if is_wanted:
+                    found[where] = node
             if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
                 outer.append(node)
         return found

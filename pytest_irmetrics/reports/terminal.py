@@ -248,7 +248,7 @@ def _tables(item: ItemReport, screen: Screen, *, everything: bool) -> Iterator[L
         yield from slices_table(item, screen, everything=everything)
 
 
-def one_line(item: ItemReport, name: Heading, screen: Screen, *, expected: bool = False) -> str:
+def one_line(item: ItemReport, name: Heading, screen: Screen, *, expected: bool) -> str:
     """Return a golden set in one line: its name, shortened where that takes, verdict, and as many gated scores as fit.
 
     ``expected``: the test is marked xfail, so that pytest counts no failure.

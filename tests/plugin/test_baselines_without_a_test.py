@@ -149,6 +149,16 @@ class TestBaselinesWithoutATest:
         two.write("pytest.ini", "[pytest]\nir_baseline = true\n")
         assert "b/ir_baselines/test_b/test_search_quality" in two.run().stdout.str()
 
+    @pytest.mark.parametrize("asked", ["{}", "{}/test_b.py"])
+    def test_are_named_once_by_the_first_of_their_paths(self, two, asked):
+        two.write("b/test_b.py", "def test_search_quality(): pass")
+        folders = ["bf", "bd", "bc", "be", "bg"]
+        for folder in folders:
+            (two.path / folder).symlink_to("b")
+        lines = two.run("--ir-baseline", *(asked.format(folder) for folder in [*folders, "b"])).outlines
+        (named,) = (line for line in lines if "/ir_baselines/" in line)
+        assert " b/ir_baselines/test_b/" in named
+
     def test_are_named_by_an_update_too(self, two):
         two.write("b/test_b.py", "")
         assert "b/ir_baselines/test_b/" in two.run("--ir-baseline-update", "-q").stdout.str()

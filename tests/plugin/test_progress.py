@@ -120,7 +120,7 @@ def test_async_retrievers_count(slow):
     slow.run_apart().stdout.fnmatch_lines(["*: 3 of 3 queries*"])
 
 
-def on_terminal(project, *arguments):
+def on_terminal(project, *arguments, columns=100):
     """Run pytest on a terminal of its own, and return what it wrote there."""
     pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this system")
     ours, theirs = pty.openpty()
@@ -134,7 +134,7 @@ def on_terminal(project, *arguments):
         "pytest_irmetrics.plugin",
         *arguments,
     ]
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
     environment.pop("CI", None)
     written = b""
     with subprocess.Popen(
@@ -162,6 +162,12 @@ def test_a_terminal_shows_a_live_line_that_leaves_no_trace(slow):
     left = re.sub(r"\x1b7.*?\x1b8|\x1b\[[0-9;]*[A-Za-z]", "", written)
     assert re.search(r"^test_search\.py \. +\[100%\]\r$", left, re.MULTILINE)
     assert "of 3 queries" not in left
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the live line needs a terminal as POSIX has it")
+def test_a_live_line_is_cut_where_the_line_of_the_terminal_ends(slow):
+    live = re.findall(r"\x1b7(.*?)\x1b\[K\x1b8", on_terminal(slow, columns=40))  # pytest takes no fewer
+    assert [len(text) for text in live] == [40 - len("test_search.py ") - 1] * 3
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the live line needs a terminal as POSIX has it")

@@ -389,6 +389,26 @@ class TestGoldenSetsOfThen:
         assert "a: doc-1 1 → none" in shown
         assert "the golden set is made in Python" in shown
 
+    def test_where_its_tags_do_not_fit_the_marks_of_today_the_default_gate_still_holds(self, branch):
+        load = 'from pytest_irmetrics import GoldenSet; golden = GoldenSet.load("golden/faq.yaml")'
+        marks = ['ir_threshold("mrr", 0.2)', 'ir_threshold("mrr", 0.1, tag="billing")']
+        git(branch.path, "checkout", "-q", "main")
+        branch.test(marks, f"{load}; irmetrics.check(golden=golden)")
+        update(branch)
+        commit(branch.path)
+        git(branch.path, "checkout", "-q", "-b", "retagged")
+        make_ranking_worse(branch)
+        edit_golden_set(branch, "tags: [billing]", "tags: [new]")
+        branch.test(
+            [mark.replace("billing", "new") for mark in marks], f"{load}; irmetrics.check(golden=golden)"
+        )
+        (baseline,) = branch.path.glob("ir_baselines/*/test_search_quality.json")
+        baseline.unlink()
+        text = printed(branch.run("--ir-baseline-update", "--ir-since=main"))
+        assert "no query has the tag 'new'" in text
+        assert "mrr fell from 0.8333 to 0.6111" in text
+        assert "ACCEPTED" in text
+
     def test_no_file_is_left_behind(self, branch, monkeypatch, tmp_path):
         monkeypatch.setenv("TMPDIR", str(tmp_path))
         monkeypatch.setattr("tempfile.tempdir", None)

@@ -21,12 +21,12 @@ def golden_set(queries=20, tags=None):
     )
 
 
-def compared(golden, now, before, depth=10):
+def compared(golden, now, before, depth=10, metrics=("mrr", "ndcg@10", "recall@10")):
     """Compare two runs, each given as a function from a query's number to its ranking."""
 
     def evaluated(answer):
         run = Run({query_id: answer(int(query_id[1:])) for query_id in golden.queries})
-        return evaluate_run(golden, run, ["mrr", "ndcg@10", "recall@10"], depth=depth)
+        return evaluate_run(golden, run, list(metrics), depth=depth)
 
     return compare(evaluated(now), evaluated(before))
 

@@ -57,13 +57,43 @@ def test_one_or_two_queries_are_no_slice():
     assert "slice" not in said(compared(golden, lambda n: lost(n) if n < 2 else good(n), good))
 
 
-def test_first_hits_that_move_below_rank_five_are_found_later():
-    def later(n):
-        return [*(f"x{i}" for i in range(6)), f"d{n}", f"e{n}"]
+def later(n):
+    """Both relevant documents, six ranks lower."""
+    return [*(f"x{i}" for i in range(6)), f"d{n}", f"e{n}"]
 
+
+def test_first_hits_that_move_below_rank_five_are_found_later():
     assert "Found later: 20 queries no longer have a relevant document among the first 5" in said(
         compared(golden_set(), later, good)
     )
+
+
+@pytest.mark.parametrize(
+    ("queries", "moved", "told"),
+    [(20, 3, True), (20, 2, False), (200, 3, True), (400, 3, False)],
+    ids=["many", "two single cases", "more than 0.01 of them", "less than 0.01 of them"],
+)
+def test_found_later_are_three_queries_and_more_than_a_hundredth_of_all(queries, moved, told):
+    text = said(compared(golden_set(queries), lambda n: later(n) if n < moved else good(n), good))
+    assert text
+    assert ("Found later:" in text) == told
+
+
+@pytest.mark.parametrize(
+    ("no_longer_found", "told"), [(0, "is 1.0000 as before"), (3, "hardly moved, 1.0000 → 0.9250"), (5, "")]
+)
+def test_found_later_is_not_said_where_hit_over_all_results_fell_too(no_longer_found, told):
+    def answer(n):
+        return lost(n) if 0 < n <= no_longer_found else later(n) if n < 20 else good(n)
+
+    text = said(compared(golden_set(40), answer, good))
+    assert ("Found later:" in text) == bool(told)
+    assert f"though hit over all results {told}" in text or not told
+
+
+def test_found_later_needs_ten_results():
+    assert "Found later" in said(compared(golden_set(), later, good, depth=None))
+    assert "Found later" not in said(compared(golden_set(), later, good, depth=9, metrics=["ndcg"]))
 
 
 def test_a_sharper_head_with_a_worse_tail_is_named_also_where_the_mean_rose():
@@ -76,6 +106,13 @@ def test_a_sharper_head_with_a_worse_tail_is_named_also_where_the_mean_rose():
     assert said(compared(golden_set(), head, tail)).startswith(
         "The head is sharper and the tail worse: ndcg@3 +"
     )
+    others = {
+        "recall as before": lambda n: head(n) if n % 2 else tail(n),
+        "ndcg@3 as before": lambda n: tail(n)[:3],
+        "one query": lambda n: tail(n) if n else head(n),
+    }
+    for what, answer in others.items():
+        assert "The head is sharper" not in said(compared(golden_set(200), answer, tail)), what
 
 
 def test_nothing_is_said_where_nothing_changed():

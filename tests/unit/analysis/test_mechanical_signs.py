@@ -180,6 +180,16 @@ def test_answers_that_end_early():
     )
 
 
+def test_answers_of_which_every_other_pass_is_as_before_do_not_end_early():
+    shorter = pairs(lambda n: answer(n)[: n % 9])
+    twice = [AnswerPair(pair.query, pair.before, [*pair.before, *pair.now]) for pair in shorter.pairs]
+    assert found(AnswerPairs(twice, DEPTH)) is None
+    thrice = [
+        AnswerPair(pair.query, pair.before, [*pair.now, *pair.before, *pair.now]) for pair in shorter.pairs
+    ]
+    assert found(AnswerPairs(thrice, DEPTH)).kind == "ended_early"
+
+
 def test_the_same_documents_in_another_order():
     kind, text = said(pairs(lambda n: random.Random(n).sample(answer(n), DEPTH)))
     assert kind == "reordered"

@@ -138,6 +138,34 @@ def test_the_page_plots_what_comes_after_a_version_that_cannot_be_read(capsys, f
     assert dict(plotted) == {"Begin": "1.0000", "Mend": "0.8333"}
 
 
+def test_the_page_plots_the_lowest_mean_at_the_bottom_and_the_highest_at_the_top(capsys, folder):
+    for subject, hours in (("One", ("h1",)), ("Two", ("z", "h1")), ("Three", ("z",))):
+        commit(folder, subject, hours=hours)
+    pytest.importorskip("jinja2")
+    history(capsys, "--metrics", "mrr", "--html", "page.html")
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    (line,) = re.findall(r'<polyline class="course" points="([^"]*)"', page)
+    (left, top), (_, middle), (right, bottom) = [
+        tuple(map(float, point.split(","))) for point in line.split()
+    ]
+    assert left < right
+    assert top < bottom
+    assert middle == pytest.approx((top + bottom) / 2)
+    frame = r'<svg viewBox="0 0 720 140" .*?<line class="grid" x1="(.*?)" y1="(.*?)" x2="(.*?)".*?<line class="grid" .*? y1="(.*?)"'
+    grid = re.search(frame, page, re.DOTALL).groups()
+    assert [float(end) for end in grid] == [left, top, right, bottom]
+
+
+def test_the_ten_that_cost_most_are_named_and_the_others_counted(capsys, folder):
+    for rank in range(2, 14):
+        commit(folder, f"Before {rank}", depth=20)
+        commit(folder, f"Rank {rank}", hours=(*(f"z{n}" for n in range(1, rank)), "h1"), depth=20)
+    out, _ = history(capsys, "--metrics", "mrr", "--limit", "1")
+    *_, named = out.partition("12 versions lowered a mean.")
+    assert re.findall(r"  Rank (\d+)$", named, re.MULTILINE) == [str(rank) for rank in range(13, 3, -1)]
+    assert named.endswith("\n    and 2 more\n")
+
+
 def test_the_best_version_is_named_by_the_metric_that_leads(capsys, folder):
     commit(folder, "Begin")
     commit(folder, "Break", hours=("z",))

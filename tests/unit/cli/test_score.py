@@ -89,6 +89,16 @@ def test_prints_json(capsys):
     assert failed == [("mrr", "min_each"), ("mrr", "min"), ("recall@5", "min")]
 
 
+def test_queries_without_results_and_without_an_answer_are_told_apart(capsys, folder):
+    (folder / "bm25.run").write_text("refund Q0 d1 1 9 x\n")
+    out, _ = score(capsys, "faq.yaml", "bm25.run", "--metrics", "mrr")
+    notes = [line for line in out.splitlines() if "not in the run" in line]
+    assert notes == [
+        "note: 1 query is not in the run and scores 0: hours.",
+        "note: 1 no_answer query is not in the run and counts as empty: empty.",
+    ]
+
+
 def test_a_query_without_results_scores_0(capsys, folder):
     (folder / "bm25.run").write_text("refund Q0 d1 1 9 x\n")
     out, _ = score(capsys, "faq.yaml", "bm25.run", "--metrics", "mrr")

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -102,6 +103,14 @@ class TestCheck:
         monkeypatch.setattr("sys.stdin", None)
         assert cli.main(["check", "-"]) == 1
         assert capsysbinary.readouterr().out.startswith(b"-:1:1: ")
+
+    def test_standard_input_of_more_than_a_gigabyte(self, monkeypatch, capsysbinary):
+        class Endless:
+            buffer = SimpleNamespace(read=range)  # as many bytes as are asked for, in no memory
+
+        monkeypatch.setattr("sys.stdin", Endless())
+        assert cli.main(["check", "-"]) == 1
+        assert capsysbinary.readouterr().err == b"-: Standard input is larger than 1 GB. Split it.\n"
 
 
 class TestShowAndDiff:

@@ -106,23 +106,34 @@ def test_refuses_the_same_id_as_text_and_integer():
     assert "Query 'q' judges '2' twice" in lines[1]
 
 
+LEVEL = "Give the lowest grade that counts, above 0 and up to 1000."
+JUDGE = "Give {query id: {document id: grade}}."
+
+
 @pytest.mark.parametrize(
-    ("judgments", "options", "part"),
+    ("judgments", "options", "problem"),
     [
-        ([("q", "d")], {}, "The judgments are no mapping."),
+        (
+            [("q", "d")],
+            {},
+            "The judgments are no mapping. Give a mapping of query id to document id to grade.",
+        ),
         ({"q": ["d"]}, {}, "The judgments of query 'q' are of type list. Give {id: grade}."),
-        ({"q": {"d": 1}}, {"texts": ["a"]}, "The texts are no mapping."),
-        ({"q": {"d": 1}}, {"texts": {"q": 3}}, "The text of query 'q' is 3."),
-        ({"q": {"d": 1}}, {"texts": {"q": " "}}, "The text of query 'q' is ' '."),
-        ({"q": {"d": 1}}, {"relevance_level": 0}, "relevance_level is 0."),
-        ({"q": {"d": 1}}, {"relevance_level": True}, "relevance_level is True."),
-        ({"q": {}}, {}, "There is no query with a judgment."),
-        ({}, {}, "There is no query with a judgment."),
+        ({"q": {"d": 1}}, {"texts": ["a"]}, "The texts are no mapping. Give a mapping of query id to text."),
+        ({"q": {"d": 1}}, {"texts": {"q": 3}}, "The text of query 'q' is 3. Give the text to search for."),
+        (
+            {"q": {"d": 1}},
+            {"texts": {"q": " "}},
+            "The text of query 'q' is ' '. Give the text to search for.",
+        ),
+        ({"q": {"d": 1}}, {"relevance_level": 0}, f"relevance_level is 0. {LEVEL}"),
+        ({"q": {"d": 1}}, {"relevance_level": True}, f"relevance_level is True. {LEVEL}"),
+        ({"q": {}}, {}, f"There is no query with a judgment. {JUDGE}"),
+        ({}, {}, f"There is no query with a judgment. {JUDGE}"),
     ],
 )
-def test_refuses_judgments_of_other_shapes(judgments, options, part):
-    (line,) = error_of(judgments, **options)
-    assert line.startswith(f"judgments: {part}")
+def test_refuses_judgments_of_other_shapes(judgments, options, problem):
+    assert error_of(judgments, **options) == [f"judgments: {problem}"]
 
 
 IDS = ("plain", "two\nlines", "a ::b", r"a\nb", "a\nb", "bi\u202edi")

@@ -165,6 +165,27 @@ class TestAsyncRetrievers:
         assert seen[1] == "cancelled"
         assert seen[0].cancelled()
 
+    def test_closing_ends_generators_that_nobody_has_read_to_their_end(self):
+        loop, ended = SessionLoop(), []
+
+        async def pages():
+            try:
+                yield 1
+                yield 2
+            finally:
+                await asyncio.sleep(0)
+                ended.append("pages")
+
+        generator = pages()
+
+        async def read_one():
+            return await generator.__anext__()
+
+        assert loop.run(read_one) == 1
+        assert not ended
+        loop.close()
+        assert ended == ["pages"]
+
     def test_a_running_loop_is_an_error_that_names_acheck(self):
         async def search(_query):
             return []

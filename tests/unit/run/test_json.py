@@ -127,7 +127,11 @@ class TestJson:
         assert Run.loads(text) == run
 
     def test_leaves_other_languages_readable(self):
-        assert "blåbærsyltetøy 蓝莓 🫐" in Run({"blåbærsyltetøy 蓝莓 🫐": []}).dumps()
+        words = "blåbærsyltetøy 蓝莓 🫐"
+        answer = Answer(((words,),), words, {words: words}, {words: 1}, 1.0, (words,), {words: ("d", words)})
+        written = Run.of({words: answer}, 10, words, 1, {words: 0.5}).dumps()
+        assert written.count(words) == 11
+        assert "\\u" not in written
 
     @given(
         st.dictionaries(

@@ -38,6 +38,20 @@ class TestReports:
         assert read == Run.of({"a": self.A, "b": self.B}, 10, None, 1)
         assert Run.loads(report(faq=asked(a=self.A), movies=asked(b=self.B))).golden_set == "faq.yaml"
 
+    def test_each_of_several_runs_adds_all_of_its_queries(self):
+        runs = {
+            "first": {"a": self.A},
+            "second": {"b": self.B, "c": self.A},
+            "third": {"d": self.B, "e": self.B},
+        }
+        read = Run.loads(report(**{name: asked(**answers) for name, answers in runs.items()}))
+        assert read.answers == {"a": self.A, "b": self.B, "c": self.A, "d": self.B, "e": self.B}
+
+    def test_a_query_is_known_to_be_bad_where_all_say_so(self):
+        bad = replace(self.A, xfail=True)
+        assert Run.loads(report(faq=asked(a=bad), movies=asked(a=replace(bad, tags=())))).answers["a"].xfail
+        assert not Run.loads(report(faq=asked(a=bad), movies=asked(a=self.A))).answers["a"].xfail
+
     def test_what_is_asked_twice_and_answered_alike_is_one_query(self):
         other = replace(self.A, judgments={"d2": 1}, weight=1.0, tags=("y",))
         read = Run.loads(report(faq=asked(a=self.A), movies=asked(a=other, b=self.B)))
