@@ -1,6 +1,6 @@
 """The HTML report in a browser: megabytes, seconds to the first paint, milliseconds to search, at several sizes of session.
 
-    python benchmarks/html_report.py [--sizes 1x115,12x60,100x115,1x5000,1x100000] [--pictures FOLDER]
+    python benchmarks/html_report.py [--sizes 1x115,12x60,100x115,1000x10,1000x115,1x5000,1x100000] [--pictures FOLDER]
 
 A size is tests x queries of each; a fifth of the queries moved. Needs Chromium and chromedriver. The search is typed
 into the report's field, and timed until its list is laid out again; the longest of a word that many queries have, one that a few
@@ -69,7 +69,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--sizes", default="1x115,12x60,100x115,1x5000,1x100000")
+    parser.add_argument("--sizes", default="1x115,12x60,100x115,1000x10,1000x115,1x5000,1x100000")
     parser.add_argument("--pictures", type=Path)
     options = parser.parse_args()
     if DRIVER is None:

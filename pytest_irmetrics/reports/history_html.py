@@ -14,7 +14,7 @@ from pytest_irmetrics.reports.history_text import (
     since_rows,
     since_sentences,
 )
-from pytest_irmetrics.reports.html_page import Trusted, content_policy, load_template, read_resource
+from pytest_irmetrics.reports.html_page import Trusted, content_policy, read_resource, templates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ _MOST_DOTS = 200
 
 def render(histories: Sequence[TestHistory]) -> str:
     """Return the page. Raises ImportError saying what to install where Jinja2 is missing."""
-    template = load_template("history.html.jinja")
+    template = templates().get_template("history.html.jinja")
     style = read_resource("report.css") + read_resource("history.css")
     text: str = template.render(
         tests=[_test(history, number) for number, history in enumerate(histories, 1)],

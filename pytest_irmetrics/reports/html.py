@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.base.escape import escape_html
 from pytest_irmetrics.reports import plots, texts
-from pytest_irmetrics.reports.html_page import Trusted, content_policy, load_template, read_resource
-from pytest_irmetrics.reports.html_queries import anchor_of, anchors, query_list
-from pytest_irmetrics.reports.item_report import OWN_BASELINE
+from pytest_irmetrics.reports.html_page import Room, Trusted, content_policy, read_resource, templates
+from pytest_irmetrics.reports.html_queries import anchors, query_list, rest_lines, write_rows
+from pytest_irmetrics.reports.html_sets import golden_set
 from pytest_irmetrics.reports.session_report import counted_as, titles
 from pytest_irmetrics.reports.variants import variant_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from pytest_irmetrics.reports.html_queries import ListedQuery, QueryList
-    from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow
+    from pytest_irmetrics.reports.html_queries import QueryList
+    from pytest_irmetrics.reports.item_report import ItemReport
     from pytest_irmetrics.reports.session_report import RunInfo, SessionReport
     from pytest_irmetrics.reports.variants import VariantTable
-
-_VERDICTS = ("FAILS", "passes", "not checked")
-"""The order of the rows in a table of scores; those without a limit come last."""
-
 
 _COUNTED = (
     ("error", "without an answer", "bad"),
@@ -37,48 +33,116 @@ _LINKED_BARS = 1_000
 """How many bars of a report are links, in the order of its golden sets; a page of 100 sets would be half links otherwise."""
 
 
+_PAGE = 4_950_000
+"""Bytes of a page, which ends with as many lines of queries as there is room for."""
+_SECTIONS = 1_200_000
+"""Bytes of the sections of golden sets; the others have a row in the table of all of them."""
+_INDEX = 1_000_000
+"""Bytes of the rows of that table; the others are lines of one text."""
+_INDEX_LINES = 300_000
+"""Bytes of these lines."""
+_SIDE_BY_SIDE = 300_000
+"""Bytes of the tables of variants side by side."""
+_OPEN = 3
+"""How many golden sets that fail are open when the page is."""
+
+
 def render(session: SessionReport) -> str:
     """Return the report as HTML. Raises ImportError saying what to install where Jinja2 is missing."""
+    environment = templates()
     items = session.measured_failures_first
     names = titles(items)
-    template = load_template("report.html.jinja")
-    style, script = read_resource("report.css"), read_resource("report.js")
     set_anchors = anchors("set", (names[item.nodeid] for item in items))
     queries = query_list(items, set_anchors)
+    rows = _query_rows(queries, environment, [names[item.nodeid] for item in items])
     sets = [
-        _golden_set(item, names[item.nodeid], session, anchor, queries)
+        golden_set(item, names[item.nodeid], session, anchor, queries)
         for item, anchor in zip(items, set_anchors, strict=True)
     ]
-    failing = (
-        bool(session.unmeasured) or session.exit_status not in (0, 5) or any(one["failing"] for one in sets)
-    )
-    _link_bars(sets)
-    text: str = template.render(
-        headline=session.headline(),
-        failing=failing,
-        run=_run(session.info),
-        versions=[f"{name} {version}" for name, version in session.info.versions.items()]
-        if session.info
-        else [],
-        facts=_facts(sets, queries, counted_as(items)),
-        asked=plural(len(queries.in_order), "query", "queries"),
-        unit=f"{counted_as(items)}s",
-        accepted=session.accepted,
-        ending=session.ending(),
-        unmeasured=session.unmeasured,
-        unused_baselines=session.unused_baseline_notes,
-        sets=sets,
-        index_ends=_add_leading_rows(sets),
-        variants=[_side_by_side(table) for table in variant_tables(items)],
-        list=queries,
-        names={one["anchor"]: one["title"] for one in sets},
-        row_height=plots.ROW_HEIGHT,
-        lines_width=plots.LINES_WIDTH,
-        style=Trusted(style),
-        script=Trusted(script),
-        policy=content_policy(style, script),
-    )
+    page = environment.get_template("report.html.jinja")
+    parts = _page_parts(session, sets, queries) | _set_parts(sets, environment)
+    parts |= _variant_parts(items, environment) | {"rows": rows, "rest": []}
+    text: str = page.render(parts)
+    if len(rows) < len(queries.in_order):
+        parts["rest"] = rest_lines(queries, _PAGE - len(text.encode()))
+        text = page.render(parts)
     return text
+
+
+def _query_rows(queries: QueryList, environment: Any, set_titles: Sequence[str]) -> list[str]:
+    """Return the rows of the list of queries, each with its golden set's title where there are several."""
+    row = environment.get_template("report_query.jinja").module.row
+    shown = dict(zip(queries.leading, set_titles, strict=True)) if len(set_titles) > 1 else {}
+    size = plots.LINES_WIDTH, plots.ROW_HEIGHT
+    return write_rows(queries, lambda query: row(query, shown.get(query.set_anchor, ""), *size))
+
+
+def _page_parts(session: SessionReport, sets: Sequence[dict[str, Any]], queries: QueryList) -> dict[str, Any]:
+    """Return what the page shows besides its long lists: its top, its filters, and what stands at its end."""
+    style, script = read_resource("report.css"), read_resource("report.js")
+    unit = counted_as(session.measured)
+    versions = {} if session.info is None else session.info.versions
+    listed = {query.set_anchor for query in queries.in_order if query.listed}
+    return {
+        "headline": session.headline(),
+        "failing": bool(session.unmeasured)
+        or session.exit_status not in (0, 5)
+        or any(one["failing"] for one in sets),
+        "run": _run(session.info),
+        "versions": [f"{name} {version}" for name, version in versions.items()],
+        "facts": _facts(sets, queries, unit),
+        "unit": unit,
+        "accepted": session.accepted,
+        "ending": session.ending(),
+        "unmeasured": session.unmeasured,
+        "unused_baselines": session.unused_baseline_notes,
+        "list": queries,
+        "sets_in_list": [one for one in sets if one["anchor"] in listed],
+        "style": Trusted(style),
+        "script": Trusted(script),
+        "policy": content_policy(style, script),
+    }
+
+
+def _set_parts(sets: Sequence[dict[str, Any]], environment: Any) -> dict[str, Any]:
+    """Return the rows, the lines and the sections of the golden sets, of each kind as many as there is room for.
+
+    Those that fail have a section first, then those in which queries changed.
+    """
+    written = environment.get_template("report_set.jinja").module
+    _link_bars(sets)
+    for place, one in enumerate(sets):
+        one["leads"] = one["failing"] and place == 0  # then the top of the page has its sentences
+        one["opened"] = len(sets) == 1 or (one["failing"] and place < _OPEN)
+    room = Room(_SECTIONS)
+    for one in sorted(sets, key=lambda one: (not one["failing"], not one["changed"])):
+        section = written.section(one) if room.is_open else ""
+        if room.take(section) or one is sets[0]:
+            one["section"] = section
+    ends = _add_leading_rows(sets)
+    rows = _taken((written.index_row(one, ends is not None) for one in sets), _INDEX)
+    others = (Trusted(escape_html(f"{one['title']}: {one['verdict']}")) for one in sets[len(rows) :])
+    return {
+        "sets": sets,
+        "index_rows": rows,
+        "index_lines": _taken(others, _INDEX_LINES),
+        "index_ends": ends,
+        "with_section": sum(bool(one["section"]) for one in sets),
+    }
+
+
+def _variant_parts(items: Sequence[ItemReport], environment: Any) -> dict[str, Any]:
+    """Return the tables of variants side by side, as many as there is room for, and how many more there are."""
+    write = environment.get_template("report_variants.jinja").module.side_by_side
+    tables = variant_tables(items)
+    written = (write(_side_by_side(table), number) for number, table in enumerate(tables, 1))
+    shown = _taken(written, _SIDE_BY_SIDE)
+    return {"variants": shown, "more_variants": len(tables) - len(shown)}
+
+
+def _taken(written: Iterable[str], size: int) -> list[str]:
+    """Return as many texts as are together at most so many bytes; no more of them are made than one."""
+    return list(takewhile(Room(size).take, written))
 
 
 def _run(info: RunInfo | None) -> dict[str, str]:
@@ -176,135 +240,3 @@ def _side_by_side(table: VariantTable) -> dict[str, Any]:
             for row in table.rows
         ],
     }
-
-
-def _golden_set(
-    item: ItemReport, title: str, session: SessionReport, anchor: str, queries: QueryList
-) -> dict[str, Any]:
-    """Return what the template shows of one golden set."""
-    gates = {
-        state: [gate for gate in item.gates if gate.state == state]
-        for state in ("failed", "not checked", "passed")
-    }
-    own = queries.of_set[anchor]
-    axis = plots.change_axis(item.rows)
-    telling, tiny = plots.telling_and_tiny(item.slices)
-    slice_axis = plots.interval_axis(telling)
-    return {
-        "anchor": anchor,
-        "title": title,
-        "report": item,
-        "failing": session.fails(item),
-        "state": _state(item, session),
-        "verdict": texts.verdict(item, session),
-        "sentence": next((gate.text for gate in gates["failed"]), f"It {texts.verdict(item, session)}."),
-        "explained": item.kind_sentences,
-        "means": [texts.gated_score(row) for row in texts.gated_rows(item)[:3]] if item.gates else [],
-        "subject": texts.subject(item),
-        "next": _next_steps(item) if session.fails(item) else [],
-        "compared": texts.is_compared(item),
-        "other": texts.compared_with(item),
-        "rows": [
-            {
-                "name": texts.row_name(row),
-                "gate": row.gate,
-                "verdict": row.verdict,
-                "worse": "" if row.worse is None else f"{row.worse:,}",
-                "better": "" if row.worse is None or row.changed is None else f"{row.changed - row.worse:,}",
-                "plot": plots.change_plot(row, axis),
-                "level": plots.level_plot(row) if row.baseline is None else None,
-                **_cells(row),
-            }
-            for row in sorted(
-                item.rows,
-                key=lambda row: _VERDICTS.index(row.verdict) if row.verdict in _VERDICTS else len(_VERDICTS),
-            )
-        ],
-        "ends": plots.axis_ends(axis),
-        "table_notes": texts.table_notes(item),
-        "slices": [_slice(row, slice_axis) for row in telling],
-        "tiny_slices": [_slice(row, None) for row in tiny],
-        "slice_ends": plots.axis_ends(slice_axis),
-        "since": _since(item),
-        "conclusion": texts.selftest_conclusion(item.selftest) if item.selftest else "",
-        "tried": [
-            (tried, texts.deltas_text(tried), texts.caught_text(tried)) for tried in item.selftest or ()
-        ],
-        "failed": gates["failed"],
-        "unchecked": gates["not checked"],
-        "passed": gates["passed"],
-        "anchors": {query.report.query_id: query.anchor for query in own if query.listed},
-        "leading": queries.leading.get(anchor),
-        "bars": _bars(own),
-        "curves": [plots.curve_plot(curve) for curve in item.curves],
-        "labels": queries.counts(own),
-        "count": plural(len(own), "query", "queries"),
-    }
-
-
-def _state(item: ItemReport, session: SessionReport) -> str:
-    """Return ``FAILS``, ``passes``, or ``fails as expected``."""
-    if session.fails(item):
-        return "FAILS"
-    return "passes" if item.outcome == "passed" else "fails as expected"
-
-
-def _next_steps(item: ItemReport) -> list[tuple[str, list[str]]]:
-    """Return what to do about a failure, each with its commands."""
-    history = [f"pytest-irmetrics history {shlex.quote(item.nodeid)} --html history.html"]
-    steps = [
-        ("Judge what is not judged of both runs, before you decide", item.judge),
-        ("Accept what is new as the baseline", [item.accept] if item.accept else []),
-        ("See how its means moved over the commits", history if item.against == OWN_BASELINE else []),
-    ]
-    return [(what, commands) for what, commands in steps if commands]
-
-
-def _slice(row: ScoreRow, axis: plots.Axis | None) -> dict[str, Any]:
-    return {
-        "tag": row.tag or "",
-        "interval": texts.interval_text(row),
-        "trend": texts.slice_trend(row),
-        "changed": row.changed,
-        "plot": plots.interval_plot(row, axis),
-        **_cells(row),
-    }
-
-
-def _since(item: ItemReport) -> list[str]:
-    """Return what changed since this branch left another; nothing without ``--ir-since``."""
-    if item.since is None:
-        return []
-    from pytest_irmetrics.reports.since_report import SinceReport  # noqa: PLC0415 - only with --ir-since
-    from pytest_irmetrics.reports.since_texts import details, one_line  # noqa: PLC0415 - as above
-
-    since = SinceReport.of(item)
-    if since is None:
-        return []
-    lead = one_line(since)
-    return [f"{lead[0].upper()}{lead[1:]}.", *details(since)]
-
-
-def _cells(row: ScoreRow) -> dict[str, str]:
-    return {
-        "n": f"{row.n:,}",
-        "now": texts.now_text(row),
-        "baseline": texts.baseline_text(row),
-        "delta": texts.delta_text(row),
-    }
-
-
-def _bars(queries: Sequence[ListedQuery]) -> plots.Bars | None:
-    """Return a bar for each changed query of a golden set; for each query's score where nothing is compared."""
-    counted = [query for query in queries if not query.report.status.startswith("xfail")]
-    moved = [
-        (anchor_of(query), query.report.query_id, query.change)
-        for query in counted
-        if query.change is not None
-    ]
-    if moved:
-        return plots.change_bars(moved)
-    scored = [
-        (anchor_of(query), query.report.query_id, query.score) for query in counted if query.score is not None
-    ]
-    return plots.score_bars(scored)

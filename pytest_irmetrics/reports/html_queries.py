@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pytest_irmetrics.base.escape import escape_html
 from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.reports import plots
+from pytest_irmetrics.reports.html_page import Room, Trusted
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
+    faults,
     missing_by_grade,
     query_option,
     score_delta,
@@ -21,21 +24,15 @@ from pytest_irmetrics.reports.query_details import (
 from pytest_irmetrics.reports.texts import compared_with
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
     from pytest_irmetrics.reports.query_details import RankedDocument
 
-_IN_FULL = 300
-"""How many queries, the worst, are shown with their rankings, about 4 kB each."""
-_ROWS = 1000
+_IN_FULL, _IN_FULL_BYTES = 300, 1_500_000
+"""How many queries, the worst, are shown with their rankings, about 5 kB each, and how long they are together."""
+_ROWS, _ROWS_BYTES = 1000, 700_000
 """How many others have a row of their own; the rest are lines of one text, which a browser lays out only when it is opened."""
-_RANKINGS = 1_500_000
-"""How many characters these queries have together, at about 1,500 each, and for each document 200 besides its id and title."""
-_LINES = 600_000
-"""How many characters those others have together, at about 500 a query besides its id and text."""
-_REST = 2_500_000
-"""How many characters the lines of the rest have together; those beyond are left out."""
 _OPEN = 5
 """How many of the worst are open when the page is."""
 _MOST_RANKS = 25
@@ -65,6 +62,8 @@ class Details:
     """Relevant and forbidden documents among them, with their ranks."""
     missing: Sequence[RankedDocument]
     """Relevant documents that are not among today's results."""
+    faults: Sequence[str]
+    """What is wrong with its answer whatever moved."""
     as_stored: str
     """How its scores fell under the stored judgments, where today's differ."""
 
@@ -74,20 +73,18 @@ class ListedQuery:
     """One query in the list."""
 
     set_anchor: str
-    other: str
-    """What the run is called that it is compared with: `baseline` or `other`."""
+    item: ItemReport
+    """The test that asked it."""
     place: int
     """Where it stands in its golden set, from 0."""
     report: QueryReport
     label: str
-    """`worse`, `better`, `same`, `new`, `error`, or empty without a baseline."""
+    """`worse`, `better`, `same`, `new`, `error`, or empty where no two scores are compared."""
     explains: bool
     """Whether it explains a failed gate."""
     score: float | None
     """By its golden set's leading metric."""
     change: float | None
-    titles: Mapping[str, str]
-    """Document id → title, of the documents that have one."""
     anchor: str = ""
     listed: bool = False
     """Whether it has a row, so that its anchor is there to be linked to."""
@@ -96,8 +93,26 @@ class ListedQuery:
     """Its score by each metric of the report, for the script: `0.5 1.0 -`."""
     values_before: str = ""
     details: Details | None = None
-    look: str = ""
-    """The command that shows it in full."""
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether it changed, or explains a failure."""
+        return self.explains or self.label not in ("same", "")
+
+    @property
+    def other(self) -> str:
+        """What the run is called that it is compared with: `baseline` or `other`."""
+        return compared_with(self.item)
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """Document id → title, of the documents that have one."""
+        return self.item.titles
+
+    @property
+    def look(self) -> str:
+        """The command that shows it in full; empty where there is none."""
+        return f"{self.item.look} {query_option(self.report.query_id)}" if self.item.look else ""
 
     @property
     def now(self) -> str:
@@ -129,13 +144,6 @@ class QueryList:
     """The anchor of a golden set → the metric that its queries are ordered by."""
     metrics: Sequence[str]
     """All metrics of which any query has a score."""
-    rest: Sequence[str]
-    """A line for each query without a row: its score, its change where there is one, its id, and its golden set where there are several."""
-
-    @property
-    def rows(self) -> list[ListedQuery]:
-        """Those with a row of their own."""
-        return [query for query in self.in_order if query.listed]
 
     @cached_property
     def of_set(self) -> Mapping[str, Sequence[ListedQuery]]:
@@ -145,15 +153,10 @@ class QueryList:
             found[query.set_anchor].append(query)
         return found
 
-    @cached_property
+    @property
     def in_full(self) -> int:
         """How many are shown with their rankings."""
         return sum(query.details is not None for query in self.in_order)
-
-    @property
-    def left_out(self) -> int:
-        """How many queries are not in the report."""
-        return len(self.in_order) - len(self.rows) - len(self.rest)
 
     @property
     def compared(self) -> bool:
@@ -191,48 +194,54 @@ def query_list(items: Sequence[ItemReport], set_anchors: Sequence[str]) -> Query
     ]
     for query, anchor in zip(found, anchors("q", names), strict=True):
         query.anchor = anchor
-    telling = {id(query) for query in found if query.explains or query.label not in ("same", "")}
-    # Of a small report every query is shown in full; of a large one those that changed or fail.
-    small = len(found) <= _IN_FULL
-    looks = {anchor: item.look for anchor, item in zip(set_anchors, items, strict=True)}
-    in_full = rows = rankings = lines = 0
-    for query in found:
-        full = in_full < _IN_FULL and rankings < _RANKINGS and (small or id(query) in telling)
-        query.listed = full or (rows < _ROWS and lines < _LINES)
-        if full:
-            query.opened = in_full < _OPEN and (query.explains or query.label == "error")
-            query.details = _details(query.report)
-            rankings += 1_500 + sum(
-                200 + len(place.doc_id) + len(query.titles.get(place.doc_id, ""))
-                for _, *both in query.details.ranks
-                for place in both
-                if place is not None
-            )
-            look = looks[query.set_anchor]
-            query.look = f"{look} {query_option(query.report.query_id)}" if look else ""
-            in_full += 1
-        elif query.listed:
-            rows += 1
-            lines += 500 + len(query.report.query_id) + len(query.report.text or "")
+    return QueryList(found, leading, metrics)
+
+
+def write_rows(queries: QueryList, write: Callable[[ListedQuery], str]) -> list[str]:
+    """Return the texts of the rows, the worst first, that `write` makes of queries: first in full, then by their scores.
+
+    Of a small report every query is shown in full; of a large one those that changed or fail, until they are too long together.
+    """
+    small = len(queries.in_order) <= _IN_FULL
+    in_full, by_score = Room(_IN_FULL_BYTES, _IN_FULL), Room(_ROWS_BYTES, _ROWS)
+    rows: list[str] = []
+    for query in queries.in_order:
+        shown_in_full = in_full.is_open and (small or query.is_telling)
+        if not (shown_in_full or by_score.is_open):
+            continue
+        query.values = _values(query.report.scores, queries.metrics)
+        query.values_before = _values_before(query.report, queries.metrics)
+        if shown_in_full:
+            query.details = _details(query.report, query.titles)
+            query.opened = len(rows) < _OPEN and (query.explains or query.label == "error")
+            text = write(query)
+            query.listed = in_full.take(text)
+        if not query.listed:
+            query.details, query.opened = None, False
+            text = write(query)
+            query.listed = by_score.take(text)
         if query.listed:
-            query.values = _values(query.report.scores, metrics)
-            query.values_before = _values_before(query.report, metrics)
-    return QueryList(found, leading, metrics, list(_rest(found, several=len(items) > 1)))
+            rows.append(text)
+    return rows
 
 
-def _rest(queries: Iterable[ListedQuery], *, several: bool) -> Iterator[str]:
-    """Yield a line for each query that has no row, until they are too long together."""
-    length = 0
-    for query in queries:
+def rest_lines(queries: QueryList, size: int) -> list[Trusted]:
+    """Return a line for each query without a row, as many as are together at most so many bytes.
+
+    It has the query's score, its change where there is one, its id, and its golden set where there are several.
+    """
+    room, several = Room(size), len(queries.leading) > 1
+    lines: list[Trusted] = []
+    for query in queries.in_order:
         if query.listed:
             continue
         change = f" {query.delta}" if query.change else ""
         of_set = f" ({query.set_anchor})" if several else ""
-        line = f"{query.now}{change} {query.report.query_id}{of_set}"
-        length += len(line) + 1
-        if length > _REST:
-            return
-        yield line
+        line = escape_html(f"{query.now}{change} {query.report.query_id}{of_set}")
+        if not room.take(f"{line}\n"):
+            break
+        lines.append(Trusted(line))
+    return lines
 
 
 def anchor_of(query: ListedQuery) -> str:
@@ -250,14 +259,13 @@ def _queries(item: ItemReport, set_anchor: str) -> Iterator[ListedQuery]:
         delta = score_delta(query, leading)
         yield ListedQuery(
             set_anchor=set_anchor,
-            other=compared_with(item),
+            item=item,
             place=places[query.query_id],
             report=query,
             label=_label(query, delta, paired=paired),
             explains=query.query_id in explaining,
             score=query.scores.get(leading or ""),
             change=delta,
-            titles=item.titles,
         )
 
 
@@ -285,7 +293,7 @@ def anchors(prefix: str, names: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def _details(query: QueryReport) -> Details:
+def _details(query: QueryReport, titles: Mapping[str, str]) -> Details:
     both = side_by_side(query)
     shown = both[:_MOST_RANKS]
     return Details(
@@ -299,6 +307,7 @@ def _details(query: QueryReport) -> Details:
             if now is not None and (now.relevant or now.forbidden)
         ],
         missing=missing_by_grade(query),
+        faults=list(faults(query, titles)),
         as_stored=stored_judgments_note(query),
     )
 
@@ -310,6 +319,8 @@ def _label(query: QueryReport, delta: float | None, *, paired: bool) -> str:
         return ""
     if query.before is None:
         return "new"
+    if delta is None:
+        return ""
     return "same" if not delta else "worse" if delta < 0 else "better"
 
 

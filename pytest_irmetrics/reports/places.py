@@ -44,12 +44,11 @@ class Failure(NamedTuple):
 
 
 def failures(session: SessionReport) -> list[Failure]:
-    """Return what fails each test: those first that measured nothing, then those whose means fell furthest.
+    """Return what fails each test: those first that measured nothing, then the worst of the others.
 
     What else is wrong with a golden set that cannot be read comes last.
     """
     measured = [item for item in session.measured_failures_first if session.fails(item)]
-    measured.sort(key=lambda item: (item.outcome != "error", _largest_fall(item)))
     found = [*_unmeasured(session), *(_failure(item, session) for item in measured)]
     first = {failure.nodeid: place for place, failure in reversed(list(enumerate(found)))}
     return sorted(found, key=lambda failure: found[first[failure.nodeid]] is not failure)
@@ -65,10 +64,6 @@ def _unmeasured(session: SessionReport) -> Iterator[Failure]:
         if not problems:
             file = items[nodeid].golden_set if nodeid in items else nodeid.partition("::")[0]
             yield Failure(nodeid, Place(_in_repository(file, session)), None, None, text)
-
-
-def _largest_fall(item: ItemReport) -> float:
-    return min((row.delta or 0.0 for row in item.rows if row.verdict == "FAILS"), default=0.0)
 
 
 def _failure(item: ItemReport, session: SessionReport) -> Failure:

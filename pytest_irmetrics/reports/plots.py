@@ -94,7 +94,8 @@ class Bar:
     y: float
     width: float
     height: float
-    worse: bool
+    shade: str
+    """`bad`, `good`, or `plain` for what is neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +112,12 @@ class Bars:
     width: float = _BARS_WIDTH
     height: float = _BARS_HEIGHT
 
-    def outline(self, *, worse: bool) -> str:
-        """Return the path of all bars that are worse, or of all others: a tenth of the text of bars with a link each."""
+    def outline(self, shade: str) -> str:
+        """Return the path of all bars of a shade: a tenth of the text of bars with a link each."""
         return "".join(
             f"M{bar.x:g} {bar.y:g}h{bar.width:g}v{bar.height:g}h{-bar.width:g}z"
             for bar in self.bars
-            if bar.worse == worse
+            if bar.shade == shade
         )
 
 
@@ -244,7 +245,7 @@ def change_bars(queries: Sequence[tuple[str, str, float]]) -> Bars | None:
             zero if delta < 0 else round(zero - delta * scale, 1),
             round(step * 0.82, 1),
             round(max(abs(delta) * scale, 1.0), 1),
-            delta < 0,
+            "bad" if delta < 0 else "good",
         )
         for place, (delta, anchor, name) in enumerate(shown)
     ]
@@ -275,14 +276,14 @@ def score_bars(queries: Sequence[tuple[str, str, float]]) -> Bars | None:
             round(zero - max(score * (zero - 2), 2.0), 1),
             round(step * 0.82, 1),
             round(max(score * (zero - 2), 2.0), 1),
-            worse=score <= TOLERANCE,
+            "bad" if score <= TOLERANCE else "plain",
         )
         for place, (anchor, name, score) in enumerate(shown)
     ]
     caption = f"{sum(score <= TOLERANCE for _, _, score in queries):,} of {len(queries):,} score 0"
     if len(shown) < len(queries):
         caption += f"; bars for the {len(shown)} lowest"
-    return Bars(bars, zero, caption, "1", "")
+    return Bars(bars, zero, caption, "1", "0")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ const addQueryControls = () => {
   const relabel = () => {
     for (const item of items) {
       const moved = delta(item), [change, now, difference] = item.shown, value = score(item);
-      if (["worse", "better", "same"].includes(item.label)) {
-        item.label = !moved ? "same" : moved < 0 ? "worse" : "better";
+      if (!["error", "new"].includes(item.label)) {
+        item.label = moved == null ? "" : !moved ? "same" : moved < 0 ? "worse" : "better";
         change.textContent = item.label;
         change.className = `change word ${signs[item.label] || "plain"}`;
       }
@@ -100,6 +100,7 @@ if (list && controls) addQueryControls();
 
 const index = document.querySelector(".index");
 if (index) {
+  index.querySelector(".sorts").hidden = false;
   const body = index.tBodies[0], heads = [...index.tHead.rows[0].cells];
   const value = (row, column) => row.cells[column].dataset.value ?? row.cells[column].textContent;
   heads.forEach((head, column) => {

@@ -94,8 +94,10 @@ class SessionReport:
 
     @property
     def measured_failures_first(self) -> list[ItemReport]:
-        """The evaluated items, failures first, and by node id within that."""
-        return sorted(self.measured, key=lambda item: (not self.fails(item), item.nodeid))
+        """The evaluated items: those that fail, the worst first, then the others by node id."""
+        in_order = sorted(self.measured, key=lambda item: item.nodeid)
+        failing = sorted(filter(self.fails, in_order), key=_severity)
+        return [*failing, *(item for item in in_order if not self.fails(item))]
 
     @property
     def compared_since(self) -> bool:
@@ -169,6 +171,12 @@ class SessionReport:
         if status == 1 and not items:
             return "Tests failed, and none that measures anything was run to its end."
         return _ENDINGS.get(status, f"The command ended with exit status {status}.")
+
+
+def _severity(item: ItemReport) -> tuple[bool, float]:
+    """Return by what failures are ordered: those without means first, then those of which a gated mean fell furthest."""
+    fell = [row.delta for row in item.rows if row.verdict == "FAILS" and row.delta is not None]
+    return item.outcome != "error", min(fell, default=0.0)
 
 
 def counted_as(items: Sequence[ItemReport]) -> str:

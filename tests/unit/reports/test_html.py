@@ -7,17 +7,16 @@ import sys
 from base64 import b64encode
 from collections import Counter
 from hashlib import sha256
-from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics.reports import SessionReport, html, html_queries
+from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.html import render
 from pytest_irmetrics.reports.html_page import read_resource
 from pytest_irmetrics.reports.session_report import RunInfo
-from tests.large_reports import large_session
+from tests.unit.reports.page import Page
 from tests.unit.reports.samples import (
     HOSTILE,
     NODE,
@@ -32,7 +31,6 @@ from tests.unit.reports.samples import (
     tried,
 )
 
-VOID = {"meta", "link", "input"}
 ATTRIBUTES = {
     "aria-hidden",
     "aria-label",
@@ -87,39 +85,6 @@ ATTRIBUTES = {
     "y1",
     "y2",
 }
-
-
-class Page(HTMLParser):
-    """A page as its elements, every one of them closed."""
-
-    def __init__(self, text):
-        super().__init__(convert_charrefs=True)
-        self.elements, self.open, self.words = [], [], []
-        self.feed(text)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs), tuple(self.open)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if not {"style", "script"} & set(self.open):
-            self.words.append(data)
-
-    def handle_comment(self, data):
-        raise AssertionError(data)
-
-    @property
-    def text(self):
-        return " ".join(" ".join(self.words).split())
-
-    def all(self, name):
-        return [attributes for tag, attributes, _ in self.elements if tag == name]
 
 
 def test_tests_of_the_same_golden_set_have_different_headings():
@@ -311,34 +276,12 @@ def test_the_same_items_in_any_order_give_the_same_bytes():
     assert render(broken(items)) == render(broken(items[::-1]))
 
 
-def test_of_very_many_queries_those_that_changed_are_shown_in_full(monkeypatch):
-    monkeypatch.setattr(html_queries, "_IN_FULL", 2)
-    monkeypatch.setattr(html_queries, "_ROWS", 3)
-    same = {"scores": {"mrr": 1.0}, "scores_before": {"mrr": 1.0}}
-    queries = [query(f"q{number}", now=("d2", "d1"), before=("d2", "d1"), **same) for number in range(5)]
-    page = Page(
-        render(
-            SessionReport([failing(queries=[*queries, query("worst")], gates=[gate(queries=["worst"])])], 1)
-        )
-    )
-    assert "1 of 6 are shown with their rankings: those that changed or fail" in page.text
-    assert sum("ranking" in table.get("class", "") for table in page.all("table")) == 1
-    assert [item["id"] for item in page.all("li") if "data-now" in item] == [
-        "q-worst",
-        "q-q0",
-        "q-q1",
-        "q-q2",
-    ]
-    assert "2 more queries, one a line 1.0000 q3 1.0000 q4" in page.text
-    assert "q-q4" not in {link["href"][1:] for link in page.all("a")}
-
-
 def test_the_page_says_when_and_on_what_it_was_made():
     info = RunInfo(
         "2026-03-01T09:30:00+01:00", 75.2, "0123456789abcdef", {"python": "3.13.1", "pytest": "9.0.1"}
     )
     text = Page(render(SessionReport([failing()], 1, info=info))).text
-    assert "commit 0123456789ab · 2026-03-01 09:30 +01:00 · took 1 min 15 s · 1 query, worst first" in text
+    assert "commit 0123456789ab · 2026-03-01 09:30 +01:00 · took 1 min 15 s · Queries, worst first" in text
     assert text.endswith("python 3.13.1 · pytest 9.0.1")
 
 
@@ -359,6 +302,47 @@ def test_of_a_session_that_passes_the_means_come_first():
     assert "mrr 1.0000 gates passing 1 of 1 queries 1" in text[: text.index("golden/help.yaml")]
     both = Page(render(SessionReport([passing(), passing("z", golden_set="z.yaml")]))).text
     assert "golden sets passing 2 of 2" in both
+
+
+def test_where_nothing_was_gated_the_first_screen_says_so():
+    text = Page(
+        render(SessionReport([passing(gates=[], rows=[row(baseline=None, verdict="", gate="")])]))
+    ).text
+    assert text.startswith(
+        "Retrieval quality: 1 golden set passes ✓ Retrieval quality: 1 golden set passes mrr 0.5000 Nothing was gated"
+    )
+    assert "Means. metric 0 1 now queries mrr 0.5000" in text
+
+
+def test_a_caption_explains_the_signs_that_its_plots_have():
+    compared = {"gate": "drop≤0.01 ≥0.9", "allowed": 0.01, "bounds": [0.9]}
+    for rows, told in (
+        ([row()], "○ baseline, ● now, ◆ fails."),
+        ([row(now=1.0, verdict="passes")], "○ baseline, ● now."),
+        (
+            [row(**compared)],
+            "○ baseline, ● now, ◆ fails; the band is how far it may fall; the bracket is its limit.",
+        ),
+    ):
+        assert (
+            f"Change of each mean from the baseline: {told}"
+            in Page(render(SessionReport([failing(rows=rows)], 1))).text
+        )
+
+
+def test_an_answer_where_none_is_right_is_told_and_not_called_the_same():
+    queries = [
+        query("none", now=["d9"], before=[], judgments={}, scores={}, scores_before={}, status="no_answer")
+    ]
+    page = Page(render(SessionReport([failing(queries=queries)], 1)))
+    assert "Marked no_answer, and 1 document came back." in page.text
+    assert [item["data-label"] for item in page.all("li") if "data-label" in item] == [""]
+
+
+def test_statistics_are_offered_where_there_are_any():
+    assert "Statistics, and where each limit was set" in render(SessionReport([failing()], 1))
+    without = failing(gates=[gate(origin="", details=[])])
+    assert "Statistics" not in render(SessionReport([without], 1))
 
 
 def test_a_test_that_fails_for_another_reason_says_so_first():
@@ -382,7 +366,7 @@ def test_rows_that_fail_come_first_and_those_without_a_limit_last():
 def test_the_index_has_each_golden_set_with_its_leading_metric_and_why_it_fails():
     second = failing("z.py::test[z]", golden_set="z.yaml", gates=[gate(text="mrr fell a lot.")])
     text = Page(render(SessionReport([failing(), second, passing()], 1))).text
-    index = text[text.index("All 3 golden sets") :]
+    index = text[text.index("3 golden sets Change of each leading metric") :]
     for told in (
         "✗ FAILS z.yaml mrr fell a lot. mrr 0.5000 −0.5000 1 0 1",
         "✓ passes golden/help.yaml mrr 1.0000 0 0 1",
@@ -395,15 +379,6 @@ def test_of_many_golden_sets_the_first_that_fail_are_open():
     page = Page(render(SessionReport(many, 1)))
     opened = ["open" in a for tag, a, around in page.elements if tag == "details" and around[-1] == "section"]
     assert opened == [True, True, True, False, False]
-
-
-def test_of_many_bars_those_of_the_first_golden_sets_are_links(monkeypatch):
-    monkeypatch.setattr(html, "_LINKED_BARS", 1)
-    page = Page(render(SessionReport([failing(), failing("t.py::test[z]", golden_set="z.yaml")], 1)))
-    assert [link["aria-label"] for link in page.all("a") if "tabindex" in link] == ["refund: −0.5000"]
-    assert [path["d"] for path in page.all("path") if path.get("class") == "bar bad"] == [
-        "M0 2h26.2v116h-26.2z"
-    ]
 
 
 def test_variants_are_drawn_side_by_side():
@@ -423,20 +398,6 @@ def test_variants_are_drawn_side_by_side():
     labels = [image["aria-label"] for image in page.all("svg") if "aria-label" in image]
     assert "mrr: bm25 0.5100, dense 0.6200" in labels
     assert not any(label.startswith("latency_p95: ") for label in labels)
-
-
-def test_rankings_have_so_many_documents_together_and_the_rest_so_many_characters(monkeypatch):
-    monkeypatch.setattr(html_queries, "_RANKINGS", 4_000)
-    monkeypatch.setattr(html_queries, "_ROWS", 1)
-    monkeypatch.setattr(html_queries, "_REST", 40)
-    text = Page(render(SessionReport([failing(queries=[query(f"q{n}") for n in range(6)])], 1))).text
-    assert "2 of 6 are shown with their rankings" in text
-    assert "the others by their scores, 1 of them not at all, to keep this page small" in text
-    assert "2 more queries, one a line 0.5000 −0.5000 q3 0.5000 −0.5000 q4" in text
-
-
-def test_a_hundred_tests_whose_queries_all_moved_make_less_than_5_mb():
-    assert 3_000_000 < len(render(large_session(100, 115, 1)).encode()) < 5_000_000
 
 
 def test_known_failures_have_no_bar():

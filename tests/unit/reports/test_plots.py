@@ -73,10 +73,10 @@ def test_slices_that_say_nothing_stand_apart():
 
 def test_bars_are_the_queries_that_changed_largest_fall_first():
     bars = plots.change_bars([("q-a", "a", 0.25), ("q-b", "b", 0.0), ("q-c", "c", -0.5), ("", "d", -0.1)])
-    assert [(bar.anchor, bar.title, bar.worse) for bar in bars.bars] == [
-        ("q-c", "c: −0.5000", True),
-        ("", "d: −0.1000", True),
-        ("q-a", "a: +0.2500", False),
+    assert [(bar.anchor, bar.title, bar.shade) for bar in bars.bars] == [
+        ("q-c", "c: −0.5000", "bad"),
+        ("", "d: −0.1000", "bad"),
+        ("q-a", "a: +0.2500", "good"),
     ]
     assert bars.caption == "2 worse, 1 better, 1 same"
     assert bars.bars[0].y == bars.zero
@@ -171,5 +171,8 @@ def test_each_variant_has_a_dot_of_its_own_shape():
 def test_bars_have_their_values_at_the_ends_and_an_outline():
     bars = plots.change_bars([("q-a", "a", 0.25), ("q-c", "c", -0.5)])
     assert (bars.top, bars.bottom) == ("+0.25", "−0.50")
-    assert bars.outline(worse=True).count("M") == bars.outline(worse=False).count("M") == 1
+    assert bars.outline("bad").count("M") == bars.outline("good").count("M") == 1
+    scores = plots.score_bars([("q", "a", 0.5), ("r", "b", 0.0)])
+    assert (scores.top, scores.bottom) == ("1", "0")
+    assert [bar.shade for bar in scores.bars] == ["bad", "plain"]
     assert (plots.score_bars([("q", "a", 0.5)]).top, plots.change_bars([("q", "a", -0.5)]).top) == ("1", "")

@@ -9,7 +9,7 @@ import pytest
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.reports import SessionReport, json, markdown
 from pytest_irmetrics.reports.terminal import summary_lines
-from tests.unit.reports.samples import NODE, broken, failing, passing
+from tests.unit.reports.samples import NODE, broken, failing, passing, row
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,17 @@ def test_a_failed_session_always_says_why(session, said):
     assert bool(said) == bool(ending)
 
 
-def test_failures_come_first():
-    items = [passing("a"), failing("c"), passing("b"), failing("d")]
-    assert [item.nodeid for item in SessionReport(items, 1).measured_failures_first] == ["c", "d", "a", "b"]
+def test_failures_come_first_and_of_these_the_worst():
+    items = [
+        passing("b"),
+        failing("fell"),
+        passing("a"),
+        failing("fell too"),
+        failing("fell most", rows=[row(now=0.1)]),
+        failing("without means", outcome="error", rows=[]),
+    ]
+    found = [item.nodeid for item in SessionReport(items, 1).measured_failures_first]
+    assert found == ["without means", "fell most", "fell", "fell too", "a", "b"]
 
 
 def test_unused_baselines_are_named_by_path():
