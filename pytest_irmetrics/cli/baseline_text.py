@@ -75,6 +75,7 @@ def _scores(run: Run) -> dict[str, dict[str, float]]:
 
 
 def _read_metric(name: str) -> Metric | None:
+    """Return a metric by name; None for one of the user's own, which cannot be computed here."""
     try:
         return parse_metric(name)
     except MetricError:  # one of the user's own

@@ -18,21 +18,22 @@ from pytest_irmetrics.cli.command_line import (
     add_baseline_dir_option,
     add_command,
     add_quiet_option,
-    json_line,
     print_escaped,
+    print_json_list,
     print_line,
+    shown_path,
     stdout_screen,
 )
-from pytest_irmetrics.cli.inputs import baselines_below, exists, shown_path
+from pytest_irmetrics.cli.find_baselines import baselines_below, exists
 from pytest_irmetrics.run import RunError
 from pytest_irmetrics.run.baseline import baseline_path, baselines_without_file
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.cli.command_line import Commands, Parser
-    from pytest_irmetrics.cli.inputs import StoredBaseline
+    from pytest_irmetrics.cli.find_baselines import StoredBaseline
     from pytest_irmetrics.run import Run
 
 
@@ -109,13 +110,12 @@ def _find_baselines(options: argparse.Namespace) -> list[StoredBaseline]:
     if not os.path.isdir(top):  # noqa: PTH112 - Path.is_dir raises for a name that no file has
         what = "is not a folder" if exists(top) else "is not there"
         raise CommandError(f"{printable(options.folder)}: {what}. Name a folder that tests are in or below.")
-    found = list(baselines_below(top, options.baseline_dir))
-    if not found and not getattr(options, "quiet", False):
-        print_escaped(
-            f"There is no folder {options.baseline_dir} with a baseline in {options.folder} or below it.",
-            sys.stderr if getattr(options, "json", False) else sys.stdout,
-        )
-    return found
+    return list(baselines_below(top, options.baseline_dir))
+
+
+def _none_found(options: argparse.Namespace) -> str:
+    """Return the message that there is no baseline below the folder."""
+    return f"There is no folder {options.baseline_dir} with a baseline in {options.folder} or below it."
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -123,7 +123,10 @@ def _list(options: argparse.Namespace) -> int:
         return _list_json(options)
     status = OK
     screen = stdout_screen()
-    for number, stored in enumerate(_find_baselines(options)):
+    found = _find_baselines(options)
+    if not found:
+        print_escaped(_none_found(options))
+    for number, stored in enumerate(found):
         if number:
             print_line("")
         print_escaped(shown_path(stored.path))
@@ -141,8 +144,11 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _list_json(options: argparse.Namespace) -> int:
-    status, lines = OK, []
-    for stored in _find_baselines(options):
+    status, records = OK, []
+    found = _find_baselines(options)
+    if not found:
+        print_escaped(_none_found(options), sys.stderr)
+    for stored in found:
         try:
             run = stored.read()
         except RunError as error:
@@ -150,16 +156,17 @@ def _list_json(options: argparse.Namespace) -> int:
             print_escaped(str(error), sys.stderr)
             continue
         golden_file = stored.golden_file(run)
-        record = {
-            "file": shown_path(stored.path),
-            "test": _test_name(stored),
-            "golden_set": run.golden_set if golden_file is None else shown_path(golden_file),
-            "query_count": len(run),
-            "depth": run.depth,
-            "means": dict(run.means or {}),
-        }
-        lines.append(json_line(record))
-    print_line("\n".join(["[", ",\n".join(lines), "]"]))
+        records.append(
+            {
+                "file": shown_path(stored.path),
+                "test": _test_name(stored),
+                "golden_set": run.golden_set if golden_file is None else shown_path(golden_file),
+                "query_count": len(run),
+                "depth": run.depth,
+                "means": dict(run.means or {}),
+            }
+        )
+    print_json_list(records)
     return status
 
 
@@ -198,23 +205,8 @@ def _test_name(stored: StoredBaseline) -> str:
 
 
 def _prune(options: argparse.Namespace) -> int:
-    status = OK
-    deletable = []
-    without_test: dict[Path, set[Path]] = {}
     found = _find_baselines(options)
-    for stored in found:
-        try:
-            golden_file = stored.golden_file(stored.read())
-        except RunError as error:  # perhaps it is no baseline at all, so it is kept
-            status = FAILED
-            print_escaped(str(error), sys.stderr)
-            continue
-        if stored.folder not in without_test:
-            without_test[stored.folder] = set(baselines_without_file(stored.folder, options.baseline_dir))
-        if stored.path in without_test[stored.folder]:
-            deletable.append((stored, "its test file is gone"))
-        elif golden_file is not None and not exists(golden_file):
-            deletable.append((stored, f"its golden set {shown_path(golden_file)} is gone"))
+    deletable, status = _find_deletable(found, options.baseline_dir)
     for stored, reason in deletable:
         where = shown_path(stored.path)
         if not options.yes:
@@ -230,13 +222,39 @@ def _prune(options: argparse.Namespace) -> int:
         else:
             if not options.quiet:
                 print_escaped(f"{where}: {reason}; deleted")
-    if not deletable and status == OK and found and not options.quiet:
-        print_escaped(
-            f"Nothing to delete: of {plural(len(found), 'baseline')}, no test file or golden set is gone."
-        )
-    if deletable and not options.yes and not options.quiet:
-        print_escaped(f"{plural(len(deletable), 'baseline')} would be deleted. To delete, add --yes.")
+    if not options.quiet:
+        if not found:
+            print_escaped(_none_found(options))
+        elif deletable and not options.yes:
+            print_escaped(f"{plural(len(deletable), 'baseline')} would be deleted. To delete, add --yes.")
+        elif not deletable and status == OK:
+            print_escaped(
+                f"Nothing to delete: of {plural(len(found), 'baseline')}, no test file or golden set is gone."
+            )
     return FAILED if deletable and not options.yes else status
+
+
+def _find_deletable(
+    found: Sequence[StoredBaseline], directory: str
+) -> tuple[list[tuple[StoredBaseline, str]], int]:
+    """Return the baselines that belong to nothing, each with the reason, and the exit status: FAILED if one cannot be read."""
+    status = OK
+    deletable = []
+    without_test: dict[Path, set[Path]] = {}
+    for stored in found:
+        try:
+            golden_file = stored.golden_file(stored.read())
+        except RunError as error:  # perhaps it is no baseline at all, so it is kept
+            status = FAILED
+            print_escaped(str(error), sys.stderr)
+            continue
+        if stored.folder not in without_test:
+            without_test[stored.folder] = set(baselines_without_file(stored.folder, directory))
+        if stored.path in without_test[stored.folder]:
+            deletable.append((stored, "its test file is gone"))
+        elif golden_file is not None and not exists(golden_file):
+            deletable.append((stored, f"its golden set {shown_path(golden_file)} is gone"))
+    return deletable, status
 
 
 def _delete(stored: StoredBaseline) -> None:

@@ -17,8 +17,8 @@ from pytest_irmetrics.cli.command_line import (
     add_metric_option,
     add_quiet_option,
     add_test_option,
-    json_line,
     print_escaped,
+    print_json_list,
     print_line,
 )
 from pytest_irmetrics.cli.inputs import load_golden
@@ -28,6 +28,7 @@ from pytest_irmetrics.golden.query_as_dict import query_as_dict
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.golden import GoldenSet, Query
@@ -108,15 +109,23 @@ def _check(options: argparse.Namespace) -> int:
                 for warning in lint(golden):
                     print_escaped(str(warning))
     if options.tolerance and status == OK:
-        from pytest_irmetrics.cli.check_tolerance import check_tolerance  # noqa: PLC0415 - much to load for a check of files
-
-        rows = [json_line(row) for file, golden in valid for row in check_tolerance(file, golden, options)]
-        if options.json:
-            print_line("\n".join(["[", ",\n".join(rows), "]"]))
+        _print_tolerance(valid, options)
     elif options.json and status == OK:
-        lines = [_json_line(file, query) for file, golden in valid for query in golden.queries.values()]
-        print_line("\n".join(["[", ",\n".join(lines), "]"]))
+        print_json_list(_record(file, query) for file, golden in valid for query in golden.queries.values())
     return status
+
+
+def _print_tolerance(valid: Sequence[tuple[str, GoldenSet]], options: argparse.Namespace) -> None:
+    """Print the tables of ``--tolerance`` for each golden set, or all their rows as one JSON list."""
+    from pytest_irmetrics.cli import check_tolerance  # noqa: PLC0415 - much to load for a check of files
+
+    if options.json:
+        records = (check_tolerance.tolerance_records(file, golden, options) for file, golden in valid)
+        print_json_list(record for of_file in records for record in of_file)
+        return
+    for file, golden in valid:
+        for line in check_tolerance.tolerance_lines(file, golden, options):
+            print_line(line)
 
 
 def _summary(file: str, golden: GoldenSet) -> str:
@@ -137,6 +146,6 @@ def _summary(file: str, golden: GoldenSet) -> str:
     return f"{file}: {queries}, {plural(len(golden.tags), 'tag')}, relevance level {golden.relevance_level}, {thresholds}"
 
 
-def _json_line(file: str, query: Query) -> str:
-    """Write one query as JSON, with its file and line."""
-    return json_line(query_as_dict(query) | {"file": file, "line": query.line})
+def _record(file: str, query: Query) -> dict[str, object]:
+    """Return one query as JSON has it, with its file and line."""
+    return query_as_dict(query) | {"file": file, "line": query.line}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pytest_irmetrics.analysis.tolerance import ENOUGH_CHANGED, ONCE_IN, Forecast, count_costly
 from pytest_irmetrics.base.layout import table
-from pytest_irmetrics.cli.command_line import CommandError, print_line, stdout_screen
+from pytest_irmetrics.cli.command_line import CommandError, stdout_screen
 from pytest_irmetrics.cli.inputs import (
     USUAL_METRICS,
     load_runs,
@@ -119,25 +119,40 @@ class _Change(NamedTuple):
     now: tuple[str, Run]
 
 
-def check_tolerance(file: str, golden: GoldenSet, options: argparse.Namespace) -> Iterator[dict[str, object]]:
-    """Print the tables of one golden set; with ``--json`` yield their rows instead."""
+_Table: TypeAlias = "tuple[_Change, list[_Measured]] | tuple[None, list[_Costs]]"
+"""A change with its rows; or the rows that need none."""
+
+
+def tolerance_records(
+    file: str, golden: GoldenSet, options: argparse.Namespace
+) -> Iterator[dict[str, object]]:
+    """Yield the rows of the tables of one golden set, for ``--json``."""
+    for change, rows in _tables(file, golden, options):
+        names = {} if change is None else {"before": change.before[0], "now": change.now[0]}
+        yield from ({"file": file} | names | row.as_json() for row in rows)
+
+
+def tolerance_lines(file: str, golden: GoldenSet, options: argparse.Namespace) -> list[str]:
+    """Return the lines of the tables of one golden set."""
     screen = stdout_screen()
-    lines: list[str] = []
+    return [
+        line
+        for change, rows in _tables(file, golden, options)
+        for line in (
+            _lines_without_change(file, rows, screen)
+            if change is None
+            else _lines_of_change(file, change, rows, screen)
+        )
+    ]
+
+
+def _tables(file: str, golden: GoldenSet, options: argparse.Namespace) -> Iterator[_Table]:
+    """Yield a table for each change that there is to measure; without any, the one that needs none."""
     changes = list(_changes(file, options))
     for change in changes:
-        measured = _measured(golden, change)
-        names = {"file": file, "before": change.before[0], "now": change.now[0]}
-        if options.json:
-            yield from (names | row.as_json() for row in measured)
-        lines += _lines(file, change, measured, screen)
+        yield change, _measured(golden, change)
     if not changes:
-        costs = list(_costs(golden))
-        if options.json:
-            yield from ({"file": file} | row.as_json() for row in costs)
-        lines += _lines_without_change(file, costs, screen)
-    if not options.json:
-        for line in lines:
-            print_line(line)
+        yield None, list(_costs(golden))
 
 
 def _changes(file: str, options: argparse.Namespace) -> Iterator[_Change]:
@@ -174,6 +189,7 @@ def _tolerances(golden: GoldenSet, beyond: int | None) -> list[_Tolerance]:
 
 
 def _measured(golden: GoldenSet, change: _Change) -> list[_Measured]:
+    """Return for each limit how often harmless changes of a change's size would exceed it."""
     (_, before), (_, now) = change
     depth = min((run.depth for run in (before, now) if run.depth is not None), default=None)
     tolerances = _tolerances(golden, depth)
@@ -188,21 +204,24 @@ def _measured(golden: GoldenSet, change: _Change) -> list[_Measured]:
     return rows
 
 
-def _lines(file: str, change: _Change, measured: Sequence[_Measured], screen: Screen) -> Iterator[str]:
+def _lines_of_change(
+    file: str, change: _Change, rows: Sequence[_Measured | _Costs], screen: Screen
+) -> Iterator[str]:
+    """Yield the table of a change, and what its columns say."""
     yield screen.cut(f"golden  {file}")
     yield screen.cut(f"change  {change.before[0]} → {change.now[0]}")
     yield ""
     header = ["metric", "n", "changed", "max_drop", "fails", f"once in {ONCE_IN}", "queries needed"]
-    yield from _table([header, *(row.as_cells() for row in measured)], screen)
+    yield from _table_lines([header, *(row.as_cells() for row in rows)], screen)
     yield from screen.wrapped(
         "A harmless change moves as many queries as far as this one, each as likely up as down. fails: how many of them fall by "
         f"more than max_drop. once in {ONCE_IN}: the least max_drop that no more of them exceed. queries needed: with how many the max_drop "
         f"shown fails so often; it takes {ENOUGH_CHANGED} changed queries to say."
     )
-    yield from _default_note(file, [row.tolerance for row in measured], screen)
+    yield from _default_note(file, [row.tolerance for row in rows], screen)
 
 
-def _table(rows: Sequence[Sequence[str]], screen: Screen) -> Iterator[str]:
+def _table_lines(rows: Sequence[Sequence[str]], screen: Screen) -> Iterator[str]:
     cells = [[screen.line(cell) for cell in row] for row in rows]
     yield from table(
         cells, "<" + ">" * (len(rows[0]) - 1), screen.width, ascii_only=screen.ascii_only, whole=(0,)
@@ -211,6 +230,7 @@ def _table(rows: Sequence[Sequence[str]], screen: Screen) -> Iterator[str]:
 
 
 def _default_note(file: str, tolerances: Sequence[_Tolerance], screen: Screen) -> Iterator[str]:
+    """Yield what the star at a limit says, where there is one."""
     if not all(tolerance.own for tolerance in tolerances):
         yield from screen.wrapped(
             f"* {file} sets none: the default of ir_max_drop. What marks and settings say is not known here."
@@ -228,16 +248,17 @@ def _costs(golden: GoldenSet) -> Iterator[_Costs]:
         yield _Costs(tolerance, len(queries), allowed, *costs)
 
 
-def _lines_without_change(file: str, costs: Sequence[_Costs], screen: Screen) -> Iterator[str]:
+def _lines_without_change(file: str, rows: Sequence[_Measured | _Costs], screen: Screen) -> Iterator[str]:
+    """Yield the table that needs no change, what its columns say, and how to get a change to measure."""
     yield screen.cut(f"golden  {file}")
     yield ""
     header = ["metric", "n", "max_drop", "one wrong first", "one lost"]
-    yield from _table([header, *(row.as_cells() for row in costs)], screen)
+    yield from _table_lines([header, *(row.as_cells() for row in rows)], screen)
     yield from screen.wrapped(
         "In how many of the queries one thing alone falls by more than max_drop: a wrong document above the perfect answer; the "
         "loss of all relevant documents."
     )
-    yield from _default_note(file, [row.tolerance for row in costs], screen)
+    yield from _default_note(file, [row.tolerance for row in rows], screen)
     yield from screen.wrapped(
         "How often a harmless change fails takes a change to measure: store a baseline, change what should make nothing worse, "
         "and name the run of that:"

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, TextIO
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
+from pytest_irmetrics.base.paths import relative_path
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
 from pytest_irmetrics.golden.formats import SUFFIXES
 from pytest_irmetrics.metrics import MetricError, parse_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import NoReturn
 
     from pytest_irmetrics.metrics import Metric
@@ -103,6 +104,7 @@ def add_metric_option(parser: argparse.ArgumentParser) -> None:
 
 
 def _custom_metric(name: str) -> str:
+    """Parse an argument that is the name of a metric of the user's own."""
     try:
         custom = parse_metric(name, custom=(name,)).kind == "custom"
     except MetricError:  # built in, or no name
@@ -126,6 +128,7 @@ def add_metrics_option(parser: argparse.ArgumentParser) -> None:
 
 
 def _metrics(text: str) -> tuple[Metric, ...]:
+    """Parse an argument that lists metrics that a stored run can be scored with."""
     try:
         metrics = read_metrics(_METRIC_NAME.findall(text))
     except MetricError as error:
@@ -179,6 +182,7 @@ def add_baseline_dir_option(parser: argparse._ActionsContainer) -> None:
 
 
 def _folder_name(text: str) -> str:
+    """Parse an argument that names a folder beside the tests."""
     if not text or "\0" in text or Path(text).is_absolute() or ".." in Path(text).parts or text == ".":
         raise argparse.ArgumentTypeError(
             f"{text!r} is no folder beside the tests. Write its name, such as ir_baselines."
@@ -206,6 +210,12 @@ def add_format_option(parser: argparse.ArgumentParser) -> None:
 # Printing -------------------------------------------------------------------------------------------------------
 
 
+def shown_path(path: Path) -> str:
+    """Return a path as messages show it: relative to the current folder, unless that is longer."""
+    relative = relative_path(path)
+    return relative if len(relative) <= len(str(path)) else str(path)
+
+
 def print_escaped(line: str, stream: TextIO | None = None) -> None:
     """Print one line, on standard output unless told otherwise; control characters and workflow commands are escaped."""
     stream = sys.stdout if stream is None else stream
@@ -221,6 +231,24 @@ def json_line(record: object) -> str:
     """Write JSON in ASCII on one line, without control characters and without what CI logs take for a command."""
     text = json.dumps(record)
     return text.replace("\x7f", "\\u007f").replace("##", "#\\u0023").replace("::", ":\\u003a")
+
+
+def print_json_list(records: Iterable[object]) -> None:
+    """Print one JSON list, a record a line."""
+    lines = ",\n".join(map(json_line, records))
+    print_line(f"[\n{lines}\n]")
+
+
+def print_json_object(record: Mapping[str, object]) -> None:
+    """Print one JSON object, a key a line; of a list of objects each has a line."""
+    lines = []
+    for key, value in record.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            items = ",\n".join(map(json_line, value))
+            lines.append(f"{json_line(key)}: [\n{items}\n]")
+        else:
+            lines.append(f"{json_line(key)}: {json_line(value)}")
+    print_line("\n".join(["{", ",\n".join(lines), "}"]))
 
 
 def stdout_screen() -> Screen:

@@ -22,7 +22,8 @@ from pytest_irmetrics.cli.command_line import (
     add_test_option,
     print_escaped,
 )
-from pytest_irmetrics.cli.inputs import STANDARD, load_runs, print_about, readable_file, write_file
+from pytest_irmetrics.cli.inputs import load_runs
+from pytest_irmetrics.cli.standard_streams import STANDARD, print_about, readable_file, write_file
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.files import lines_of
 from pytest_irmetrics.golden.formats import SUFFIXES, format_by_suffix, is_golden_folder, reader_of
@@ -93,18 +94,24 @@ zcat msmarco.qrels.gz | pytest-irmetrics convert - golden/msmarco.yaml --from tr
 def _convert(options: argparse.Namespace) -> int:
     form = options.form or _source_format(options.source)
     to = options.to or _target_format(options.target, form)
-    if not {_RUN, _JSON_RUN}.isdisjoint((form, to)):
-        if form != _RUN or to not in (_RUN, _JSON_RUN):
-            raise CommandError(
-                f"{options.source}: A run holds rankings and a golden set judgments, and neither becomes the other. "
-                "`pytest-irmetrics label` judges what a run returned."
-            )
+    if form == _RUN and to in (_RUN, _JSON_RUN):
         _convert_run(options, to)
         return OK
+    if _RUN in (form, to) or to == _JSON_RUN:
+        raise CommandError(
+            f"{options.source}: A run holds rankings and a golden set judgments, and neither becomes the other. "
+            "`pytest-irmetrics label` judges what a run returned."
+        )
     if options.tests:
         raise CommandError(
             f"{options.source}: --test says whose run of a JSON report is wanted, and this is a golden set. Leave it out."
         )
+    _convert_golden_set(options, form, to)
+    return OK
+
+
+def _convert_golden_set(options: argparse.Namespace, form: str, to: str) -> None:
+    """Write a golden set in another format, once it is known that it can be read back. Raises CommandError."""
     with readable_file(options.source) as source:
         golden: GoldenSet = reader_of(form)(source, options.source, options.metric)
         has_comments = form == "yaml" and _COMMENT.search("\n".join(lines_of(source)))
@@ -121,29 +128,13 @@ def _convert(options: argparse.Namespace) -> int:
             f"{options.source}: Nothing of it can be held as {FORMATS[to].title}. Convert it to YAML or JSONL."
         )
     if options.target == STANDARD and len(files) > 1:
-        if to != "trec":
-            raise CommandError(
-                f"{STANDARD}: {FORMATS[to].title} is several files, and standard output is one. Name a folder."
-            )
+        kept, files = _judgments_alone(kept, files, to)
         notes.append(
             "Standard output holds the judgments alone: the texts, of NAME.topics.tsv, are left out."
         )
-        files = {STANDARD: files[STANDARD]}
-        kept = _without_texts(kept)
-    if (
-        to == "trec"
-        and len(files) == 1
-        and options.target != STANDARD
-        and os.path.lexists(topics_path(options.target))
-    ):
-        raise CommandError(
-            f"{topics_path(options.target)}: These topics would be read with {options.target}, and the set has no texts. "
-            "Remove them, or name another OUT."
-        )
-    contents = {
-        path: pack(text.encode()) if path == options.target and is_packed(Path(path)) else text.encode()
-        for path, text in files.items()
-    }
+    if to == "trec" and len(files) == 1:
+        _refuse_topics_beside(options.target)
+    contents = {path: _packed_as_named(path, text, options.target) for path, text in files.items()}
     is_new = _is_new(contents, options)
     if is_new:
         _verify(files, to, options, kept)
@@ -153,7 +144,32 @@ def _convert(options: argparse.Namespace) -> int:
     judgments = sum(len(query.judgments) for query in kept.queries.values())
     count = f"{plural(len(kept.queries), 'query', 'queries')}, {plural(judgments, 'judgment')}"
     _print_done(" and ".join(files), count, options, is_new=is_new)
-    return OK
+
+
+def _judgments_alone(
+    golden: GoldenSet, files: Mapping[str, str], to: str
+) -> tuple[GoldenSet, dict[str, str]]:
+    """Return what standard output can hold of several files: of TREC's the qrels, which have no texts. Raises CommandError."""
+    if to != "trec":
+        raise CommandError(
+            f"{STANDARD}: {FORMATS[to].title} is several files, and standard output is one. Name a folder."
+        )
+    queries = [replace(query, text=None) for query in golden.queries.values()]
+    return GoldenSet(queries, name=golden.name), {STANDARD: files[STANDARD]}
+
+
+def _refuse_topics_beside(target: str) -> None:
+    """Raise CommandError where the topics of another set lie beside qrels without texts."""
+    if target != STANDARD and os.path.lexists(topics_path(target)):
+        raise CommandError(
+            f"{topics_path(target)}: These topics would be read with {target}, and the set has no texts. "
+            "Remove them, or name another OUT."
+        )
+
+
+def _packed_as_named(path: str, text: str, target: str) -> bytes:
+    """Return the bytes of a file; packed where it is the target and that is called .gz."""
+    return pack(text.encode()) if path == target and is_packed(Path(path)) else text.encode()
 
 
 def _source_format(source: str) -> str:
@@ -214,6 +230,7 @@ def _target_format(target: str, form: str) -> str:
 
 
 def _alternatives(names: tuple[str, ...]) -> str:
+    """Return names as a list in a sentence, the last after `or`."""
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
@@ -276,6 +293,7 @@ def _is_new(contents: Mapping[str, bytes], options: argparse.Namespace) -> bool:
 
 
 def _holds(path: Path, data: bytes) -> bool:
+    """Say whether a file has this content."""
     try:
         return read_regular(path, len(data)) == data
     except OSError:
@@ -283,6 +301,7 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def _print_done(written: str, count: str, options: argparse.Namespace, *, is_new: bool) -> None:
+    """Print which files were written and what is in them, or that they were like this already."""
     if not options.quiet:
         as_it_was = "" if is_new else "; it was like this already, and nothing was written"
         print_about(options.target, f"{written}: {count}{as_it_was}")
@@ -317,10 +336,6 @@ def _verify(files: Mapping[str, str], to: str, options: argparse.Namespace, kept
         )
 
 
-def _without_texts(golden: GoldenSet) -> GoldenSet:
-    return GoldenSet([replace(query, text=None) for query in golden.queries.values()], name=golden.name)
-
-
 def _content(query: Query | None) -> object:
     """Return what a query says, without its line and column, for comparison."""
     if query is None:
@@ -334,5 +349,6 @@ def _content(query: Query | None) -> object:
 
 
 def _print_notes(notes: list[str]) -> None:
+    """Print on standard error what the output does not hold."""
     for line in notes:
         print_escaped(f"note: {line}", sys.stderr)

@@ -15,7 +15,7 @@ from pytest_irmetrics.base.gzipped import is_packed, without_gz
 from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular, read_regular
 from pytest_irmetrics.base.wording import plural, printable
 from pytest_irmetrics.cli.command_line import CommandError, print_escaped
-from pytest_irmetrics.cli.inputs import STANDARD, readable_file
+from pytest_irmetrics.cli.standard_streams import STANDARD, readable_file
 from pytest_irmetrics.retrieval.chunks import SOURCE_NAMES, TEXT_NAMES
 from pytest_irmetrics.retrieval.passages import Chunk, chunk_name, document_of
 

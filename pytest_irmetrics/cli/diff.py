@@ -13,11 +13,12 @@ from pytest_irmetrics.cli.command_line import (
     add_metrics_option,
     add_test_option,
     count_from_zero,
+    print_json_object,
     print_line,
     stdout_screen,
 )
 from pytest_irmetrics.cli.corpus import add_corpus_option, load_documents
-from pytest_irmetrics.cli.diff_json import comparison_record, record_lines
+from pytest_irmetrics.cli.diff_json import comparison_record
 from pytest_irmetrics.cli.diff_text import comparison_lines, score_cells
 from pytest_irmetrics.cli.inputs import load_golden, load_runs, runs_by_test
 from pytest_irmetrics.cli.two_runs import Side, compare_runs
@@ -95,16 +96,14 @@ def _diff(options: argparse.Namespace) -> int:
     given = None if options.golden is None else (options.golden, load_golden(options.golden, options.metric))
     before, after = ({}, {}) if options.tests else map(runs_by_test, (options.baseline, options.now))
     if len(before) > 1 and len(after) > 1:
-        lines = _lines_of_reports(before, after, given, options)
+        _diff_reports(before, after, given, options)
     else:
-        lines = _lines_of_runs(given, options)
-    for line in lines:
-        print_line(line)
+        _diff_runs(given, options)
     return OK
 
 
-def _lines_of_runs(given: tuple[str, GoldenSet] | None, options: argparse.Namespace) -> Iterable[str]:
-    """Return what is printed of two runs."""
+def _diff_runs(given: tuple[str, GoldenSet] | None, options: argparse.Namespace) -> None:
+    """Print a comparison of two runs."""
     (name, before), (now_name, after) = load_runs([options.baseline, options.now], options.tests)
     baseline, now = Side(options.baseline, name, before), Side(options.now, now_name, after)
     compared = compare_runs(baseline, now, given, options.metrics)
@@ -112,17 +111,19 @@ def _lines_of_runs(given: tuple[str, GoldenSet] | None, options: argparse.Namesp
     moved = compared.moved(most)
     documents = _documents([moved], options)
     if options.json:
-        return record_lines(comparison_record(compared, moved, documents))
-    return comparison_lines(compared, moved, documents, stdout_screen())
+        print_json_object(comparison_record(compared, moved, documents))
+        return
+    for line in comparison_lines(compared, moved, documents, stdout_screen()):
+        print_line(line)
 
 
-def _lines_of_reports(
+def _diff_reports(
     before: Mapping[str, Run],
     after: Mapping[str, Run],
     given: tuple[str, GoldenSet] | None,
     options: argparse.Namespace,
-) -> Iterable[str]:
-    """Return what is printed of two reports, whose runs are given by test."""
+) -> None:
+    """Print a comparison of two reports, whose runs are given by test."""
     baseline, now = options.baseline, options.now
     compared = {
         test: compare_runs(
@@ -137,25 +138,21 @@ def _lines_of_reports(
     only_before = [test for test in before if test not in after]
     only_now = [test for test in after if test not in before]
     if options.json:
-        return record_lines(
-            {
-                "tests": [
-                    {"test": test, **comparison_record(one, moved[test], documents)}
-                    for test, one in compared.items()
-                ],
-                "only_in_baseline": only_before,
-                "only_in_now": only_now,
-            }
-        )
+        tests = [
+            {"test": test, **comparison_record(one, moved[test], documents)} for test, one in compared.items()
+        ]
+        print_json_object({"tests": tests, "only_in_baseline": only_before, "only_in_now": only_now})
+        return
     screen = stdout_screen()
-    return [
+    for line in [
         screen.cut(f"baseline  {baseline}: {plural(len(before), 'test')}"),
         screen.cut(f"now       {now}: {plural(len(after), 'test')}"),
         "",
         *_table_of_tests(compared, screen),
         *_notes_on_tests(((baseline, only_before), (now, only_now)), screen),
         *_lines_of_tests(compared, moved, documents, screen),
-    ]
+    ]:
+        print_line(line)
 
 
 def _documents(moved: Iterable[MovedByQuery], options: argparse.Namespace) -> Documents:

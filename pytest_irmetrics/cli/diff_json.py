@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.cli.command_line import json_line
 from pytest_irmetrics.cli.diff_notes import notes_on
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from pytest_irmetrics.cli.corpus import Documents
     from pytest_irmetrics.cli.two_runs import MovedByQuery, MovedDocument, TwoRuns
@@ -60,15 +59,3 @@ def _query_record(
 def _document_record(moved: MovedDocument, grade: float | None, title: str | None) -> Record:
     record: Record = {"docid": moved.doc_id, "was": moved.before, "now": moved.now, "grade": grade}
     return record if title is None else {**record, "title": title}
-
-
-def record_lines(record: Record) -> Iterator[str]:
-    """Yield the lines of a record as one JSON object; each metric, query or test has a line."""
-    yield "{"
-    for number, (key, value) in enumerate(record.items(), 1):
-        comma = "," if number < len(record) else ""
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            yield f"{json_line(key)}: [\n" + ",\n".join(map(json_line, value)) + f"\n]{comma}"
-        else:
-            yield f"{json_line(key)}: {json_line(value)}{comma}"
-    yield "}"

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.cli.inputs import metrics_beyond, shown_path
+from pytest_irmetrics.cli.command_line import shown_path
+from pytest_irmetrics.cli.inputs import metrics_beyond
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

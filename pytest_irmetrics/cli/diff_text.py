@@ -54,6 +54,7 @@ def _sentences(compared: TwoRuns) -> Iterator[str]:
 
 
 def _table(changes: Sequence[MetricChange], screen: Screen) -> list[str]:
+    """Return a row for each metric."""
     rows = [["metric", "baseline", "now", "delta", "n", "worse", "better", "same"]]
     rows += [[*score_cells(change, screen), str(len(change.same))] for change in changes]
     return table(rows, "<>>>>>>>", screen.width, ascii_only=screen.ascii_only, whole=(0,))
@@ -95,6 +96,7 @@ def _lines_of_queries(
 def _lines_of_query(
     compared: TwoRuns, query_id: str, moved: Sequence[MovedDocument], documents: Documents, screen: Screen
 ) -> Iterator[str]:
+    """Yield the lines about one query: its place, text, scores and moved documents."""
     golden, query = compared.comparison.now.golden, compared.queries[query_id]
     yield screen.cut(f"{golden.where(query_id)}: {query_id}" if golden.path is not None else query_id)
     if query.text is not None and query.text != query_id:

@@ -23,19 +23,12 @@ from pytest_irmetrics.cli.command_line import (
     json_line,
     print_escaped,
     print_line,
+    shown_path,
     stdout_screen,
 )
-from pytest_irmetrics.cli.inputs import (
-    STANDARD,
-    USUAL_METRICS,
-    baselines_below,
-    is_same_file,
-    metrics_beyond,
-    print_about,
-    scorable_metrics,
-    shown_path,
-    write_file,
-)
+from pytest_irmetrics.cli.find_baselines import baselines_below, is_same_file
+from pytest_irmetrics.cli.inputs import USUAL_METRICS, metrics_beyond, scorable_metrics
+from pytest_irmetrics.cli.standard_streams import STANDARD, print_about, write_file
 from pytest_irmetrics.comparison.stored_queries import golden_set_as_stored
 from pytest_irmetrics.gates import usual_metric
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
@@ -48,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_irmetrics.cli.command_line import Commands
-    from pytest_irmetrics.cli.inputs import StoredBaseline
+    from pytest_irmetrics.cli.find_baselines import StoredBaseline
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
 
@@ -160,6 +153,7 @@ def _choose(wanted: Sequence[str], directory: str) -> list[StoredBaseline]:
 
 
 def _matches(stored: StoredBaseline, text: str) -> bool:
+    """Say whether a text is part of a baseline's test or path, or its path in other words."""
     return (
         text in _test_id(stored) or text in shown_path(stored.path) or is_same_file(stored.path, Path(text))
     )
@@ -174,6 +168,7 @@ def _test_id(stored: StoredBaseline) -> str:
 def _test_history(
     repository: Repository, stored: StoredBaseline, run: Run, options: argparse.Namespace
 ) -> TestHistory:
+    """Return the history of one test's baseline, scored under today's golden set. Raises CommandError."""
     notes: list[str] = []
     golden, judged_by = _golden_set(stored, run, options.metric, notes)
     thresholds = [threshold.metric for threshold in golden.thresholds if threshold.tag is None]

@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import printable
-from pytest_irmetrics.cli.command_line import FAILED, OK, CommandError, add_command, print_escaped, print_line
-from pytest_irmetrics.cli.inputs import shown_path
+from pytest_irmetrics.cli.command_line import (
+    FAILED,
+    OK,
+    CommandError,
+    add_command,
+    print_escaped,
+    print_line,
+    shown_path,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -105,6 +112,7 @@ def _write_new(path: Path, text: str) -> bool:
 
 
 def _mentions_retriever(path: Path) -> bool:
+    """Say whether a conftest.py has the word; False if it cannot be read."""
     try:
         return b"retriever" in path.read_bytes()
     except OSError:

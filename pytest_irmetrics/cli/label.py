@@ -20,18 +20,14 @@ from pytest_irmetrics.cli.command_line import (
     add_quiet_option,
     add_test_option,
     print_escaped,
+    print_json_list,
     print_line,
     ranking_metric,
     stdout_screen,
 )
 from pytest_irmetrics.cli.corpus import add_corpus_option, load_documents
-from pytest_irmetrics.cli.inputs import (
-    STANDARD,
-    baselines_of_golden_set,
-    no_run_message,
-    readable_file,
-    runs_of_golden_set,
-)
+from pytest_irmetrics.cli.find_baselines import baselines_of_golden_set
+from pytest_irmetrics.cli.inputs import no_run_message, runs_of_golden_set
 from pytest_irmetrics.cli.label_append import (
     append,
     find_query,
@@ -39,14 +35,16 @@ from pytest_irmetrics.cli.label_append import (
     passages_given,
     why_not_editable,
 )
-from pytest_irmetrics.cli.label_list import json_text, list_lines, write_csv
+from pytest_irmetrics.cli.label_list import list_lines, record, write_csv
+from pytest_irmetrics.cli.standard_streams import STANDARD, readable_file
 from pytest_irmetrics.golden import GoldenSet
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from pytest_irmetrics.analysis.labelling import Pool
-    from pytest_irmetrics.cli.command_line import Commands
+    from pytest_irmetrics.analysis.labelling import Pool, Unjudged
+    from pytest_irmetrics.cli.command_line import Commands, Parser
+    from pytest_irmetrics.cli.corpus import Documents
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.run import Run
 
@@ -89,6 +87,20 @@ pytest-irmetrics label golden/faq.yaml --out - | column -s, -t
     parser.add_argument(
         "file", metavar="FILE", help="a golden set; one in YAML to append to; - is standard input"
     )
+    _add_choice_of_documents(parser)
+    parser.add_argument(
+        "--scale",
+        type=_scale,
+        metavar="N",
+        help="with --interactive: the highest grade that a key gives, up to 9 (default: the highest of the golden set)",
+    )
+    _add_what_to_do(parser)
+    add_quiet_option(parser, "which judgments were appended")
+    add_metric_option(parser)
+
+
+def _add_choice_of_documents(parser: Parser) -> None:
+    """Add the options that say which documents are listed."""
     which = parser.add_argument_group("which documents")
     which.add_argument(
         "--run",
@@ -123,12 +135,10 @@ pytest-irmetrics label golden/faq.yaml --out - | column -s, -t
     )
     add_corpus_option(which)
     add_baseline_dir_option(which)
-    parser.add_argument(
-        "--scale",
-        type=_scale,
-        metavar="N",
-        help="with --interactive: the highest grade that a key gives, up to 9 (default: the highest of the golden set)",
-    )
+
+
+def _add_what_to_do(parser: Parser) -> None:
+    """Add the options that say what to do with the documents, of which one can be given."""
     what = parser.add_argument_group("what to do with them").add_mutually_exclusive_group()
     what.add_argument(
         "-i",
@@ -171,8 +181,6 @@ pytest-irmetrics label golden/faq.yaml --out - | column -s, -t
         metavar="GRADE",
         help="append every document that would be printed, with this grade: 0 after a look at the list, or to edit in FILE",
     )
-    add_quiet_option(parser, "which judgments were appended")
-    add_metric_option(parser)
 
 
 def protect_ids(arguments: Sequence[str]) -> list[str]:
@@ -213,34 +221,56 @@ def _label(options: argparse.Namespace) -> int:
         _check_interactive(options)
     elif options.scale is not None:
         raise CommandError("--scale is for the keys of --interactive. Add it, or leave it out.")
-    with readable_file(options.file, ".yaml") as options.path:
-        return _label_file(options)
+    with readable_file(options.file, ".yaml") as path:
+        golden = GoldenSet.load(path, custom_metrics=options.metric, shown=options.file)
+        queries = [find_query(golden, query_id, options.file).id for query_id in options.queries]
+        runs = _find_runs(options)
+        returned = {
+            doc_id
+            for run in runs.values()
+            for answer in run.answers.values()
+            for ranking in answer.rankings
+            for doc_id in ranking
+        }
+        given = _given_judgments(golden, returned, options)
+        if given is not None:
+            return append(golden, given, returned, options)
+        return _label_returned(golden, runs, returned, queries, options)
 
 
-def _label_file(options: argparse.Namespace) -> int:
-    golden = GoldenSet.load(options.path, custom_metrics=options.metric, shown=options.file)
-    options.queries = [find_query(golden, query_id, options.file).id for query_id in options.queries]
-    runs = dict(runs_of_golden_set(Path(options.file), options.stored, options.tests, options.baseline_dir))
-    if len(options.stored) == 1:
-        beside = baselines_of_golden_set(Path(options.file), options.baseline_dir, options.stored)
-        runs = {**dict(beside), **runs}
-    returned = {
-        doc_id
-        for run in runs.values()
-        for answer in run.answers.values()
-        for ranking in answer.rankings
-        for doc_id in ranking
-    }
+def _find_runs(options: argparse.Namespace) -> dict[str, Run]:
+    """Return the runs to pool, by name: those that are named, and the golden set's baselines beside a single one or none."""
+    file = Path(options.file)
+    runs = dict(runs_of_golden_set(file, options.stored, options.tests, options.baseline_dir))
+    if len(options.stored) != 1:
+        return runs
+    return {**dict(baselines_of_golden_set(file, options.baseline_dir, options.stored)), **runs}
+
+
+def _given_judgments(
+    golden: GoldenSet, returned: Collection[str], options: argparse.Namespace
+) -> list[label_csv.Judgment] | None:
+    """Return the judgments that the command line or a CSV file gives; None where it gives none."""
     if options.csv_file is not None:
         with readable_file(options.csv_file) as path:
-            judgments = label_csv.read(path, options.csv_file, golden)
-        return append(golden, judgments, returned, options)
-    documents = load_documents(options.stored, options.corpus, returned)
+            return label_csv.read(path, options.csv_file, golden)
     if options.judge is not None:
-        given = list(judgments_given(golden, returned, documents.texts, options))
-        return append(golden, given, returned, options)
+        texts = load_documents(options.stored, options.corpus, returned).texts
+        return list(judgments_given(golden, returned, texts, options))
     if options.passage is not None:
-        return append(golden, list(passages_given(golden, options)), returned, options)
+        return list(passages_given(golden, options))
+    return None
+
+
+def _label_returned(
+    golden: GoldenSet,
+    runs: Mapping[str, Run],
+    returned: Collection[str],
+    queries: Sequence[str],
+    options: argparse.Namespace,
+) -> int:
+    """List or judge the documents that runs returned and that are not judged: of some queries, or without any of all."""
+    documents = load_documents(options.stored, options.corpus, returned)
     if not runs:
         raise CommandError(f"{options.file}: {no_run_message(options.baseline_dir)}")
     if len(options.stored) == len(runs) == 1 and options.append is None:
@@ -250,33 +280,35 @@ def _label_file(options: argparse.Namespace) -> int:
             sys.stderr,
         )
     found = pool(golden, list(runs.values()), options.by, documents.texts)
-    wanted = [one for one in found.unjudged if not options.queries or one.query.id in options.queries]
+    wanted = [one for one in found.unjudged if not queries or one.query.id in queries]
     top = wanted[: options.limit]
     _print_left_out(runs, found)
     if options.append is not None:
-        chosen = [label_csv.Judgment(options.file, one.query.id, one.doc_id, options.append) for one in top]
-        by_text = [
-            judgment.by_text(text)
-            if is_judged_by_text(
-                one.query, one.doc_id, options.append, text := documents.texts.get(one.doc_id, "")
-            )
-            else judgment
-            for one, judgment in zip(top, chosen, strict=True)
-        ]
-        return append(golden, by_text, returned, options)
+        judgments = [_judgment_of(one, documents, options) for one in top]
+        return append(golden, judgments, returned, options)
     if options.interactive and top:
         from pytest_irmetrics.cli.label_loop import Task, group_by_query, judge  # noqa: PLC0415 - only who judges needs it
 
         task = Task(group_by_query(top), list(runs), documents, len(wanted) - len(top), options.scale)
-        judge(task, options.path, options.file, options.metric)
+        judge(task, golden, options.file, options.metric)
     elif options.json:
-        print_line(json_text(top, documents, golden, options.file))
+        print_json_list(record(one, documents, golden, options.file) for one in top)
     elif options.out is not None:
         write_csv(top, documents, options)
     else:
-        for line in list_lines(top, len(wanted), found, list(runs), documents, options, stdout_screen()):
+        lines = list_lines(top, len(wanted), found, list(runs), queries, documents, options, stdout_screen())
+        for line in lines:
             print_line(line)
     return OK
+
+
+def _judgment_of(one: Unjudged, documents: Documents, options: argparse.Namespace) -> label_csv.Judgment:
+    """Return the judgment of a document with the grade of ``--append``."""
+    judgment = label_csv.Judgment(options.file, one.query.id, one.doc_id, options.append)
+    text = documents.texts.get(one.doc_id, "")
+    return (
+        judgment.by_text(text) if is_judged_by_text(one.query, one.doc_id, options.append, text) else judgment
+    )
 
 
 def _check_interactive(options: argparse.Namespace) -> None:

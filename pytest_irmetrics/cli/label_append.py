@@ -15,7 +15,7 @@ from pytest_irmetrics.base.numbers import MAX_GRADE
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.cli import label_csv
 from pytest_irmetrics.cli.command_line import OK, CommandError, print_escaped
-from pytest_irmetrics.cli.inputs import STANDARD, print_about, write_file
+from pytest_irmetrics.cli.standard_streams import STANDARD, print_about, write_file
 from pytest_irmetrics.golden.passage import normalize_text
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def passages_given(golden: GoldenSet, options: argparse.Namespace) -> Iterator[l
 
 
 def _read_grade(text: str, where: str) -> Grade:
+    """Return a grade of the command line; `where` is its option, for the CommandError."""
     grade = label_csv.parse_grade(text)
     if grade is None:
         raise CommandError(f"{where}: {quote(text)} is no grade. Write a number from 0 to {MAX_GRADE}.")
@@ -105,7 +106,8 @@ def append(
     options: argparse.Namespace,
 ) -> int:
     """Append judgments to the file, all of them or none, and print their places."""
-    path: Path = options.path
+    path = golden.path
+    assert path is not None  # noqa: S101 - it was loaded
     refused = why_not_editable(options.file)
     if refused is not None:
         raise CommandError(f"{options.file}: {refused}")

@@ -140,6 +140,7 @@ def read(path: Path, shown: str, golden: GoldenSet) -> list[Judgment]:
 
 
 def _read_judgments(rows: csv.DictReader[str], where: str, golden: GoldenSet) -> list[Judgment]:
+    """Return the judgments of all rows with a rating. Raises CommandError with all that is wrong."""
     problems: list[str] = []
     judgments = []
     by_text: dict[str | None, list[str]] = {}
@@ -176,6 +177,7 @@ def _read_judgments(rows: csv.DictReader[str], where: str, golden: GoldenSet) ->
 
 
 def _problems_of(query_id: str, doc_id: str, rating: str, text: str, golden: GoldenSet) -> Iterator[str]:
+    """Yield what is wrong with the cells of one row."""
     if query_id not in golden.queries:
         yield f"There is no query {quote(query_id)} in the golden set. Keep the column id as it was written."
     if not doc_id:

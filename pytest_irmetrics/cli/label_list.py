@@ -11,9 +11,9 @@ from pytest_irmetrics.base.layout import table
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import label_csv
-from pytest_irmetrics.cli.command_line import CommandError, json_line
-from pytest_irmetrics.cli.inputs import STANDARD, print_about, write_file
+from pytest_irmetrics.cli.command_line import CommandError
 from pytest_irmetrics.cli.label_append import why_not_editable
+from pytest_irmetrics.cli.standard_streams import STANDARD, print_about, write_file
 
 if TYPE_CHECKING:
     import argparse
@@ -30,19 +30,21 @@ def list_lines(
     count: int,
     found: Pool,
     names: Sequence[str],
+    queries: Sequence[str],
     documents: Documents,
     options: argparse.Namespace,
     screen: Screen,
 ) -> Iterator[str]:
-    """Yield the lines of the list as a table, and how to judge the documents."""
-    of = f" of {listed(options.queries)}" if options.queries else ""
-    heading = (
-        f"{options.file}: {count} of the {plural(found.returned, 'returned document')} that {options.by} looks at "
-        f"{'is' if count == 1 else 'are'} not judged{of}."
-        if not options.queries
-        else f"{options.file}: {plural(count, 'returned document')}{of} that {options.by} looks at "
-        f"{'is' if count == 1 else 'are'} not judged."
+    """Yield the lines of the list as a table, and how to judge the documents.
+
+    `top` are those to show of `count`, `names` are those of the runs, and `queries` those that were asked for, if any.
+    """
+    what = (
+        f"{plural(count, 'returned document')} of {listed(queries)}"
+        if queries
+        else f"{count:,} of the {plural(found.returned, 'returned document')}"
     )
+    heading = f"{options.file}: {what} that {options.by} looks at {'is' if count == 1 else 'are'} not judged."
     if len(top) < count:
         first = "to judge first" if len(names) > 1 else "on which it hangs most"
         heading += f" The {len(top)} {first} (--limit {min(count, 5 * len(top))} shows more):"
@@ -71,13 +73,10 @@ def list_lines(
     )
 
 
-def json_text(top: Sequence[Unjudged], documents: Documents, golden: GoldenSet, file: str) -> str:
-    """Return what there is to judge as one JSON list, one a line."""
-    return "\n".join(["[", ",\n".join(_json_line(one, documents, golden, file) for one in top), "]"])
-
-
-def _json_line(one: Unjudged, documents: Documents, golden: GoldenSet, file: str) -> str:
-    record: dict[str, object] = {
+def record(one: Unjudged, documents: Documents, golden: GoldenSet, file: str) -> dict[str, object]:
+    """Return what there is to judge of one document, for ``--json``."""
+    title, text = documents.title(one.doc_id), documents.texts.get(one.doc_id)
+    found: dict[str, object] = {
         "id": one.query.id,
         "query": one.query.text,
         "docid": one.doc_id,
@@ -86,9 +85,7 @@ def _json_line(one: Unjudged, documents: Documents, golden: GoldenSet, file: str
         "file": file,
         "line": golden.queries[one.query.id].line,
     }
-    title, text = documents.title(one.doc_id), documents.texts.get(one.doc_id)
-    record |= {name: value for name, value in (("title", title), ("text", text)) if value is not None}
-    return json_line(record)
+    return found | {name: value for name, value in (("title", title), ("text", text)) if value is not None}
 
 
 def write_csv(top: Sequence[Unjudged], documents: Documents, options: argparse.Namespace) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -12,32 +11,31 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_irmetrics.analysis.labelling import is_judged_by_text
 from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.layout import display_width
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli.command_line import CommandError, print_line, stdout_screen
 from pytest_irmetrics.cli.keys import END, keyboard
+from pytest_irmetrics.cli.label_screen import (
+    is_longer_than_shown,
+    item_lines,
+    on_one_line,
+    sentence_spans,
+    start_of_text,
+    text_lines,
+    wrapped_whole,
+)
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.append import append_judgments
 from pytest_irmetrics.golden.passage import Passage, normalize_text
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Collection, Iterable, Sequence
 
     from pytest_irmetrics.analysis.labelling import Unjudged
-    from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.cli.corpus import Documents
     from pytest_irmetrics.cli.keys import Keys
-    from pytest_irmetrics.golden import Query
 
-_TEXT_LINES = 8
-"""Lines of a document's text that are shown before the key `t` shows it whole."""
-_MOST_GRADED = 5
-"""Judged documents of a query that are shown."""
-_LABEL_WIDTH = 12
 _HIGHEST_KEY = 9
-_SENTENCE = re.compile(r".+?(?:[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]|\Z)", re.DOTALL)
 _RANGE = re.compile(r"(\d{1,4})(?:\s*-\s*(\d{1,4}))?")
 
 
@@ -83,12 +81,12 @@ def refuse_without_terminal() -> None:
         )
 
 
-def judge(task: Task, path: Path, shown: str, custom_metrics: Collection[str]) -> None:
-    """Ask for the grades of documents, and write each into the golden set; say in the end what was written.
+def judge(task: Task, golden: GoldenSet, shown: str, custom_metrics: Collection[str]) -> None:
+    """Ask for the grades of documents, and write each into the golden set's file; say in the end what was written.
 
     Raises KeyboardInterrupt after that, where the user interrupted it, and CommandError.
     """
-    session = _Session(task, path, shown, custom_metrics)
+    session = _Session(task, golden, shown, custom_metrics)
     try:
         with keyboard(sys.stdin) as keys:
             session.run(keys)
@@ -102,13 +100,14 @@ def judge(task: Task, path: Path, shown: str, custom_metrics: Collection[str]) -
 class _Session:
     """Asks for one grade after the other and writes each: holds the place in the list, and what to undo."""
 
-    def __init__(self, task: Task, path: Path, shown: str, custom_metrics: Collection[str]) -> None:
+    def __init__(self, task: Task, golden: GoldenSet, shown: str, custom_metrics: Collection[str]) -> None:
+        assert golden.path is not None  # noqa: S101 - it was loaded
         self._task = task
-        self._path = path
+        self._path = golden.path
         self._shown = shown
         self._metrics = custom_metrics
         self._data = b""
-        self._golden = GoldenSet([], shown=shown)
+        self._golden = golden
         self._steps: list[_Step] = []
         self._number = 0
         """Index of the item at hand."""
@@ -147,7 +146,7 @@ class _Session:
 
     def _ask(self, item: Unjudged, keys: Keys) -> bool:
         """Ask for an item's grade until there is one, or another decision; return False to quit."""
-        is_cut = len(self._text_lines(item, stdout_screen())) > _TEXT_LINES
+        is_cut = is_longer_than_shown(self._text_lines(item))
         while True:
             more = " t whole text," if is_cut else ""
             enter = ", and Enter" if keys.needs_enter else ""
@@ -168,7 +167,7 @@ class _Session:
                     return True
             elif letter == "t" and is_cut:
                 self._print("t")
-                for line in self._text_lines(item, stdout_screen()):
+                for line in self._text_lines(item):
                     print_line(line)
             elif not (key.isascii() and key.isdigit()):
                 self._print("", "  Press one of these keys.")
@@ -199,9 +198,9 @@ class _Session:
 
     def _ask_passage(self, item: Unjudged, grade: int, keys: Keys) -> Passage | None:
         """Ask which part of a chunk's text is judged; None to ask for the grade again."""
-        text = _one_line(self._task.documents.texts[item.doc_id])
+        text = on_one_line(self._task.documents.texts[item.doc_id])
         document = document_of(item.doc_id)
-        sentences = _sentences(text)
+        sentences = sentence_spans(text)
         while grade and len(sentences) > 1:
             self._prompt("which sentences (2, or 2-3; Enter: all; or the words; u back): ")
             answer = keys.line()
@@ -328,66 +327,31 @@ class _Session:
     # Printing -------------------------------------------------------------------------------------------------
 
     def _print(self, *lines: str) -> None:
+        """Print lines of text, wrapped under their own indent."""
         screen = stdout_screen()
         for text in lines:
             indent = text[: len(text) - len(text.lstrip())]
-            for line in _wrapped(text.strip(), screen, indent, indent):
+            for line in wrapped_whole(text.strip(), screen, indent, indent):
                 print_line(line)
 
     def _prompt(self, text: str) -> None:
         print(text, end="", flush=True)  # noqa: T201 - a command prints
 
     def _print_item(self, item: Unjudged) -> None:
+        """Print the item at hand, with the start of its text."""
         screen = stdout_screen()
         query = self._golden.find(item.query.id) or item.query
         print_line("")
         place = f"{self._number + 1} of {len(self._task.items)}"
         heading = screen.cut(f"{place}  {self._golden.where(query.id)}: {query.id}")
         print_line(f"\x1b[1m{heading}\x1b[0m" if _has_bold() else heading)
-        for label, text in self._described(item, query):
-            for line in _labelled(label, text, screen):
-                print_line(line)
-        lines = self._text_lines(item, screen)
-        for line in lines[:_TEXT_LINES]:
+        for line in item_lines(item, query, self._task.runs, self._task.documents, screen):
             print_line(line)
-        if len(lines) > _TEXT_LINES:
-            print_line(" " * _LABEL_WIDTH + ("..." if screen.ascii_only else "…"))
+        for line in start_of_text(self._text_lines(item), screen):
+            print_line(line)
 
-    def _described(self, item: Unjudged, query: Query) -> Iterator[tuple[str, str]]:
-        """Yield a label and a text for each thing that helps to judge an item, but for the document's own text."""
-        titles = self._task.documents
-        yield "query", query.text or query.id
-        if query.params:
-            yield "params", json.dumps(query.params, ensure_ascii=False)
-        if query.note:
-            yield "note", query.note
-        graded = sorted(query.judgments.items(), key=lambda judged: -judged[1])
-        for number, (doc_id, grade) in enumerate(graded[:_MOST_GRADED]):
-            title = titles.title(doc_id)
-            yield "" if number else "judged", f"{grade:g}  {doc_id}{f'  {title}' if title else ''}"
-        if len(graded) > _MOST_GRADED:
-            yield "", f"and {len(graded) - _MOST_GRADED} more"
-        for number, (name, rank) in enumerate(zip(self._task.runs, item.ranks, strict=True)):
-            where = f"rank {rank}" if rank is not None else "not"
-            yield "" if number else "found", where if len(self._task.runs) == 1 else f"{where} in {name}"
-        yield "document", item.doc_id
-        title = titles.title(item.doc_id)
-        if title is not None:
-            yield "title", title
-
-    def _text_lines(self, item: Unjudged, screen: Screen) -> list[str]:
-        """Return the lines of a document's text, where passages are judged with a number before each sentence; none if it is unknown."""
-        text = self._task.documents.texts.get(item.doc_id)
-        if text is None:
-            return []
-        text = _one_line(text)
-        if not item.query.passages:
-            return _labelled("text", text, screen)
-        return [
-            line
-            for number, (start, end) in enumerate(_sentences(text), 1)
-            for line in _labelled(f"{'text' if number == 1 else '':<6}{number:>3}", text[start:end], screen)
-        ]
+    def _text_lines(self, item: Unjudged) -> list[str]:
+        return text_lines(item, self._task.documents.texts.get(item.doc_id), stdout_screen())
 
     def print_end(self) -> None:
         """Say what was written, what was skipped, and what is left."""
@@ -403,41 +367,3 @@ class _Session:
 def _has_bold() -> bool:
     """Say whether the terminal is known to show text in bold."""
     return os.name == "posix" and os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("NO_COLOR")
-
-
-def _one_line(text: str) -> str:
-    """Return a text with each run of white space as one blank."""
-    return " ".join(text.split())
-
-
-def _sentences(text: str) -> list[tuple[int, int]]:
-    """Return where each sentence of a text begins and ends."""
-    spans = []
-    for found in _SENTENCE.finditer(text):
-        words = found[0].strip()
-        if words:
-            start = found.start() + found[0].index(words)
-            spans.append((start, start + len(words)))
-    return spans
-
-
-def _labelled(label: str, text: str, screen: Screen) -> list[str]:
-    """Return the lines of a text with a label before the first."""
-    beside = " " * _LABEL_WIDTH
-    # `wrapped` puts a blank after a label, and none after blanks alone.
-    return _wrapped(text, screen, f"  {label}".ljust(_LABEL_WIDTH - 1) if label.strip() else beside, beside)
-
-
-def _wrapped(text: str, screen: Screen, indent: str, hanging: str) -> list[str]:
-    """Wrap a text as `Screen.wrapped` does, and cut words in pieces that are longer than a line."""
-    room = max(screen.width - max(len(indent), len(hanging)), 10)
-    words = []
-    for word in screen.line(text).split(" "):
-        piece = ""
-        for char in word if display_width(word) > room else ():
-            if display_width(piece + char) > room:
-                words.append(piece)
-                piece = ""
-            piece += char
-        words.append(piece or word)
-    return screen.wrapped(" ".join(words), indent, hanging)

@@ -70,6 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
+    """Run a command and return its status; print an error that the user can mend."""
     try:
         return run(options)
     except IRMetricsError as error:

@@ -19,8 +19,9 @@ from pytest_irmetrics.cli.command_line import (
     add_metric_option,
     add_quiet_option,
     print_escaped,
+    shown_path,
 )
-from pytest_irmetrics.cli.inputs import baselines_of_project, is_same_file, shown_path
+from pytest_irmetrics.cli.find_baselines import baselines_of_project, is_same_file
 from pytest_irmetrics.comparison.stored_means import means_as_stored
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.run import Run
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.cli.command_line import Commands
-    from pytest_irmetrics.cli.inputs import StoredBaseline
+    from pytest_irmetrics.cli.find_baselines import StoredBaseline
 
 _MAX_NAMED = 3
 """Ids that a note names."""

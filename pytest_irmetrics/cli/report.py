@@ -18,7 +18,7 @@ from pytest_irmetrics.cli.command_line import (
     print_escaped,
     print_line,
 )
-from pytest_irmetrics.cli.inputs import STANDARD, print_about, readable_file, write_file
+from pytest_irmetrics.cli.standard_streams import STANDARD, print_about, readable_file, write_file
 from pytest_irmetrics.reports import json, markdown, output
 
 if TYPE_CHECKING:

@@ -18,18 +18,18 @@ from pytest_irmetrics.cli.command_line import (
     add_metric_option,
     add_metrics_option,
     add_test_option,
-    json_line,
+    print_json_object,
     print_line,
     stdout_screen,
 )
 from pytest_irmetrics.cli.inputs import (
-    STANDARD,
     USUAL_METRICS,
     load_golden,
     load_runs,
     metrics_beyond,
     scorable_metrics,
 )
+from pytest_irmetrics.cli.standard_streams import STANDARD
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run, judged_metrics
 from pytest_irmetrics.gates import decide
@@ -98,7 +98,7 @@ def _score(options: argparse.Namespace) -> int:
     ((name, run),) = load_runs([options.stored], options.tests)
     result, beyond = _result(golden, options.golden, run, options.metrics)
     if options.json:
-        print_line("\n".join(_json_lines(result, options.golden, name)))
+        print_json_object(_record(result, options.golden, name))
         return OK
     screen = stdout_screen()
     for line in _lines(result, options.golden, name, beyond, screen):
@@ -152,6 +152,7 @@ def _with_scorable_thresholds(golden: GoldenSet, shown: str, metrics: Sequence[M
 def _lines(
     result: ItemResult, shown: str, name: str, beyond: Sequence[Metric], screen: Screen
 ) -> Iterator[str]:
+    """Yield the lines about a run: the table of means, what fails, and notes."""
     evaluation = result.evaluation
     golden, run = evaluation.golden, evaluation.run
     depth = "" if run.depth is None else f", {plural(run.depth, 'result')} each"
@@ -214,11 +215,10 @@ def _query_table(evaluation: Evaluation, screen: Screen) -> list[str]:
     return table(rows, align, screen.width, ascii_only=screen.ascii_only, whole=(0,))
 
 
-def _json_lines(result: ItemResult, golden: str, name: str) -> Iterator[str]:
-    """Yield one JSON object, a query a line."""
+def _record(result: ItemResult, golden: str, name: str) -> dict[str, object]:
+    """Return means, thresholds and the scores of each query, for ``--json``."""
     evaluation = result.evaluation
-    yield "{"
-    header = {
+    return {
         "golden_set": golden,
         "run": name,
         "depth": evaluation.run.depth,
@@ -237,17 +237,11 @@ def _json_lines(result: ItemResult, golden: str, name: str) -> Iterator[str]:
             }
             for verdict in result.verdicts
         ],
-    }
-    for key, value in header.items():
-        yield f"{json_line(key)}: {json_line(value)},"
-    lines = [
-        json_line(
+        "queries": [
             {
                 "id": query_id,
                 "scores": {metric.name: evaluation.score(metric, query_id) for metric in evaluation.metrics},
             }
-        )
-        for query_id in evaluation.golden.queries
-    ]
-    yield '"queries": [\n' + ",\n".join(lines) + "\n]"
-    yield "}"
+            for query_id in evaluation.golden.queries
+        ],
+    }

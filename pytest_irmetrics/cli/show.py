@@ -22,7 +22,7 @@ from pytest_irmetrics.cli.command_line import (
     add_metric_option,
     add_metrics_option,
     add_test_option,
-    json_line,
+    print_json_object,
     print_line,
     stdout_screen,
 )
@@ -112,7 +112,7 @@ def _show(options: argparse.Namespace) -> int:
         wanted.update(*run.answers[query.id].rankings if query.id in run else ())
     titles = load_documents(named, options.corpus, wanted).titles
     if options.json:
-        _print_json(query, options.file, only, runs, metrics, titles)
+        print_json_object(_record(query, options.file, only, runs, metrics, titles))
         return OK
     for line in _query_lines(query, golden, screen, titles):
         print_line(line)
@@ -127,15 +127,15 @@ def _show(options: argparse.Namespace) -> int:
     return OK
 
 
-def _print_json(
+def _record(
     query: Query,
     file: str,
     only: GoldenSet,
     runs: Sequence[tuple[str, Run]],
     metrics: Sequence[Metric],
     titles: Mapping[str, str],
-) -> None:
-    """Print a query as `check --json` does, with what each run answered."""
+) -> dict[str, object]:
+    """Return a query as `check --json` prints it, with what each run answered."""
     answers: list[dict[str, object]] = []
     for name, run in runs:
         if query.id not in run:
@@ -149,10 +149,7 @@ def _print_json(
         ]
         scores = {metric.name: evaluation.score(metric, query.id) for metric in evaluation.metrics}
         answers.append({"run": name, "scores": scores, "ranking": ranking})
-    record = query_as_dict(query) | {"file": file, "line": query.line}
-    lines = [f"{json_line(key)}: {json_line(value)}," for key, value in record.items()]
-    rows = ",\n".join(map(json_line, answers))
-    print_line("\n".join(["{", *lines, f'"runs": [\n{rows}\n]' if answers else '"runs": []', "}"]))
+    return query_as_dict(query) | {"file": file, "line": query.line, "runs": answers}
 
 
 def _evaluated(only: GoldenSet, run: Run, metrics: Sequence[Metric]) -> tuple[Evaluation, Sequence[Metric]]:
@@ -244,6 +241,7 @@ def _answer_lines(
 
 
 def _notes(query: Query, run: Run, pairing: Comparison, beyond: Sequence[Metric]) -> Iterator[str]:
+    """Yield what a reader should know of a stored answer, if anything."""
     answer = run.answers[query.id]
     if pairing.reworded:
         params = f" with {json.dumps(dict(answer.params), ensure_ascii=False)}" if answer.params else ""

@@ -8,13 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.cli.command_line import CommandError
-from pytest_irmetrics.cli.inputs import (
-    USUAL_METRICS,
-    golden_set_of_baseline,
-    metrics_beyond,
-    scorable_metrics,
-    subset,
-)
+from pytest_irmetrics.cli.find_baselines import golden_set_of_baseline
+from pytest_irmetrics.cli.inputs import USUAL_METRICS, metrics_beyond, scorable_metrics, subset
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import usual_metric

@@ -1,0 +1,154 @@
+"""Find stored baselines: below a folder, in a project, or of one golden set."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.cli.command_line import print_escaped, shown_path
+from pytest_irmetrics.cli.standard_streams import STANDARD
+from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from pytest_irmetrics.golden.formats import format_by_suffix, is_golden_folder
+from pytest_irmetrics.run import RunError
+from pytest_irmetrics.run.baseline import (
+    folders_with_baselines,
+    golden_set_named,
+    list_baselines,
+    read_baseline,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_irmetrics.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBaseline:
+    """The file of one baseline, and the folder of the test that it belongs to."""
+
+    path: Path
+    folder: Path
+
+    def read(self) -> Run:
+        """Read the stored run. Raises RunError."""
+        return read_baseline(self.path)
+
+    def golden_file_named(self) -> Path | None:
+        """Return what `golden_file` does of the header alone, or None; a baseline may be large."""
+        return self._golden_file(golden_set_named(self.path))
+
+    def golden_file(self, run: Run) -> Path | None:
+        """Return the file of the golden set that the baseline names; None for one that was made in Python."""
+        return self._golden_file(run.golden_set)
+
+    def _golden_file(self, name: str | None) -> Path | None:
+        """Return the file that a baseline names; None for a golden set made in Python, and for None."""
+        if name is None:
+            return None
+        path = Path(os.path.normpath(self.folder / name))
+        is_file = "/" in name or format_by_suffix(Path(name)) is not None or is_golden_folder(path)
+        return path if is_file else None
+
+
+def baselines_below(top: Path, directory: str) -> Iterator[StoredBaseline]:
+    """Yield the baselines in a folder and all below it, in order; hidden folders and environments are left out."""
+    absolute = Path(os.path.abspath(top))  # noqa: PTH100 - resolving links would leave the project
+    if absolute.name == directory:
+        yield from _baselines_in(Path(shown_path(absolute.parent)), directory)
+        return
+    for folder in folders_with_baselines(top, directory):
+        yield from _baselines_in(folder, directory)
+
+
+def _baselines_above(file: Path, directory: str) -> Iterator[StoredBaseline]:
+    """Yield the baselines in the folders from a file's own up to the project's, the nearest first."""
+    for folder in Path(os.path.abspath(file)).parents:  # noqa: PTH100 - as above
+        yield from _baselines_in(Path(shown_path(folder)), directory)
+        if (folder / ".git").exists():
+            return
+
+
+def baselines_of_project(file: Path, directory: str) -> Iterator[StoredBaseline]:
+    """Yield the baselines in the folders from a file's own upwards, the nearest first, then all others of the project.
+
+    The project is the repository that the file is in; outside of one, the current folder, where that holds the file.
+    """
+    seen = set()
+    for stored in _baselines_above(file, directory):
+        seen.add(os.path.realpath(stored.path))
+        yield stored
+    top = _project_folder(file)
+    for stored in baselines_below(Path(shown_path(top)), directory) if top is not None else ():
+        if os.path.realpath(stored.path) not in seen:
+            yield stored
+
+
+def _project_folder(file: Path) -> Path | None:
+    """Return the repository's folder that holds a file, else the current folder if it does; None if neither does."""
+    parents = Path(os.path.abspath(file)).parents  # noqa: PTH100 - as above
+    here = Path.cwd()
+    repository = next((folder for folder in parents if (folder / ".git").exists()), None)
+    return repository or (here if here in parents else None)
+
+
+def _baselines_in(folder: Path, directory: str) -> Iterator[StoredBaseline]:
+    """Yield the baselines that are stored beside the tests of one folder."""
+    for path in list_baselines(folder / directory):
+        yield StoredBaseline(path, folder)
+
+
+def golden_set_of_baseline(path: str, run: Run) -> GoldenSet | None:
+    """Return the golden set that a baseline names, where the file is found from where the baseline is; else None."""
+    if path == STANDARD:
+        return None
+    try:
+        folder = Path(shown_path(Path(path).absolute().parents[2]))
+        file = StoredBaseline(Path(path), folder).golden_file(run)
+        return None if file is None else GoldenSet.load(file, shown=shown_path(file))
+    except (IndexError, OSError, ValueError, GoldenSetError):  # moved, or broken since
+        return None
+
+
+def baselines_of_golden_set(
+    file: Path, directory: str, without: Sequence[str] = ()
+) -> Iterator[tuple[str, Run]]:
+    """Yield the baselines of a golden set but those in the files `without`, each with a name for messages."""
+    for stored in baselines_of_project(file, directory):
+        named = stored.golden_file_named()
+        if named is not None and not is_same_file(named, file):
+            continue
+        if any(is_same_file(stored.path, Path(path)) for path in without):
+            continue
+        try:
+            run = stored.read()
+        except RunError as error:  # it may be a baseline of another golden set
+            print_escaped(f"note: {error}", sys.stderr)
+            continue
+        if is_same_file(stored.golden_file(run), file):
+            yield shown_path(stored.path), run
+
+
+# Paths ---------------------------------------------------------------------------------------------------------
+
+
+def exists(path: Path) -> bool:
+    """Say whether a file exists; False for an impossible path, True for one that may not be looked up."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def is_same_file(one: Path | None, other: Path) -> bool:
+    """Say whether two paths lead to one file; links are followed."""
+    try:
+        return one is not None and os.path.realpath(one) == os.path.realpath(other)
+    except ValueError:  # a NUL or a lone surrogate
+        return False
