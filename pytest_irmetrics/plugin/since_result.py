@@ -9,7 +9,7 @@ from pytest_irmetrics.analysis.since import what_is_accepted
 from pytest_irmetrics.gates.verdict import Verdict
 from pytest_irmetrics.plugin.junit_properties import set_accepted
 from pytest_irmetrics.reports.since_report import SinceReport
-from pytest_irmetrics.reports.since_texts import headlines, paying
+from pytest_irmetrics.reports.since_texts import cure, headlines, paying
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,14 +41,13 @@ def _refusals(report: SinceReport, result: ItemResult) -> Iterator[Verdict]:
     """Yield a failed verdict on each mean whose fall is accepted; one where the baseline of then cannot be read."""
     metrics = {metric.name: metric for metric in result.gates.metrics}
     accepted = [*report.accepted_means, *([] if report.accepted_means else [None])]
-    for mean, text in zip(accepted, headlines(report), strict=True):
-        details = [] if mean is None else [paying(mean)]
-        metric = None if mean is None else metrics.get(mean.metric)
+    for place, (mean, text) in enumerate(zip(accepted, headlines(report), strict=True)):
+        details = ["" if mean is None else paying(mean), cure(report) if place == 0 else ""]
         yield Verdict(
             "failed",
             text,
             "accept",
-            metric,
+            None if mean is None else metrics.get(mean.metric),
             None if mean is None else mean.tag,
             details=tuple(filter(None, details)),
             origin="the setting ir_accept",

@@ -83,6 +83,14 @@ def _why_it_passes(mean: MeanSince, since: SinceReport) -> str:
     return f"It passes, because {what}."
 
 
+def cure(since: SinceReport) -> str:
+    """Return what turns a refused fall green."""
+    accept = "add `-o ir_accept=warn` to this command"
+    if since.state == "unreadable":
+        return f"To let it pass, {accept}."
+    return f"To accept it, {accept}; else mend the search, and store its baseline again."
+
+
 def paying(mean: MeanSince) -> str:
     """Name the queries that score lower than then; empty where there are none."""
     if not mean.worse:

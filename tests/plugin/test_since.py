@@ -126,6 +126,18 @@ class TestADoctoredUpdate:
         assert "This branch stores a baseline of 0.3333, which `ir_accept = fail` does not allow." in text
         assert "Set in the setting ir_accept." in text
 
+    def test_what_a_refused_fall_advises_turns_it_green(self, branch):
+        doctor(branch)
+        refusing = ["--ir-since=main", "-o", "ir_accept=fail"]
+        text = text_of(branch.run(*refusing))
+        assert text.count("To accept it, add `-o ir_accept=warn` to this command;") == 1
+        branch.run(*refusing, "-o", "ir_accept=warn").assert_outcomes(passed=1)
+        assert "else mend the search, and store its baseline again." in text
+        branch.answers(ANSWERS)
+        branch.run(*refusing).assert_outcomes(failed=1)  # the baseline still allows the fall
+        update(branch)
+        branch.run(*refusing).assert_outcomes(passed=1)
+
     def test_the_updating_run_says_it_as_well(self, branch):
         branch.write("pytest.ini", "[pytest]\nir_since = main\nir_accept = fail\n")
         branch.answers(REVERSED)

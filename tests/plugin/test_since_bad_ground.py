@@ -226,7 +226,9 @@ class TestReadAllTheSame:
         text = printed(result)
         assert "UNKNOWN: golden/faq.yaml: Nothing is known of what is accepted since main" in text
         assert "cannot be read" in text
-        refused(branch.run("--ir-since=main", "-o", "ir_accept=fail"))
+        result = branch.run("--ir-since=main", "-o", "ir_accept=fail")
+        refused(result)
+        assert "To let it pass, add `-o ir_accept=warn` to this command." in printed(result)
 
     def test_a_baseline_of_an_older_format(self, branch):
         git(branch.path, "checkout", "-q", "main")
