@@ -195,24 +195,25 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _gate_since(config: pytest.Config) -> None:
-    """Let --ir-since, and the setting ir_since, imply --ir-baseline."""
-    asked = config.getoption("ir_since")
-    if asked and config.getoption("ir_baseline") is False:
+    """Let --ir-since imply --ir-baseline; the setting ir_since does where the settings are read."""
+    if not config.getoption("ir_since"):
+        return
+    if config.getoption("ir_baseline") is False:
         raise pytest.UsageError(
             "--ir-since gates on the stored baselines, and --no-ir-baseline turns that off. Give one of them."
         )
-    if asked is None:
-        asked = _text_of_setting(config, "ir_since")
     others = ("ir_baseline_update", "ir_selftest")
-    if asked and config.getoption("ir_baseline") is None and not any(map(config.getoption, others)):
+    if config.getoption("ir_baseline") is None and not any(map(config.getoption, others)):
         config.option.ir_baseline = True
 
 
 def _may_use_baselines(config: pytest.Config) -> bool:
-    """Whether options or the setting ir_baseline make a run compare with stored baselines, or store them."""
+    """Whether options, or the settings ir_baseline and ir_since, make a run compare with stored baselines, or store them."""
     if any(config.getoption(name) for name in ("ir_baseline", "ir_baseline_update", "ir_selftest")):
         return True
-    return config.getoption("ir_baseline") is None and _text_of_setting(config, "ir_baseline") != "false"
+    if config.getoption("ir_baseline") is not None:
+        return False
+    return _text_of_setting(config, "ir_baseline") != "false" or _text_of_setting(config, "ir_since") != ""
 
 
 def _text_of_setting(config: pytest.Config, name: str) -> str | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_irmetrics.base.paths import relative_path
-from pytest_irmetrics.plugin.options import baseline_dir, gates_on_baseline, runs_tests
+from pytest_irmetrics.plugin.options import baseline_dir, gates_on_baseline, gating_setting, runs_tests
 from pytest_irmetrics.run.baseline import baseline_path, folders_with_baselines, list_baselines
 
 if TYPE_CHECKING:
@@ -171,16 +171,17 @@ class CollectedTests:
         config = self._config
         if interrupted or not runs_tests(config):
             return None
-        for option in ("--ir-baseline", "--ir-baseline-update", "--ir-selftest"):
+        for option in ("--ir-baseline-update", "--ir-selftest", "--ir-since", "--ir-baseline"):
             if config.getoption(option):
                 return f"{option} was given, and no test of this run used irmetrics."
         if not gates_on_baseline(config) or any(config.getoption(name, None) for name in _SELECTING_OPTIONS):
             return None
+        what = "ir_baseline is true" if gating_setting(config) == "ir_baseline" else "ir_since is set"
         directory = baseline_dir(config)
         below = self._folders_below(config.getini("norecursedirs"))
         if not any(list_baselines(folder / directory) for folder in below):
             return None
-        return "the setting ir_baseline is true, and no test of this run used irmetrics."
+        return f"the setting {what}, and no test of this run used irmetrics."
 
     def unused_in(self, folder: Path) -> dict[Path, WhyUnused]:
         """Return the baselines of the tests in a folder that none of them uses, each with why."""

@@ -71,16 +71,26 @@ def runs_tests(config: pytest.Config) -> bool:
 
 
 def gates_on_baseline(config: pytest.Config) -> bool:
-    """Whether a run compares with stored baselines; False where the setting ``ir_baseline`` cannot be read."""
+    """Whether a run compares with stored baselines; False where a setting that decides it cannot be read."""
     if config.getoption("ir_selftest"):
         return True
     option = config.getoption("ir_baseline")
     if option is not None:
         return bool(option)
     try:
-        return read_boolean(config, "ir_baseline")
+        return gating_setting(config) is not None
     except SettingsError:  # reported by every test that has a gate
         return False
+
+
+def gating_setting(config: pytest.Config) -> str | None:
+    """Return the name of the setting that makes every run compare with stored baselines; None for none. Raises SettingsError.
+
+    ``ir_since`` does so but in a run that replaces them.
+    """
+    if read_boolean(config, "ir_baseline"):
+        return "ir_baseline"
+    return "ir_since" if since_ref(config) and not config.getoption("ir_baseline_update") else None
 
 
 def baseline_dir(config: pytest.Config) -> str:

@@ -10,7 +10,7 @@ from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.base.wording import cut
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, require_depth
 from pytest_irmetrics.metrics import MetricError, parse_metric
-from pytest_irmetrics.plugin.options import SettingsError, read_boolean, read_folder, read_ini, since_ref
+from pytest_irmetrics.plugin.options import SettingsError, gating_setting, read_folder, read_ini, since_ref
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ class Settings(NamedTuple):
         named = bool(read_ini(config, "ir_metrics"))
         if named:
             require_depth(metrics, depth)
-        gates = read_boolean(config, "ir_baseline") if baseline is None else bool(baseline)
+        gates = gating_setting(config) is not None if baseline is None else bool(baseline)
         return cls(
             metrics=metrics,
             metrics_named=named,

@@ -11,6 +11,7 @@ from pkgutil import walk_packages
 import pytest
 
 import pytest_irmetrics
+from tests.git_repository import commit, git, isolate_git, new_repository
 
 # In-process runs forget what they import; what is loaded here is loaded once for all of them.
 for _module in walk_packages(pytest_irmetrics.__path__, "pytest_irmetrics."):
@@ -62,6 +63,11 @@ ANSWERS = {
     "refund policy": ["doc-9", "doc-4", "doc-5"],
     "opening hours": ["doc-2", "doc-1"],
 }
+
+WITHOUT_RESET = {**ANSWERS, "how do I reset my password": ["doc-3", "doc-5", "doc-6"]}
+"""Answers of a search that got worse: one query has lost both of its documents."""
+
+GOLDEN_MARK = 'ir_golden("golden/*.yaml")'
 
 GATED = '@pytest.mark.ir_golden("golden/*.yaml")\n@pytest.mark.ir_threshold("mrr", 0.99)\n'
 """Marks that what the project's retriever finds does not satisfy."""
@@ -156,11 +162,34 @@ def project(pytester, monkeypatch):
     return Project(pytester)
 
 
+def store(project):
+    """Store the baseline of the project's test, which passes."""
+    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+
+
 @pytest.fixture
 def stored(project):
     """Give a project whose baseline is stored."""
-    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    store(project)
     return project
+
+
+@pytest.fixture
+def committed(stored, monkeypatch):
+    """Give a project whose baseline is stored, all of it committed on `main`."""
+    isolate_git(monkeypatch)
+    stored.write("pytest.ini", "[pytest]\n")
+    stored.write(".gitignore", "__pycache__\n*.out\n")
+    new_repository(stored.path)
+    commit(stored.path, "store the baseline")
+    return stored
+
+
+@pytest.fixture
+def branch(committed):
+    """Give a project whose baseline is committed on `main`, with the branch `feature` checked out."""
+    git(committed.path, "checkout", "-q", "-b", "feature")
+    return committed
 
 
 def make_ranking_worse(project):

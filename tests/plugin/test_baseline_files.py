@@ -116,7 +116,7 @@ def test_a_baseline_whose_test_is_gone_is_named(stored):
     stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'], name="test_renamed")
     result = stored.run("--ir-baseline")
     result.assert_outcomes(failed=1)
-    joined = " ".join(" ".join(result.outlines).split())
+    joined = printed(result)
     assert (
         "the baseline ir_baselines/test_search/test_search_quality[faq].json belongs to no test any more"
         in joined
@@ -154,7 +154,7 @@ def test_paths_are_those_of_where_pytest_was_called(stored, monkeypatch):
     stored.baseline.rename(stored.path / "ir_baselines" / "test_gone" / "test_it.json")
     monkeypatch.chdir(stored.path.parent)
     result = stored.run(stored.path.name, "--rootdir", str(stored.path), "--ir-baseline-update")
-    told = " ".join(result.stdout.str().split())
+    told = printed(result)
     assert f"baseline {stored.path.name}/ir_baselines/test_search/test_renamed[faq].json: stored" in told
     assert f"note: the baseline {stored.path.name}/ir_baselines/test_gone/test_it.json belongs to no" in told
 
@@ -169,13 +169,15 @@ def test_a_test_that_leaves_for_a_folder_that_it_deletes_is_stored_all_the_same(
     assert project.baseline.exists()
 
 
-def test_a_setting_that_gates_nothing_is_told_where_baselines_are(stored):
-    stored.write("pytest.ini", "[pytest]\nir_baseline = true\n")
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [("ir_baseline = true", "ir_baseline is true"), ("ir_since = main", "ir_since is set")],
+)
+def test_a_setting_that_gates_nothing_is_told_where_baselines_are(stored, setting, told):
+    stored.write("pytest.ini", f"[pytest]\n{setting}\n")
     stored.write("test_search.py", "def test_other(): pass\n")
     stored.write("elsewhere/test_other.py", "def test_elsewhere(): pass\n")
-    stored.run().stdout.fnmatch_lines(
-        ["note: the setting ir_baseline is true, and no test of this run used irmetrics."]
-    )
+    stored.run().stdout.fnmatch_lines([f"note: the setting {told}, and no test of this run used irmetrics."])
     for options in (
         ["elsewhere"],
         ["-k", "other"],
@@ -198,10 +200,13 @@ def test_collecting_says_nothing_of_what_did_not_run(stored):
     assert "belongs to no test" not in stored.run("--co", "-q", "--ir-baseline").stdout.str()
 
 
-def test_an_option_that_no_test_obeys_is_named(pytester):
-    pytester.makepyfile("def test_a(): pass")
-    result = pytester.runpytest_subprocess("--ir-baseline")
-    result.stdout.fnmatch_lines(["note: --ir-baseline was given, and no test of this run used irmetrics."])
+@pytest.mark.parametrize("option", ["--ir-baseline", "--ir-since=main", "--ir-baseline-update"])
+def test_an_option_that_no_test_obeys_is_named(project, option):
+    project.write("test_search.py", "def test_a(): pass\n")
+    name = option.partition("=")[0]
+    project.run(option).stdout.fnmatch_lines(
+        [f"note: {name} was given, and no test of this run used irmetrics."]
+    )
 
 
 @pytest.mark.parametrize("how", ["--ir-baseline", "--ir-baseline-update", "the setting"])

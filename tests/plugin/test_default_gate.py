@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.plugin.conftest import ANSWERS, edit_golden_set, printed
-
-WORSE = {**ANSWERS, "how do I reset my password": ["doc-3", "doc-5", "doc-6"]}
-GOLDEN_MARK = 'ir_golden("golden/*.yaml")'
-
-
-def store(project):
-    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+from tests.plugin.conftest import ANSWERS, GOLDEN_MARK, WITHOUT_RESET, edit_golden_set, printed, store
 
 
 class TestDefaultGate:
@@ -34,7 +27,7 @@ class TestDefaultGate:
             project.write("golden/faq.yaml", golden + "  - query: asdf\n    no_answer: true\n")
         project.test([GOLDEN_MARK, mark])
         store(project)
-        project.answers(WORSE)
+        project.answers(WITHOUT_RESET)
         result = project.run("--ir-baseline")
         result.assert_outcomes(failed=1)
         result.stdout.fnmatch_lines(["ndcg@10 fell by *"])
@@ -42,7 +35,7 @@ class TestDefaultGate:
     def test_is_on_ndcg_at_10_alone_where_no_threshold_is(self, project):
         project.test([GOLDEN_MARK])
         store(project)
-        project.answers(WORSE)
+        project.answers(WITHOUT_RESET)
         result = project.run("--ir-baseline")
         result.assert_outcomes(failed=1)
         fell = [
@@ -58,7 +51,7 @@ class TestDefaultGate:
         metrics = "latency_p50 judged@5 recall@5 mrr"
         project.write("pytest.ini", f"[pytest]\nir_metrics = {metrics}\n")
         store(project)
-        project.answers(WORSE)
+        project.answers(WITHOUT_RESET)
         result = project.run("--ir-baseline")
         result.assert_outcomes(failed=1)
         result.stdout.fnmatch_lines(["recall@5 fell by *"])
@@ -76,7 +69,7 @@ class TestDefaultGate:
         project.test([GOLDEN_MARK])
         edit_golden_set(project, old, new)
         store(project)
-        project.answers(WORSE)
+        project.answers(WITHOUT_RESET)
         result = project.run("--ir-baseline")
         result.assert_outcomes(failed=1)
         result.stdout.fnmatch_lines(["ndcg@10 fell by *"])
@@ -85,13 +78,13 @@ class TestDefaultGate:
         project.test([GOLDEN_MARK])
         project.write("pytest.ini", "[pytest]\nir_thresholds = mrr 0.1 tag=billing\n")
         store(project)
-        project.answers(WORSE)
+        project.answers(WITHOUT_RESET)
         project.run("--ir-baseline").assert_outcomes(failed=1)
 
     def test_is_on_the_first_metric_of_a_depth_that_ndcg_at_10_does_not_fit(self, project):
         project.test(['ir_golden("golden/*.yaml", depth=5)'])
         store(project)
-        project.answers(WORSE)
+        project.answers(WITHOUT_RESET)
         result = project.run("--ir-baseline")
         result.assert_outcomes(failed=1)
         result.stdout.fnmatch_lines(["mrr fell by *"])
@@ -104,7 +97,7 @@ class TestDefaultGate:
         project.test([f'ir_golden("golden/*.yaml", depth={depth})'])
         project.write("pytest.ini", f"[pytest]\nir_metrics = {reported}\n")
         store(project)
-        project.answers(WORSE)
+        project.answers(WITHOUT_RESET)
         result = project.run("--ir-baseline")
         result.assert_outcomes(failed=1)
         result.stdout.fnmatch_lines([f"{gated} fell by *"])
@@ -115,7 +108,7 @@ class TestDefaultGate:
             [GOLDEN_MARK, 'ir_threshold("recall@10", 0.1)', 'ir_threshold("mrr", 0.1, tag="billing")']
         )
         store(project)
-        project.answers(WORSE)
+        project.answers(WITHOUT_RESET)
         result = project.run("--ir-baseline")
         result.assert_outcomes(failed=1)
         result.stdout.fnmatch_lines(["recall@10 fell by *"])
@@ -135,7 +128,7 @@ class TestDefaultGate:
         project.test([GOLDEN_MARK])
         project.write("pytest.ini", "[pytest]\nir_max_drop = off\n")
         store(project)
-        project.answers(WORSE)
+        project.answers(WITHOUT_RESET)
         project.run("--ir-baseline").assert_outcomes(passed=1)
 
 

@@ -6,18 +6,7 @@ import json
 
 import pytest
 
-from tests.plugin.conftest import ANSWERS
-
-WORSE = {**ANSWERS, "how do I reset my password": ["doc-3", "doc-5", "doc-6"]}
-GOLDEN_MARK = 'ir_golden("golden/*.yaml")'
-
-
-def output(result):
-    return " ".join(result.stdout.str().split())
-
-
-def store(project):
-    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+from tests.plugin.conftest import GOLDEN_MARK, WITHOUT_RESET, printed, store
 
 
 def test_a_metric_of_ones_own_cannot_change_the_golden_set(project):
@@ -35,7 +24,7 @@ def pytest_irmetrics_metrics(config):
     project.test([GOLDEN_MARK, 'ir_threshold("easy", 0.5)'])
     result = project.run("--ir-baseline-update")
     result.assert_outcomes(failed=1)
-    assert "the metric easy tried to change the query 'reset': a golden set is read-only" in output(result)
+    assert "the metric easy tried to change the query 'reset': a golden set is read-only" in printed(result)
     assert not project.baseline.exists()
 
 
@@ -86,10 +75,10 @@ class TestEmptyAndEditedBaselines:
         project.baseline.write_text(
             text.replace('[["doc-12", "doc-3", "doc-40"]]', '[["doc-3", "doc-5", "doc-6"]]')
         )
-        project.answers(WORSE)
+        project.answers(WITHOUT_RESET)
         result = project.run("--ir-baseline")
         result.assert_outcomes(failed=1)
-        text = output(result)
+        text = printed(result)
         assert "[faq].json was edited after it was stored: its header tells" in text
         assert "git checkout -- 'ir_baselines/test_search/test_search_quality[faq].json'" in text
         assert "--ir-baseline-update" in text
@@ -121,7 +110,7 @@ class TestEmptyAndEditedBaselines:
         project.baseline.write_text(text.replace(old, new, 1))
         result = project.run("--ir-baseline")
         result.assert_outcomes(failed=1)
-        assert "was edited after it was stored" in output(result)
+        assert "was edited after it was stored" in printed(result)
 
     def test_a_query_that_was_taken_out_of_the_file_fails(self, project):
         store(project)
@@ -129,7 +118,7 @@ class TestEmptyAndEditedBaselines:
         project.baseline.write_text("".join(line for line in lines if '"hours"' not in line))
         result = project.run("--ir-baseline")
         result.assert_outcomes(failed=1)
-        assert "was edited after it was stored" in output(result)
+        assert "was edited after it was stored" in printed(result)
 
     def test_taking_the_judgments_out_as_well_does_not_hide_an_edit(self, project):
         store(project)
@@ -140,7 +129,7 @@ class TestEmptyAndEditedBaselines:
         project.baseline.write_text(json.dumps(data))
         result = project.run("--ir-baseline")
         result.assert_outcomes(failed=1)
-        assert "was edited after it was stored" in output(result)
+        assert "was edited after it was stored" in printed(result)
 
     def test_an_edited_file_is_no_better_to_check_against(self, project):
         store(project)
@@ -151,8 +140,8 @@ class TestEmptyAndEditedBaselines:
         )
         result = project.run()
         result.assert_outcomes(failed=1)
-        assert "old.json was edited after it was stored" in output(result)
-        assert "--ir-baseline-update" not in output(result)
+        assert "old.json was edited after it was stored" in printed(result)
+        assert "--ir-baseline-update" not in printed(result)
 
     def test_an_edited_file_can_be_replaced(self, project):
         store(project)
@@ -169,7 +158,9 @@ class TestEmptyAndEditedBaselines:
         project.retrieve("1 / 0")
         result = project.run(*options)
         result.assert_outcomes(failed=1)
-        assert "[faq].json:1: this run holds no query, so there is nothing to compare with." in output(result)
+        assert "[faq].json:1: this run holds no query, so there is nothing to compare with." in printed(
+            result
+        )
 
     def test_an_evaluation_of_an_empty_run_fails_as_well(self, project):
         body = (
@@ -205,9 +196,9 @@ class TestUneditedBaselines:
         project.test([GOLDEN_MARK])
         store(project)
         self.edit(project, old, new)
-        assert "edited after" not in output(project.run("--ir-baseline"))
+        assert "edited after" not in printed(project.run("--ir-baseline"))
         self.edit(project, new, old)
-        assert "edited after" not in output(project.run("--ir-baseline"))
+        assert "edited after" not in printed(project.run("--ir-baseline"))
 
     @pytest.mark.parametrize("tells", [True, False])
     def test_an_excluded_query_that_counts_again_is_none(self, project, tells):
@@ -218,10 +209,10 @@ class TestUneditedBaselines:
         assert text.count('"xfail": true') == 1
         if not tells:  # as it was stored before baselines told it
             project.baseline.write_text(text.replace('"xfail": true, ', ""))
-            assert "edited after" not in output(project.run("--ir-baseline"))
+            assert "edited after" not in printed(project.run("--ir-baseline"))
         else:
             self.edit(project, "\n    xfail: T-1", "")
-            assert "edited after" not in output(project.run("--ir-baseline"))
+            assert "edited after" not in printed(project.run("--ir-baseline"))
 
     def test_other_metrics_depths_and_repeats_are_none(self, project):
         store(project)
@@ -232,7 +223,7 @@ class TestUneditedBaselines:
             "ir_repeat = 3",
         ):
             project.write("pytest.ini", f"[pytest]\n{setting}\n")
-            assert "edited after" not in output(project.run("--ir-baseline")), setting
+            assert "edited after" not in printed(project.run("--ir-baseline")), setting
 
     def test_a_metric_of_ones_own_that_changed_or_went_is_none(self, project):
         conftest = (project.path / "conftest.py").read_text()
@@ -256,7 +247,7 @@ class TestUneditedBaselines:
             result.assert_outcomes(passed=1)
             assert (
                 "The baseline's header tells no means, so an edit of its rankings would not show."
-                in output(result)
+                in printed(result)
             )
         for query in data["queries"]:
             del query["judgments"]

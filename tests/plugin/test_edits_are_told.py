@@ -4,82 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.plugin.conftest import ANSWERS
-
-WORSE = {**ANSWERS, "how do I reset my password": ["doc-3", "doc-5", "doc-6"]}
-GOLDEN_MARK = 'ir_golden("golden/*.yaml")'
-
-
-def output(result):
-    return " ".join(result.stdout.str().split())
-
-
-def store(project):
-    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+from tests.plugin.conftest import ANSWERS, GOLDEN_MARK, WITHOUT_RESET, edit_golden_set, printed, store
 
 
 class TestQuietNotes:
-    """What left the gate is said under -q too."""
+    """What left the gate, or counts otherwise, is said under -q too."""
 
-    def test_a_removed_query_is_named(self, project):
-        store(project)
-        golden = project.path / "golden" / "faq.yaml"
-        golden.write_text(
-            golden.read_text().replace("  - id: hours\n    query: opening hours\n    relevant: doc-1\n", "")
-        )
-        result = project.run("--ir-baseline", "-q")
-        result.assert_outcomes(passed=1)
-        assert "hours" in result.stdout.str()
-
-    def test_a_reworded_query_is_named(self, project):
-        store(project)
-        golden = project.path / "golden" / "faq.yaml"
-        golden.write_text(golden.read_text().replace("query: opening hours", "query: when are you open"))
-        project.answers({**ANSWERS, "when are you open": ["doc-1"]})
-        result = project.run("--ir-baseline", "-q")
-        result.assert_outcomes(passed=1)
-        assert "hours" in result.stdout.str()
-
-    def test_an_excluded_query_is_named(self, project):
-        store(project)
-        golden = project.path / "golden" / "faq.yaml"
-        golden.write_text(
-            golden.read_text().replace("    relevant: doc-1\n", "    relevant: doc-1\n    xfail: T-1\n")
-        )
-        result = project.run("--ir-baseline", "-q")
-        result.assert_outcomes(passed=1)
-        assert "hours" in result.stdout.str()
-
-    def test_a_relabelled_query_is_named(self, project):
-        store(project)
-        golden = project.path / "golden" / "faq.yaml"
-        golden.write_text(golden.read_text().replace("relevant: doc-1\n", "relevant: doc-2\n"))
-        result = project.run("--ir-baseline", "-q")
-        result.assert_outcomes(passed=1)
-        assert "hours" in result.stdout.str()
-
-    def test_a_moved_tag_under_a_slice_threshold_is_noted(self, project):
-        project.test([GOLDEN_MARK, 'ir_threshold("mrr", 0.9, tag="billing")'])
-        golden = project.path / "golden" / "faq.yaml"
-        text = golden.read_text().replace("relevant: doc-1\n", "relevant: doc-1\n    tags: [billing]\n")
-        golden.write_text(text)
-        project.answers({**ANSWERS, "opening hours": ["doc-1"]})
-        store(project)
-        golden.write_text(
-            golden.read_text().replace(
-                "relevant: doc-1\n    tags: [billing]\n", "relevant: doc-1\n    tags: [other]\n"
-            )
-        )
-        project.answers({**ANSWERS, "opening hours": ["doc-2", "doc-1"]})
-        project.write("pytest.ini", "[pytest]\nir_max_drop = off\n")
-        for options in ([], ["-q"]):
-            result = project.run("--ir-baseline", *options)
-            result.assert_outcomes(passed=1)
-            assert "tag" in output(result).partition("faq.yaml")[2]
-            assert "hours" in result.stdout.str()
-
-
-class TestMoreQuietNotes:
     @pytest.mark.parametrize(
         ("old", "new", "told"),
         [
@@ -93,37 +23,50 @@ class TestMoreQuietNotes:
                 "1 query is marked xfail since the baseline",
             ),
             ("    relevant: doc-1", "    no_answer: true", "hours: doc-1 1 → removed"),
+            ("relevant: doc-1\n", "relevant: doc-2\n", "hours: doc-2 unjudged → 1"),
+            ("  - id: hours\n    query: opening hours\n    relevant: doc-1\n", "", "any more: hours"),
         ],
     )
     def test_each_edit_is_said_once(self, project, old, new, told):
         project.test([GOLDEN_MARK])
         store(project)
-        golden = project.path / "golden" / "faq.yaml"
-        golden.write_text(golden.read_text().replace(old, new))
+        edit_golden_set(project, old, new)
         for options in ([], ["-q"], ["-qq"], ["-v"], ["-q", "--tb=no"]):
-            assert output(project.run("--ir-baseline", *options)).count(told) == 1, options
+            assert printed(project.run("--ir-baseline", *options)).count(told) == 1, options
+
+    @pytest.mark.parametrize("options", [[], ["-q"]], ids=str)
+    def test_a_moved_tag_under_a_slice_threshold_is_noted(self, project, options):
+        project.test([GOLDEN_MARK, 'ir_threshold("mrr", 0.9, tag="billing")'])
+        edit_golden_set(project, "relevant: doc-1\n", "relevant: doc-1\n    tags: [billing]\n")
+        project.answers({**ANSWERS, "opening hours": ["doc-1"]})
+        store(project)
+        edit_golden_set(
+            project, "relevant: doc-1\n    tags: [billing]\n", "relevant: doc-1\n    tags: [other]\n"
+        )
+        project.answers({**ANSWERS, "opening hours": ["doc-2", "doc-1"]})
+        project.write("pytest.ini", "[pytest]\nir_max_drop = off\n")
+        result = project.run("--ir-baseline", *options)
+        result.assert_outcomes(passed=1)
+        assert "hours is not tagged so any more" in printed(result)
 
     def test_an_exclusion_that_was_stored_is_no_news(self, project):
-        golden = project.path / "golden" / "faq.yaml"
-        golden.write_text(
-            golden.read_text().replace("relevant: doc-1\n", "relevant: doc-1\n    xfail: T-1\n")
-        )
+        edit_golden_set(project, "relevant: doc-1\n", "relevant: doc-1\n    xfail: T-1\n")
         store(project)
-        assert "marked xfail since" not in output(project.run("--ir-baseline"))
+        assert "marked xfail since" not in printed(project.run("--ir-baseline"))
 
     def test_a_new_query_is_no_loss(self, project):
         store(project)
         golden = project.path / "golden" / "faq.yaml"
         golden.write_text(golden.read_text() + "  - query: more\n    relevant: doc-3\n")
         project.answers({**ANSWERS, "more": ["doc-3"]})
-        assert "1 query new since the baseline" in output(project.run("--ir-baseline"))
-        assert "new since" not in output(project.run("--ir-baseline", "-q"))
+        assert "1 query new since the baseline" in printed(project.run("--ir-baseline"))
+        assert "new since" not in printed(project.run("--ir-baseline", "-q"))
 
 
 def test_a_check_against_another_run_says_that_the_baseline_was_not_consulted(project):
     project.test([GOLDEN_MARK, 'ir_threshold("mrr", max_drop=0.01)'])
     store(project)
-    project.answers(WORSE)
+    project.answers(WITHOUT_RESET)
     project.test(
         [GOLDEN_MARK, 'ir_threshold("mrr", max_drop=0.01)'],
         body="irmetrics.check(against=irmetrics.evaluate())",
@@ -131,22 +74,21 @@ def test_a_check_against_another_run_says_that_the_baseline_was_not_consulted(pr
     for options in ([], ["-q"]):
         result = project.run("--ir-baseline", *options)
         result.assert_outcomes(passed=1)
-        assert "test_search_quality[faq].json" in result.stdout.str()
-        assert "not" in output(result)
+        assert "test_search_quality[faq].json, was not consulted" in printed(result)
 
 
 def test_a_gain_that_is_not_stored_is_said_once_with_the_command(project):
     project.test(
         [GOLDEN_MARK, 'ir_threshold("mrr", max_drop=0.01)', 'ir_threshold("ndcg@10", max_drop=0.01)']
     )
-    project.answers(WORSE)
+    project.answers(WITHOUT_RESET)
     store(project)
     project.answers(ANSWERS)
     result = project.run("--ir-baseline")
     result.assert_outcomes(passed=1)
-    assert output(result).count("--ir-baseline-update") == 1
+    assert printed(result).count("--ir-baseline-update") == 1
     project.run("--ir-baseline-update")
-    assert "--ir-baseline-update" not in output(project.run("--ir-baseline"))
+    assert "--ir-baseline-update" not in printed(project.run("--ir-baseline"))
 
 
 class TestGains:
@@ -155,7 +97,7 @@ class TestGains:
     @pytest.fixture
     def gained(self, project):
         project.test([GOLDEN_MARK])
-        project.answers(WORSE)
+        project.answers(WITHOUT_RESET)
         store(project)
         project.answers(ANSWERS)
         return project
@@ -175,15 +117,15 @@ class TestGains:
     def test_several_sets_share_one_command(self, gained):
         golden = gained.path / "golden"
         (golden / "other.yaml").write_text((golden / "faq.yaml").read_text())
-        gained.answers(WORSE)
+        gained.answers(WITHOUT_RESET)
         gained.run("--ir-baseline-update").assert_outcomes(passed=2)
         gained.answers(ANSWERS)
         for options in ([], ["-n", "2"]):
             result = gained.run("--ir-baseline", *options)
-            assert "golden/faq.yaml (ndcg@10 +0.3066), golden/other.yaml (ndcg@10 +0.3066) rose" in output(
+            assert "golden/faq.yaml (ndcg@10 +0.3066), golden/other.yaml (ndcg@10 +0.3066) rose" in printed(
                 result
             )
-            assert output(result).count("--ir-baseline-update") == 1
+            assert printed(result).count("--ir-baseline-update") == 1
             result.stdout.fnmatch_lines(["  To store it: pytest --ir-baseline-update test_search.py"])
 
     @pytest.mark.parametrize(
@@ -205,20 +147,19 @@ class TestGains:
     )
     def test_nothing_is_said_where_nothing_is_to_be_stored(self, gained, marks, options):
         gained.test([GOLDEN_MARK, *marks])
-        assert "rose further" not in output(gained.run(*options))
+        assert "rose further" not in printed(gained.run(*options))
 
     def test_a_test_that_failed_for_another_reason_stores_nothing(self, gained):
         gained.test([GOLDEN_MARK], body="irmetrics.check(); assert False")
         result = gained.run("--ir-baseline")
         result.assert_outcomes(failed=1)
-        assert "rose further" not in output(result)
+        assert "rose further" not in printed(result)
 
     def test_a_change_of_labels_is_no_gain(self, project):
         project.test([GOLDEN_MARK])
         store(project)
-        golden = project.path / "golden" / "faq.yaml"
-        golden.write_text(golden.read_text().replace("relevant: doc-1\n", "relevant: [doc-1, doc-2]\n"))
-        assert "rose further" not in output(project.run("--ir-baseline"))
+        edit_golden_set(project, "relevant: doc-1\n", "relevant: [doc-1, doc-2]\n")
+        assert "rose further" not in printed(project.run("--ir-baseline"))
 
 
 class TestAgainst:
@@ -231,18 +172,18 @@ class TestAgainst:
         result = project.run("--ir-baseline-update")
         result.assert_outcomes(passed=1)
         assert not project.baseline.exists()
-        assert "No baseline was stored: this test compares with the other retriever" in output(result)
+        assert "No baseline was stored: this test compares with the other retriever" in printed(result)
 
     def test_an_update_leaves_the_baseline_as_it_is(self, project):
         project.test([GOLDEN_MARK, 'ir_threshold("mrr", max_drop=0.01)'])
         store(project)
         stored = project.baseline.read_bytes()
-        project.answers(WORSE)
+        project.answers(WITHOUT_RESET)
         project.test([GOLDEN_MARK, 'ir_threshold("mrr", max_drop=0.01)'], body=self.BODY)
         result = project.run("--ir-baseline-update")
         assert project.baseline.read_bytes() == stored
-        assert "was not consulted" in output(result)
-        assert "Nor was it replaced." in output(result)
+        assert "was not consulted" in printed(result)
+        assert "Nor was it replaced." in printed(result)
 
     def test_a_failure_says_it_too(self, project):
         store(project)
@@ -250,8 +191,8 @@ class TestAgainst:
         for options in ([], ["-q"], ["-q", "--tb=no"]):
             result = project.run("--ir-baseline", *options)
             result.assert_outcomes(failed=1)
-            assert output(result).count("was not consulted") == 1, options
+            assert printed(result).count("was not consulted") == 1, options
 
     def test_nothing_is_said_where_there_is_no_baseline(self, project):
         project.test([GOLDEN_MARK, 'ir_threshold("mrr", max_drop=0.01)'], body=self.BODY)
-        assert "was not consulted" not in output(project.run())
+        assert "was not consulted" not in printed(project.run())

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.plugin.conftest import ASYNCIO_SETTING
+from tests.plugin.conftest import ASYNCIO_SETTING, printed
 
 SIZE = 48
 # What goes wrong with which query, and how its error begins; a client of each kind words it in its own way.
@@ -214,7 +214,7 @@ def test_a_server_that_is_down_is_asked_five_times(project, monkeypatch):
     project.write("pytest.ini", "[pytest]\nir_concurrency = 12\n")
     result = project.run()
     result.assert_outcomes(failed=1)
-    output = " ".join(result.stdout.str().split())
+    output = printed(result)
     assert "5 of 48 queries could not be retrieved" in output
     assert "The first five failed in a row, and the others were not asked." in output
     assert "5 of 48 queries could not be retrieved: raised urllib.error.URLError" in output

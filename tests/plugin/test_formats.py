@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.plugin.conftest import ANSWERS
+from tests.plugin.conftest import ANSWERS, printed
 
 QRELS = "reset 0 doc-12 1\nreset 0 doc-40 1\nrefund 0 doc-9 3\nhours 0 doc-1 1\n"
 TOPICS = (
@@ -31,11 +31,6 @@ def formats(project):
     project.write("golden/nf.v2/qrels/test.tsv", "query-id\tcorpus-id\tscore\n1\tdoc-9\t1\n")
     project.write("golden/no_golden_set/readme.md", "")
     return project
-
-
-def flat(result) -> str:
-    """What was printed, wherever its lines end."""
-    return " ".join(result.stdout.str().split())
 
 
 def items(result) -> list[str]:
@@ -94,7 +89,7 @@ def test_a_set_without_texts_is_checked_against_a_run(formats):
     result.assert_outcomes(failed=1)
     assert (
         "there is no text to ask with. A golden set without texts can only be scored with a Run in place of the retriever."
-        in flat(result)
+        in printed(result)
     )
     lines = [
         f"{query} Q0 {doc} {rank} {-rank} x" for query, docs in RUN.items() for rank, doc in enumerate(docs)
@@ -145,4 +140,4 @@ def test_a_changed_judgment_is_named_with_its_line(formats):
     formats.write("golden/a.qrels", f"{QRELS}reset 0 doc-3 2\n")
     result = formats.run("--ir-baseline", "-v")
     result.assert_outcomes(passed=1)
-    assert "Changed: golden/a.qrels:5 reset: doc-3 unjudged → 2." in flat(result)
+    assert "Changed: golden/a.qrels:5 reset: doc-3 unjudged → 2." in printed(result)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.git_repository import commit, git, isolate_git, needs_git, new_repository
+from tests.git_repository import git, needs_git
 
 from .conftest import make_ranking_worse
 
@@ -103,15 +103,11 @@ class Job:
 
 
 @pytest.fixture
-def job(stored, tmp_path, monkeypatch):
+def job(branch, tmp_path):
     """A branch whose search got worse since it left origin/main."""
-    isolate_git(monkeypatch)
-    new_repository(stored.path)
-    commit(stored.path, "store the baseline")
-    git(stored.path, "update-ref", "refs/remotes/origin/main", "HEAD")
-    git(stored.path, "checkout", "-q", "-b", "feature")
-    make_ranking_worse(stored)
-    return Job(stored, tmp_path)
+    git(branch.path, "update-ref", "refs/remotes/origin/main", "HEAD")
+    make_ranking_worse(branch)
+    return Job(branch, tmp_path)
 
 
 @needs_bash

@@ -20,11 +20,11 @@ def test_a_change_of_labels_is_not_a_change_of_the_retriever(stored):
     stored.test('ir_golden("golden/*.yaml")')
     result = stored.run("--ir-baseline")
     result.assert_outcomes(passed=1)
-    joined = " ".join(" ".join(result.outlines).split())
+    joined = printed(result)
     assert "2 judgments of 1 query changed since the baseline was stored, so it was scored anew" in joined
     assert "By the stored judgments and by today's: ndcg@10 0.0000 and 0.0000 (the labels alone " in joined
     assert "mrr 0.0000 and 0.0000" not in joined
-    more = " ".join(" ".join(stored.run("-v", "--ir-baseline").outlines).split())
+    more = printed(stored.run("-v", "--ir-baseline"))
     assert "of what is not gated: mrr 0.0000 and 0.0000 (the labels alone −0.1667)" in more
     assert (
         "golden/faq.yaml:9 hours: doc-1 1 → removed; golden/faq.yaml:11 hours: doc-99 unjudged → 1" in joined
@@ -292,7 +292,7 @@ def test_new_removed_and_reworded_queries_are_named(stored):
     golden.write_text(text)
     stored.answers({**ANSWERS, "password reset": ["doc-12"], "brand new": ["doc-1"]})
     result = stored.run("--ir-baseline")
-    joined = " ".join(" ".join(result.outlines).split())
+    joined = printed(result)
     assert "Only 33% of the baseline's queries (by weight) are still asked in the same words" in joined
     assert "1 removed, 1 reworded, 1 new" in joined
     result.assert_outcomes(failed=1)
@@ -305,7 +305,7 @@ def test_one_query_added_does_not_shift_the_others(stored):
     )
     result = stored.run("--ir-baseline", "-v")
     result.assert_outcomes(passed=1)
-    joined = " ".join(" ".join(result.outlines).split())
+    joined = printed(result)
     assert (
         "1 query new since the baseline: aaa. With nothing to compare, no `max_drop` sees it; a `min` does."
         in joined

@@ -9,12 +9,9 @@ import pytest
 
 from pytest_irmetrics import Run
 from pytest_irmetrics.run import RunError
+from tests.plugin.conftest import store
 
 GIANT = "1" + 400 * "0"
-
-
-def store(project):
-    project.run("--ir-baseline-update").assert_outcomes(passed=1)
 
 
 def no_traceback(result):

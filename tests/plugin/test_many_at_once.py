@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.plugin.conftest import ASYNCIO_SETTING, OLD_ASYNCIO
+from tests.plugin.conftest import ASYNCIO_SETTING, OLD_ASYNCIO, printed
 
 SIZE = 60
 GOLDEN = "queries:\n" + "".join(
@@ -187,7 +187,7 @@ def test_the_first_error_ends_it_under_x_and_the_rest_is_cancelled(project, mark
     use(project, mark, body, backend=backend)
     result = project.run("-x")
     result.assert_outcomes(failed=1)
-    output = " ".join(result.stdout.str().split())
+    output = printed(result)
     assert re.search(
         r"1 of 60 queries could not be retrieved: raised ConnectionError: refused \((conftest|test)\S*\)\. "
         r"No mean was computed\. With -x the first error ends it",

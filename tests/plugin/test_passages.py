@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.plugin.conftest import printed
+
 HANDBOOK = """
     Welcome to the shop. Orders leave our house within two working days. You may return a product within thirty
     days after purchase, unused and in its box. Within the EU the way back costs nothing. We repair what breaks
@@ -66,10 +68,6 @@ def shop(project):
     return write
 
 
-def said(result):
-    return " ".join(" ".join(result.outlines).split())
-
-
 def test_one_golden_set_holds_for_chunks_of_any_size(shop):
     shop([(12, 6), (30, 10), (60, 0)]).run().assert_outcomes(passed=3)
 
@@ -80,7 +78,7 @@ def test_a_retriever_without_the_passage_is_red(shop):
     )
     result = project.run()
     result.assert_outcomes(failed=2)
-    assert "recall is 0.75" in said(result)
+    assert "recall is 0.75" in printed(result)
 
 
 def test_a_passage_that_no_chunk_holds_is_named_with_its_line(shop):
@@ -89,7 +87,7 @@ def test_a_passage_that_no_chunk_holds_is_named_with_its_line(shop):
         "note: 1 passage in no returned chunk, though chunks of the document came back: golden/faq.yaml:6 handbook: "
         "the way back costs nothing. The ranking missed them, or the text is worded otherwise in the corpus, or cut in "
         "two where a chunk ends"
-    ) in said(result)
+    ) in printed(result)
 
 
 def test_chunks_without_a_text_are_an_error_that_says_what_to_return(shop):
@@ -100,8 +98,10 @@ def test_chunks_without_a_text_are_an_error_that_says_what_to_return(shop):
     )
     result = project.run()
     result.assert_outcomes(failed=1)
-    assert "This query judges 'handbook' by passage, and the result has no text to look in." in said(result)
-    assert "golden/faq.yaml:2" in said(result)
+    assert "This query judges 'handbook' by passage, and the result has no text to look in." in printed(
+        result
+    )
+    assert "golden/faq.yaml:2" in printed(result)
 
 
 def test_ids_of_chunks_alone_are_a_message_about_ids(shop):
@@ -110,14 +110,14 @@ def test_ids_of_chunks_alone_are_a_message_about_ids(shop):
         "conftest.py",
         "import pytest\n\n@pytest.fixture\ndef retriever():\n    return lambda query: ['handbook-0']\n",
     )
-    output = said(project.run())
+    output = printed(project.run())
     assert "None of the 1 returned id occurs in the golden set" in output
     assert "Expected: 'faq', 'handbook', 'terms'." in output
 
 
 def test_documents_that_the_golden_set_knows_are_no_foreign_ids(shop):
     project = shop([(60, 0)], texts={"handbook": "Return a product whenever you like. Gift cards too."})
-    output = said(project.run())
+    output = printed(project.run())
     assert "occurs in the golden set" not in output
     assert "recall is 0.0" in output
 
@@ -128,7 +128,7 @@ def test_the_corpus_is_asked_for_documents(shop):
     path.write_text(path.read_text() + "\n\n@pytest.fixture\ndef ir_corpus():\n    return {'faq'}\n")
     assert (
         "The index lacks 1 document that the golden set judges relevant; no ranking can hold it: handbook."
-        in said(project.run())
+        in printed(project.run())
     )
 
 
@@ -171,7 +171,7 @@ class TestBaseline:
         )
         result = stored.run("--ir-baseline")
         result.assert_outcomes(failed=1)
-        assert "handbook: the way back costs nothing (grade 1): rank 2 → gone" in said(result)
+        assert "handbook: the way back costs nothing (grade 1): rank 2 → gone" in printed(result)
 
     def test_layout_and_unicode_forms_of_a_text_are_no_change_of_labels(self, stored):
         self.edit(
@@ -179,7 +179,7 @@ class TestBaseline:
         )
         result = stored.run("--ir-baseline")
         result.assert_outcomes(passed=1)
-        assert "changed since" not in said(result)
+        assert "changed since" not in printed(result)
 
     def test_a_shortened_text_is_a_change_of_labels_alone(self, stored):
         self.edit(stored, "thirty days after purchase, grade: 2", "days after, grade: 2")
@@ -189,7 +189,7 @@ class TestBaseline:
             "2 judgments of 1 query changed since the baseline was stored, so it was scored anew under today's. Its means "
             "do not move through that. Changed: golden/faq.yaml:5 returns: handbook: days after unjudged → 2; golden/faq.yaml:2 "
             "returns: handbook: thirty days after purchase 2 → removed."
-        ) in said(result)
+        ) in printed(result)
 
     WORSE = HANDBOOK.replace("costs nothing", "is free")
 
@@ -203,13 +203,13 @@ class TestBaseline:
         self.exchange(stored)
         passing = stored.run("--ir-baseline")
         passing.assert_outcomes(passed=1)
-        assert "judges other passages" not in said(passing)
+        assert "judges other passages" not in printed(passing)
         stored.write(
             "texts.json", json.dumps({"handbook": self.WORSE, "faq": "Gift cards: see the handbook."})
         )
         failing = stored.run("--ir-baseline")
         failing.assert_outcomes(failed=1)
-        assert "Under the judgments that were stored with the baseline, recall fell by 0.2500" in said(
+        assert "Under the judgments that were stored with the baseline, recall fell by 0.2500" in printed(
             failing
         )
 
@@ -258,11 +258,11 @@ class TestBaseline:
         self.exchange(stored)
         stored.test([MARKS[0], 'ir_threshold("recall", 0.1)'])  # it has not looked for the new one
         result = self.replay(stored, "good.json")
-        assert "Nobody looked" not in said(result)
+        assert "Nobody looked" not in printed(result)
         result.assert_outcomes(passed=1)
         result = self.replay(stored, "bad.json")
         result.assert_outcomes(failed=1)
-        assert "Under the judgments that were stored with the baseline, " in said(result)
+        assert "Under the judgments that were stored with the baseline, " in printed(result)
 
     def test_where_nobody_can_look_an_exchange_is_said_to_hide_what_it_may(self, stored):
         """A run that was recorded after it has looked for the new passages alone."""
@@ -270,16 +270,16 @@ class TestBaseline:
         stored.run("--ir-report=json:now.json")
         assert (
             "note: 1 query judges other passages than when the baseline was stored: returns. Nobody looked"
-            in said(self.replay(stored, "now.json"))
+            in printed(self.replay(stored, "now.json"))
         )
 
     def test_another_grade_is_a_change_of_labels(self, stored):
         self.edit(stored, "costs nothing}", "costs nothing, grade: 3}")
         result = stored.run("--ir-baseline")
         result.assert_outcomes(passed=1)
-        assert "golden/faq.yaml:6 returns: handbook: the way back costs nothing 1 → 3" in said(result)
-        assert "Its gated means do not move through that." in said(result)
-        assert "of what is not gated: " in said(stored.run("-v", "--ir-baseline"))
+        assert "golden/faq.yaml:6 returns: handbook: the way back costs nothing 1 → 3" in printed(result)
+        assert "Its gated means do not move through that." in printed(result)
+        assert "of what is not gated: " in printed(stored.run("-v", "--ir-baseline"))
 
     def test_the_run_stands_in_for_the_retriever(self, stored):
         now = stored.run("--ir-report=json:report.json")
@@ -300,7 +300,7 @@ class TestBaseline:
     def test_the_selftest_knows_passages(self, stored):
         result = stored.run("--ir-selftest")
         result.assert_outcomes(passed=1)
-        assert "caught by" in said(result)
+        assert "caught by" in printed(result)
 
 
 @pytest.mark.parametrize("duplicates", ["error", "collapse"])

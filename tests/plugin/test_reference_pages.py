@@ -13,7 +13,7 @@ from pytest_irmetrics.evaluation import DEFAULT_METRICS
 from pytest_irmetrics.plugin import hookspecs
 from pytest_irmetrics.retrieval.options import DEPTH_NAMES
 from pytest_irmetrics.thresholds import WORDS
-from tests.git_repository import commit, isolate_git, needs_git, new_repository
+from tests.git_repository import needs_git
 
 from .conftest import ANSWERS, printed
 
@@ -50,15 +50,6 @@ def wrong(text):
 def as_arguments(name, written):
     """A line of a settings file as `-o` takes it; options as they are."""
     return ["-o", written.replace(" = ", "=", 1)] if name.startswith("ir_") else written.split()
-
-
-@pytest.fixture
-def repository(stored, monkeypatch):
-    """A project with a stored baseline, all of it committed."""
-    isolate_git(monkeypatch)
-    new_repository(stored.path)
-    commit(stored.path, "first")
-    return stored
 
 
 # Options and settings ------------------------------------------------------------------------------------------------
@@ -99,23 +90,21 @@ def test_the_defaults_are_those_of_the_code():
 
 @needs_git
 @pytest.mark.parametrize("name", OPTION_NAMES)
-def test_the_example_of_an_option_runs(repository, name):
-    repository.run(*example(name).split()).assert_outcomes(passed=1)
+def test_the_example_of_an_option_runs(committed, name):
+    committed.run(*example(name).split()).assert_outcomes(passed=1)
 
 
 @needs_git
-def test_the_examples_of_settings_run(repository):
-    repository.write("pytest.ini", "\n".join(["[pytest]", *map(example, SETTING_NAMES), ""]))
-    repository.run("--ir-baseline-update").assert_outcomes(passed=1)
+def test_the_examples_of_settings_run(committed):
+    committed.write("pytest.ini", "\n".join(["[pytest]", *map(example, SETTING_NAMES), ""]))
+    committed.run("--ir-baseline-update").assert_outcomes(passed=1)
 
 
 @needs_git
 @pytest.mark.parametrize("name", ENTRIES)
-def test_a_wrong_option_or_setting_says_what_the_page_shows(repository, name):
+def test_a_wrong_option_or_setting_says_what_the_page_shows(committed, name):
     written, says = wrong(ENTRIES[name])
-    result = repository.run(
-        *as_arguments(name, written.strip("`")), *["--ir-baseline"] * (name == "ir_since")
-    )
+    result = committed.run(*as_arguments(name, written.strip("`")), *["--ir-baseline"] * (name == "ir_since"))
     assert says in plain(printed(result) + " ".join(result.errlines))
 
 

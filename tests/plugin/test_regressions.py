@@ -59,7 +59,7 @@ def test_the_number_of_queries_that_explain_a_drop_is_that_of_all(project):
             "Also: *",
         ]
     )
-    assert "and 1,087 more." in " ".join(result.stdout.str().split())
+    assert "and 1,087 more." in printed(result)
     report = (project.path / "report.md").read_text(encoding="utf-8")
     assert "The 1,100 queries that explain it" in report
     project.answers({text: ["doc-x"] for text in many})

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from pytest_irmetrics.cli.schema import REPORT_SCHEMA
-from tests.git_repository import commit, isolate_git, needs_git, new_repository
+from tests.git_repository import needs_git
 
 from .conftest import edit_golden_set, make_ranking_worse
 
@@ -78,18 +78,15 @@ def test_a_report_of_passages_latencies_and_titles(project):
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("latency_p95", max=10000)'])
     project.retrieve('[{"id": "a-1", "text": "our opening hours are", "title": "Hours", "doc": "a"}]')
     (test,) = report_of(project)["tests"]
-    assert test["titles"] or test["notes"]
+    assert test["titles"] == {"a-1": "Hours"}
     assert test["queries"][0]["took"] is not None
 
 
 @needs_git
-def test_a_report_of_what_a_branch_accepts(stored, monkeypatch):
-    isolate_git(monkeypatch)
-    new_repository(stored.path)
-    commit(stored.path, "store the baseline")
-    make_ranking_worse(stored)
-    edit_golden_set(stored, "tags: [billing]", "weight: 2.0")
-    stored.run("--ir-baseline-update")
-    (test,) = report_of(stored, "--ir-since=HEAD")["tests"]
+def test_a_report_of_what_a_branch_accepts(committed):
+    make_ranking_worse(committed)
+    edit_golden_set(committed, "tags: [billing]", "weight: 2.0")
+    committed.run("--ir-baseline-update")
+    (test,) = report_of(committed, "--ir-since=HEAD")["tests"]
     assert test["since"]["state"] == "accepted"
     assert test["since"]["edits"]

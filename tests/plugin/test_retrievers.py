@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from tests.plugin.conftest import ANSWERS, TEST
+from tests.plugin.conftest import ANSWERS, TEST, printed
 
 
 def use(project, retriever, before=""):
@@ -109,7 +109,7 @@ def test_an_answer_that_cannot_be_read_fails_by_query_and_is_not_scored(project,
     use(project, retriever)
     result = project.run("--ir-baseline-update")
     result.assert_outcomes(failed=1)
-    output = " ".join(" ".join(result.outlines).split())
+    output = printed(result)
     assert "3 of 3 queries could not be retrieved: " in output
     assert "No mean was computed." in output
     for place in ("golden/faq.yaml:2: reset", "golden/faq.yaml:5: refund", "golden/faq.yaml:9: hours"):
@@ -209,7 +209,7 @@ def test_ids_of_another_kind_are_a_message_about_ids(project):
     use(project, "lambda query, k: ['doc_12', 'doc_9']")
     result = project.run("-v")
     result.assert_outcomes(failed=1)
-    output = " ".join(" ".join(result.outlines).split())
+    output = printed(result)
     assert (
         "None of the 2 returned ids occurs in the golden set; this is about ids, not about quality." in output
     )
@@ -245,7 +245,7 @@ def test_what_the_index_lacks_is_named(project):
         path.read_text() + "\n\n@pytest.fixture\ndef ir_corpus():\n    return {'doc-12', 'doc-9', 'doc-1'}\n"
     )
     result = project.run()
-    output = " ".join(" ".join(result.outlines).split())
+    output = printed(result)
     assert (
         "The index lacks 2 documents that the golden set judges relevant; no ranking can hold them: doc-4, doc-40."
         in output
@@ -254,7 +254,7 @@ def test_what_the_index_lacks_is_named(project):
 
 def test_a_retriever_that_ignores_k_for_less_is_noted(project):
     result = project.run()
-    output = " ".join(" ".join(result.outlines).split())
+    output = printed(result)
     assert "No query got the 10 results that were asked for; the longest answer has 3." in output
 
 

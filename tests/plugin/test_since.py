@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pytest_irmetrics.reports import json as json_report
-from tests.git_repository import commit, git, isolate_git, needs_git, new_repository
-from tests.plugin.conftest import ANSWERS, edit_golden_set, make_ranking_worse, printed, text_of
+from tests.git_repository import commit, git, isolate_git, needs_git
+from tests.plugin.conftest import ANSWERS, edit_golden_set, make_ranking_worse, printed, store, text_of
 from tests.two_years import build
 
 pytestmark = needs_git
@@ -22,30 +22,12 @@ REVERSED = {
 FELL = "mrr fell from 0.8333 to 0.3333 (−0.5000) since main"
 
 
-@pytest.fixture
-def branch(project, monkeypatch):
-    """Give a project whose baseline is committed on `main`, with the branch `feature` checked out."""
-    isolate_git(monkeypatch)
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    project.write("pytest.ini", "[pytest]\n")
-    project.write(".gitignore", "__pycache__\n*.out\n")
-    new_repository(project.path)
-    update(project)
-    commit(project.path, "store the baseline")
-    git(project.path, "checkout", "-q", "-b", "feature")
-    return project
-
-
-def update(project):
-    project.run("--ir-baseline-update").assert_outcomes(passed=1)
-
-
 def doctor(project):
     """Reverse the search, lower the minimum, update the baseline and commit all of it."""
     project.answers(REVERSED)
     tests = project.path / "test_search.py"
     tests.write_text(tests.read_text().replace('"mrr", 0.5', '"mrr", 0.2'))
-    update(project)
+    store(project)
     commit(project.path, "Tidy up")
 
 
@@ -135,7 +117,7 @@ class TestADoctoredUpdate:
         assert "else mend the search, and store its baseline again." in text
         branch.answers(ANSWERS)
         branch.run(*refusing).assert_outcomes(failed=1)  # the baseline still allows the fall
-        update(branch)
+        store(branch)
         branch.run(*refusing).assert_outcomes(passed=1)
 
     def test_the_updating_run_says_it_as_well(self, branch):
@@ -153,7 +135,7 @@ class TestADoctoredUpdate:
         commit(branch.path, "a looser gate")
         git(branch.path, "branch", "-f", "main")
         branch.answers({**ANSWERS, "opening hours": ["doc-2"]})  # −0.1667, which may be
-        update(branch)
+        store(branch)
         branch.answers(
             {**ANSWERS, "opening hours": ["doc-2"], "refund policy": ["doc-5", "doc-9"]}
         )  # −0.1667 more
@@ -187,7 +169,7 @@ class TestLimitsThatHoldLess:
         for what, passes in (("then", good + good), ("stored", good + bad), ("today", bad + bad)):
             branch.answers({query: [answers[query] for answers in passes] for query in ANSWERS})
             if what != "today":
-                update(branch)
+                store(branch)
                 commit(branch.path, what)
             if what == "then":
                 git(branch.path, "branch", "-f", "main")
@@ -209,12 +191,12 @@ class TestLimitsThatHoldLess:
 
     def test_a_removed_threshold_is_named(self, branch):
         edit_golden_set(branch, "queries:", "thresholds: {recall@10: {min: 0.2, max_drop: 0.1}}\nqueries:")
-        update(branch)
+        store(branch)
         commit(branch.path)
         git(branch.path, "branch", "-f", "main")
         edit_golden_set(branch, "thresholds: {recall@10: {min: 0.2, max_drop: 0.1}}\n", "")
         branch.answers({**ANSWERS, "opening hours": ["doc-2"]})
-        update(branch)
+        store(branch)
         text = text_of(branch.run("--ir-since=main"))
         assert "Threshold recall@10 min: 0.2 → none (holds less)." in text
         assert "ACCEPTED: golden/faq.yaml: mrr fell" in text
@@ -226,7 +208,7 @@ class TestEditsOfTheGoldenSet:
 
     def test_dropped_queries_have_the_scores_that_they_had(self, branch):
         edit_golden_set(branch, "  - id: hours\n    query: opening hours\n    relevant: doc-1\n", "")
-        update(branch)
+        store(branch)
         text = text_of(branch.run("--ir-since=main", "-q"))
         assert "mrr 0.8333 → 1.0000: dropped +0.1667." in text
         assert "1 query dropped, with the mrr that they scored then: hours (0.5000)." in text
@@ -235,7 +217,7 @@ class TestEditsOfTheGoldenSet:
     def test_excluded_queries_have_their_scores_then_and_now(self, branch):
         edit_golden_set(branch, "    relevant: doc-1\n", "    relevant: doc-1\n    xfail: T-1\n")
         branch.answers({**ANSWERS, "opening hours": ["doc-2", "doc-3"]})
-        update(branch)
+        store(branch)
         text = text_of(branch.run("--ir-since=main", "-q"))
         assert (
             "1 query excluded (xfail), with the mrr that they scored then, and now: hours (0.5000 → 0.0000)."
@@ -246,7 +228,7 @@ class TestEditsOfTheGoldenSet:
     def test_reworded_queries_have_their_scores_then_and_now(self, branch):
         edit_golden_set(branch, "query: opening hours", "query: when are you open")
         branch.answers({**ANSWERS, "when are you open": ["doc-1"]})
-        update(branch)
+        store(branch)
         text = text_of(branch.run("--ir-since=main", "-q"))
         assert (
             "1 query reworded (text or params), with the mrr that they scored then, and now: hours (0.5000 → 1.0000)."
@@ -257,7 +239,7 @@ class TestEditsOfTheGoldenSet:
     def test_a_query_that_stays_excluded_is_no_edit(self, branch):
         git(branch.path, "checkout", "-q", "main")
         edit_golden_set(branch, "    relevant: doc-1\n", "    relevant: doc-1\n    xfail: T-1\n")
-        update(branch)
+        store(branch)
         commit(branch.path, "exclude a query")
         git(branch.path, "checkout", "-q", "-B", "feature")
         doctor(branch)
@@ -270,7 +252,7 @@ class TestEditsOfTheGoldenSet:
         edit_golden_set(
             branch, "queries:", "thresholds: {mrr: {max_drop: 0.02}, map: {max_drop: 0.02}}\nqueries:"
         )
-        update(branch)
+        store(branch)
         commit(branch.path, "set limits")
         git(branch.path, "checkout", "-q", "-B", "feature")
         edit_golden_set(
@@ -286,7 +268,7 @@ class TestEditsOfTheGoldenSet:
     def test_added_queries_are_told_from_the_others(self, branch):
         edit_golden_set(branch, "queries:", "queries:\n  - {id: easy, query: easy, relevant: doc-1}")
         branch.answers({**ANSWERS, "easy": ["doc-1"]})
-        update(branch)
+        store(branch)
         text = text_of(branch.run("--ir-since=main", "-q"))
         assert "mrr 0.8333 → 0.8750: added +0.0417." in text
         assert "Without those that were added, mrr is 0.8333, not 0.8750." in text
@@ -307,7 +289,7 @@ class TestEditsOfTheGoldenSet:
         edit_golden_set(branch, "queries:", "queries:\n  - {id: easy, query: easy, relevant: doc-1}")
         edit_golden_set(branch, "query: refund policy", "query: refunds")
         branch.answers({**ANSWERS, "easy": ["doc-7", "doc-1"], "refunds": ["doc-2", "doc-4"]})
-        update(branch)
+        store(branch)
         branch.run("--ir-since=main", "--ir-report=json:r.out")
         mean = json.loads((branch.path / "r.out").read_text())["tests"][0]["since"]["means"][0]
         assert {part["part"] for part in mean["parts"]} >= {"judgments", "reworded", "added"}
@@ -349,6 +331,12 @@ class TestOtherStates:
         branch.run().assert_outcomes(failed=1)
         branch.run("--no-ir-baseline").assert_outcomes(passed=1)
         branch.run("--ir-since=").assert_outcomes(passed=1)
+
+    def test_the_setting_does_not_gate_where_baselines_are_replaced(self, branch):
+        branch.write("pytest.ini", "[pytest]\nir_since = main\n")
+        branch.baseline.unlink()
+        branch.run("--ir-baseline-update").assert_outcomes(passed=1)
+        assert branch.baseline.exists()
 
     def test_it_and_no_ir_baseline_are_an_error(self, branch):
         result = branch.run("--ir-since=main", "--no-ir-baseline")

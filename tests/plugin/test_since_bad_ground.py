@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.git_repository import commit, git, isolate_git, needs_git, new_repository
-from tests.plugin.conftest import ANSWERS, edit_golden_set, make_ranking_worse, printed
+from tests.git_repository import commit, git, needs_git, new_repository
+from tests.plugin.conftest import ANSWERS, edit_golden_set, make_ranking_worse, printed, store
 
 pytestmark = needs_git
 
@@ -19,25 +19,12 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts, and p
 
 
 @pytest.fixture
-def branch(project, monkeypatch):
+def branch(branch):
     """Give a project whose baseline is committed on `main`, with the branch `feature` checked out and a fall stored."""
-    isolate_git(monkeypatch)
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    project.write("pytest.ini", "[pytest]\n")
-    project.write(".gitignore", "__pycache__\n")
-    new_repository(project.path)
-    update(project)
-    commit(project.path, "store the baseline")
-    git(project.path, "checkout", "-q", "-b", "feature")
-    make_ranking_worse(project)
-    update(project)
-    commit(project.path, "a fall")
-    return project
-
-
-def update(project, *options):
-    result = project.run("--ir-baseline-update", *options)
-    assert result.ret == 0
+    make_ranking_worse(branch)
+    store(branch)
+    commit(branch.path, "a fall")
+    return branch
 
 
 def accepted(result):
@@ -138,9 +125,10 @@ class TestErrorsThatSayWhatToType:
 
     def test_every_test_of_a_run_says_the_same(self, branch):
         branch.write("golden/second.yaml", "queries: [{query: opening hours, relevant: doc-1}]\n")
-        update(branch)
+        branch.run("--ir-baseline-update").assert_outcomes(passed=2)
         result = branch.run("--ir-since=nowhere")
         result.assert_outcomes(failed=2)
+        assert printed(result).count("Git knows no commit nowhere in") == 2
 
 
 class TestReadAllTheSame:
@@ -160,7 +148,7 @@ class TestReadAllTheSame:
     def test_what_main_did_after_the_branch_left_it_is_not_the_branchs(self, branch):
         git(branch.path, "checkout", "-q", "main")
         branch.answers({**ANSWERS, "opening hours": ["doc-1"]})
-        update(branch)
+        store(branch)
         commit(branch.path, "main is better now")
         git(branch.path, "checkout", "-q", "feature")
         assert "mrr fell from 0.8333 to 0.6111" in printed(branch.run("--ir-since=main"))
@@ -204,7 +192,7 @@ class TestReadAllTheSame:
         git(branch.path, "mv", "golden/faq.yaml", "golden/questions.yaml")
         moved = branch.baseline.with_name("test_search_quality[questions].json")
         git(branch.path, "mv", str(branch.baseline), str(moved))
-        update(branch)
+        store(branch)
         git(branch.path, "add", ".")
         result = branch.run("--ir-since=main")
         text = printed(result)
@@ -220,7 +208,7 @@ class TestReadAllTheSame:
         branch.baseline.write_bytes(os.fsencode(damage))
         commit(branch.path)
         git(branch.path, "checkout", "-q", "-b", "repair")
-        update(branch)
+        store(branch)
         result = branch.run("--ir-since=main")
         assert result.ret == 0
         text = printed(result)
@@ -238,7 +226,7 @@ class TestReadAllTheSame:
         commit(branch.path)
         git(branch.path, "checkout", "-q", "-b", "newer")
         make_ranking_worse(branch)
-        update(branch)
+        store(branch)
         assert accepted(branch.run("--ir-since=main"))
 
     def test_an_uncommitted_edit_counts(self, branch):
@@ -286,7 +274,7 @@ class TestReadAllTheSame:
         git(branch.path, "checkout", "-q", "-b", "strange")
         answers = {**ANSWERS, "refund policy": ["doc-5", "doc-6", "doc-9"]}
         (folder / "answers.json").write_text(json.dumps(answers))
-        update(branch)
+        store(branch)
         result = branch.run("--ir-since=main")
         assert "mrr fell from 0.8333 to 0.6111" in printed(result)
 
@@ -341,7 +329,7 @@ class TestGoldenSetsOfThen:
         branch.test(f'ir_golden("golden/{GOLDEN[form]}")')
         git(branch.path, "rm", "-q", "-r", "--cached", "ir_baselines")
         branch.baseline.unlink()
-        update(branch)
+        store(branch)
         commit(branch.path)
         git(branch.path, "checkout", "-q", "-b", form)
         text = (branch.path / edited).read_text()
@@ -359,7 +347,7 @@ class TestGoldenSetsOfThen:
         packed = golden.with_name("faq.yaml.gz")
         packed.write_bytes(gzip.compress(text.encode()))
         branch.test('ir_golden("golden/*.gz")')
-        update(branch)
+        store(branch)
         commit(branch.path)
         packed.write_bytes(gzip.compress(text.replace("doc-1\n", "doc-2\n").encode()))
         assert "hours: doc-1 1 → none" in printed(branch.run("--ir-since=main"))
@@ -384,7 +372,7 @@ class TestGoldenSetsOfThen:
         golden = 'GoldenSet.from_judgments({"a": {"doc-1": 1}}, texts={"a": "opening hours"})'
         call = f"from pytest_irmetrics import GoldenSet; irmetrics.check(golden={golden})"
         branch.test([], call)
-        update(branch)
+        store(branch)
         commit(branch.path)
         branch.test([], call.replace("doc-1", "doc-2"))
         shown = printed(branch.run("--ir-since=main"))
@@ -396,7 +384,7 @@ class TestGoldenSetsOfThen:
         marks = ['ir_threshold("mrr", 0.2)', 'ir_threshold("mrr", 0.1, tag="billing")']
         git(branch.path, "checkout", "-q", "main")
         branch.test(marks, f"{load}; irmetrics.check(golden=golden)")
-        update(branch)
+        store(branch)
         commit(branch.path)
         git(branch.path, "checkout", "-q", "-b", "retagged")
         make_ranking_worse(branch)

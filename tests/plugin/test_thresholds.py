@@ -168,7 +168,7 @@ def test_a_mark_without_a_meaning_fails_its_test(project, mark, message):
     project.test(marks)
     result = project.run("-W", "ignore::pytest.PytestUnknownMarkWarning")
     result.assert_outcomes(failed=1)
-    joined = " ".join(" ".join(result.outlines).split())
+    joined = printed(result)
     import fnmatch
 
     assert fnmatch.fnmatch(joined, f"*{message}*"), result.stdout.str()
@@ -336,7 +336,7 @@ def test_an_xfail_query_is_shown_and_in_no_mean(project, answer, state):
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 1.0)'])
     result = project.run("-v")
     result.assert_outcomes(passed=1)
-    joined = " ".join(" ".join(result.outlines).split())
+    joined = printed(result)
     assert f"The query b is marked xfail (TICKET-7) and {state}." in joined
 
 
@@ -356,7 +356,7 @@ def test_latency_is_gated_by_max_and_never_stored(project):
     result = project.run("-v")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["latency_p95 is * ms, * ms above the threshold*"])
-    assert "ms is allowed. Slowest: " in " ".join(result.stdout.str().split())
+    assert "ms is allowed. Slowest: " in printed(result)
 
 
 def test_metrics_of_ones_own_come_through_the_hook(project):

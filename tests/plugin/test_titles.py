@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.plugin.conftest import ANSWERS
+from tests.plugin.conftest import ANSWERS, printed
 
 WORSE = {**ANSWERS, "refund policy": ["doc-1", "doc-2", "doc-9"]}
 
@@ -50,7 +50,7 @@ def test_titles_that_cannot_be_had_cost_a_note_and_no_verdict(stored, fixture, n
     give_titles(stored, fixture)
     result = stored.run("--ir-baseline", "--ir-report=r.json")
     result.assert_outcomes(passed=1)
-    text = " ".join(result.stdout.str().split())
+    text = printed(result)
     assert pytest.LineMatcher([text]).fnmatch_lines([note]) is None
     assert text.count("ir_doc_title") == 1
 
@@ -104,6 +104,6 @@ def test_one_query_in_full_has_a_column_of_titles(worse):
 
 def test_a_long_title_is_cut_and_stays_on_its_line(worse):
     give_titles(worse, "lambda doc_id: 'word\\n' * 100")
-    text = " ".join(worse.run("--ir-baseline").stdout.str().split())
+    text = printed(worse.run("--ir-baseline"))
     assert f'doc-9 "{"word " * 5}word…" (grade 3): rank 1 → 3' in text
     assert "word " * 30 not in text

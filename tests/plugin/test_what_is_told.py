@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.plugin.conftest import printed
+
 TWO = """
     queries:
       - {query: one, relevant: a, tags: [billing]}
@@ -284,6 +286,6 @@ def test_of_several_answers_the_one_with_a_fault_is_said_to_be_shown(project):
     project.test('ir_golden("golden/*.yaml")', other)
     result = project.run("-v", "--ir-repeat=2")
     result.assert_outcomes(failed=1)
-    text = " ".join(result.stdout.str().split())
+    text = printed(result)
     assert "now 1 a(1) 2 f(forbidden)" in text
     assert "Of several answers, one with a fault (a forbidden document, " in text
