@@ -158,9 +158,9 @@ def check_word(word: str, *, for_query: bool = False) -> None:
 def read_limit(metric: Metric, word: str, value: object) -> Limit | None:
     """Read the limit that `word` sets on `metric`: a number, its text, ``"5%"`` for `max_drop`, or ``"off"`` (None).
 
-    Ranges: `min`, `max` and `min_each` within the metric's own; `max_drop` from 0 to the width of that range, or
-    from 0% to 100%; `min_gain` from 0 to that width; `max_lost` a whole number from 0; `significance` between 0 and 1, both excluded. A latency has
-    `max` alone. Raises ThresholdError.
+    Ranges: `min`, `max` and `min_each` within the metric's own; `max_drop` from 0 to the width of that range, or from 0%
+    to 100%; `min_gain` from 0 to that width; `max_lost` a whole number from 0; `significance` between 0 and 1, both
+    excluded. A latency has `max` alone. Raises ThresholdError.
     """
     check_word(word)
     if metric.kind == "latency" and word != "max":
@@ -266,7 +266,9 @@ def resolve(levels: Iterable[Iterable[Threshold]]) -> Gates:
             words = nearest.setdefault((metric, tag), {})
             for word in threshold.limits:
                 if (metric, tag, word) in here:
-                    raise ThresholdError(_twice(metric, tag, word, here[metric, tag, word], threshold.origin))
+                    raise ThresholdError(
+                        _set_twice_message(metric, tag, word, here[metric, tag, word], threshold.origin)
+                    )
                 here[metric, tag, word] = threshold.origin
                 words.setdefault(word, threshold)
     return Gates(
@@ -277,7 +279,7 @@ def resolve(levels: Iterable[Iterable[Threshold]]) -> Gates:
     )
 
 
-def _twice(metric: Metric, tag: str | None, word: str, first: str, second: str) -> str:
+def _set_twice_message(metric: Metric, tag: str | None, word: str, first: str, second: str) -> str:
     slice_ = "" if tag is None else f" for the tag {quote(tag)}"
     places = f" ({first} and {second})" if first != second else f" ({first})" if first else ""
     return f"`{word}` of {metric.name}{slice_} is set twice in one place{places}. Keep one."

@@ -33,7 +33,7 @@ class AcceptedQueries(NamedTuple):
 def require_same_depth_and_repeats(
     stored: Run, depth: int, repeat: int, file: str, update_command: str
 ) -> None:
-    """Raise RunError where a run asks for another depth, or another number of times, than the baseline whose answers it replaces."""
+    """Raise RunError where a run has another depth, or another number of repeats, than the baseline that it goes into."""
     again = f"or store all queries anew: {update_command}"
     if stored.depth is not None and stored.depth != depth:
         raise RunError(

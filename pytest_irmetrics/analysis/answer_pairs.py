@@ -64,7 +64,7 @@ class AnswerPair(NamedTuple):
         return self.now[0] if self.now else ()
 
     def shows(self, test: Callable[[Ranking, Ranking], bool]) -> bool:
-        """Tell whether most of today's rankings have this relation to one of the baseline's; a single one must."""
+        """Tell whether `test` holds between most of today's rankings, or the only one, and any of the baseline's."""
         return 2 * sum(any(test(then, today) for then in self.before) for today in self.now) > len(self.now)
 
 
@@ -89,7 +89,7 @@ class AnswerPairs:
 
     @cached_property
     def by_document(self) -> AnswerPairs:
-        """The same answers with documents in place of their chunks and passages: cutting texts anew exchanges no document."""
+        """These answers with documents in place of chunks and passages: cutting texts anew exchanges no document."""
         if not any(pair.query.passages for pair in self.pairs):
             return self
         pairs = []
@@ -110,7 +110,7 @@ class AnswerPairs:
 
     @cached_property
     def changed(self) -> list[AnswerPair]:
-        """Those of ``answered`` of which half of the rankings, or more, are none of the baseline's."""
+        """The pairs whose answer changed: at least half of today's rankings are none of the baseline's."""
         return [pair for pair in self.answered if not pair.shows(operator.eq)]
 
     @cached_property
@@ -124,7 +124,7 @@ class AnswerPairs:
         return frozenset(i for pair in self.pairs for ranking in pair.now for i in ranking)
 
     def holds(self, seen: int, among: int | None = None) -> bool:
-        """Tell whether so many answers are enough for a sign: of ``among`` answers, or of all that changed."""
+        """Tell whether a sign seen in so many answers counts: 3 or more, and 80 % of `among`, or of all that changed."""
         return seen >= FEWEST_ANSWERS and seen >= MOST * (len(self.changed) if among is None else among)
 
 

@@ -21,7 +21,7 @@ _MOST_SCORES = 500_000
 
 
 def curves(evaluation: Evaluation, comparison: Comparison | None) -> list[Curve]:
-    """Return each curve's means at the cut-offs from 1 to the depth; none where that takes long, or nothing has a mean."""
+    """Return recall and precision at each cut-off up to the depth; nothing where that takes long, or there is no mean."""
     now = evaluation if comparison is None else comparison.now
     depth = now.depth
     if depth is None or evaluation.errors or not 1 < depth * len(evaluation.counted) <= _MOST_SCORES:

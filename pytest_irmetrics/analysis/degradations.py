@@ -88,6 +88,27 @@ def degradations(intact: Evaluation) -> Iterator[DegradedRankings]:
     )
     yield from _broken(intact, answerable)
     yield from _answered(intact, corpus)
+    yield from _lost_slices(intact, answerable)
+
+
+def _broken(intact: Evaluation, answerable: Sequence[Query]) -> Iterator[DegradedRankings]:
+    """Empty the answers of a share of the queries, of those that find a relevant document."""
+    working = _working(intact, answerable)
+    total = len(answerable)
+    done = set()
+    for share in _SHARES:
+        count = max(1, (total * share + 50) // 100)
+        if count in done or count > len(working):
+            continue
+        done.add(count)
+        few = total * share < 75  # one query is far more than this share
+        name = f"broke one query of {total}" if few else f"broke {share} % of queries ({count}/{total})"
+        what = f"{plural(count, 'query', 'queries')} that worked, anywhere, {'comes' if count == 1 else 'come'} back empty."
+        yield DegradedRankings(name, what, _emptied(intact, working[:count]), "broken")
+
+
+def _lost_slices(intact: Evaluation, answerable: Sequence[Query]) -> Iterator[DegradedRankings]:
+    """Empty the answers of all queries with a tag, for each tag; then for each those of a part of them."""
     slices = {tag: [query for query in answerable if tag in query.tags] for tag in intact.tags}
     for tag, queries in slices.items():
         if len(queries) >= SMALLEST_SLICE:
@@ -111,24 +132,8 @@ def degradations(intact: Evaluation) -> Iterator[DegradedRankings]:
             )
 
 
-def _broken(intact: Evaluation, answerable: Sequence[Query]) -> Iterator[DegradedRankings]:
-    """Empty the answers of a share of the queries, of those that find a relevant document."""
-    working = _working(intact, answerable)
-    total = len(answerable)
-    done = set()
-    for share in _SHARES:
-        count = max(1, (total * share + 50) // 100)
-        if count in done or count > len(working):
-            continue
-        done.add(count)
-        few = total * share < 75  # one query is far more than this share
-        name = f"broke one query of {total}" if few else f"broke {share} % of queries ({count}/{total})"
-        what = f"{plural(count, 'query', 'queries')} that worked, anywhere, {'comes' if count == 1 else 'come'} back empty."
-        yield DegradedRankings(name, what, _emptied(intact, working[:count]), "broken")
-
-
 def _working(intact: Evaluation, queries: Sequence[Query]) -> list[Query]:
-    """Return the queries that find a relevant document, in one order for all shares: a smaller one is a part of a larger."""
+    """Return the queries that find a relevant document, always in one order: the first few are part of the first many."""
     level = intact.golden.relevance_level
     working = [
         query

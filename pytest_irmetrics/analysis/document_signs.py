@@ -1,4 +1,4 @@
-"""Signs of a mechanical cause in the documents: gone everywhere, new everywhere, in the order of their ids, under other ids."""
+"""Signs of a mechanical cause in the documents: gone everywhere, new everywhere, in id order, under other ids."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def ids_respelt(pairs: AnswerPairs) -> Sign | None:
 
 
 def _added_alike(found: Mapping[str, str]) -> bool:
-    """Tell whether most of these ids have the same added to, or taken off, what they were."""
+    """Tell whether most of these ids differ from what they were by the same text, added or taken off."""
     changes = Counter(
         max(is_, was, key=len).replace(min(is_, was, key=len), "\0", 1) for is_, was in found.items()
     )
@@ -172,7 +172,7 @@ def _natural(doc_id: str) -> list[tuple[int, int | str]]:
 
 
 def documents_gone(pairs: AnswerPairs) -> Sign | None:
-    """Look for documents that come back for no query any more, while what is left kept its order: a part of the index is lost."""
+    """Look for a lost part of the index: documents that come back for no query any more, while the rest kept its order."""
     gone = pairs.ids_before - pairs.ids_now
     if len(gone) < _FEWEST_IDS:
         return None
@@ -202,7 +202,7 @@ def documents_gone(pairs: AnswerPairs) -> Sign | None:
 
 
 def _moved_up(pair: AnswerPair, gone: frozenset[str]) -> bool:
-    """Tell whether what is left of a ranking stands in the old order, and all that is new stands below it."""
+    """Tell whether the documents of a ranking that are not gone kept their order, and new ones stand below them."""
     kept = [doc_id for doc_id in pair.then if doc_id not in gone]
     lost_above = any(doc_id in gone for doc_id in pair.then[: len(kept)])
     # One document that is not known may have come in above the last.
@@ -211,13 +211,13 @@ def _moved_up(pair: AnswerPair, gone: frozenset[str]) -> bool:
 
 
 def _others_stay(pairs: Sequence[AnswerPair], gone: frozenset[str]) -> bool:
-    """Tell whether most of what else these answers had is still in them."""
+    """Tell whether most documents of these answers that are not gone are still in them."""
     others = [(doc_id, pair.today) for pair in pairs for doc_id in pair.then if doc_id not in gone]
     return sum(doc_id in today for doc_id, today in others) * 2 >= len(others)
 
 
 def _pushed_down(pairs: Sequence[AnswerPair]) -> bool:
-    """Tell whether most of what is left in these answers stands lower than before."""
+    """Tell whether most documents that are still in these answers stand lower than before."""
     ranks = [
         (pair.then.index(doc_id), rank)
         for pair in pairs
@@ -253,7 +253,7 @@ def _gone_groups(pairs: AnswerPairs, gone: frozenset[str]) -> dict[str, frozense
 
 
 def _groups_of(doc_id: str) -> Iterator[str]:
-    """Yield the beginnings of an id by which documents are grouped: letters before digits, and what ends with a separator."""
+    """Yield the prefixes of an id that name a group: letters before digits, and what ends with a separator."""
     letters = re.match(r"[^\W\d_]+(?=\d)", doc_id)
     if letters:
         yield letters[0]

@@ -47,7 +47,7 @@ def on_edits(
     leading: Metric | None = None,
     told: Metric | None = None,
 ) -> Iterator[str]:
-    """Yield notes on edits that took something out of the gates, or changed what they go by: of the golden set, of the depth.
+    """Yield notes on edits of the golden set, or of the depth, that took something out of the gates or changed their ground.
 
     ``against`` is what messages call the baseline, ``leading`` the metric by which queries that left are shown, ``told`` the
     one of which a failure says how it moved by the stored labels and by today's.
@@ -64,7 +64,7 @@ def on_edits(
 
 
 def _is_less_deep(comparison: Comparison) -> bool:
-    """Whether today's rankings are cut above what the baseline holds, so that what is lost below that goes unseen."""
+    """Whether today's run is less deep than the baseline, so that what is lost further down goes unseen."""
     now, before = comparison.full.depth, comparison.baseline.run.depth
     return now is not None and before is not None and now < before
 
@@ -173,7 +173,7 @@ def _on_labels(
 def _effect(
     comparison: Comparison, labels: Sequence[LabelPart], gates: Gates, told: Metric | None = None
 ) -> str:
-    """Say how the gated means, or all where none is, moved by the stored labels and by today's; or that one run's documents alone were judged since."""
+    """Say how the gated means (all, if none is) moved by the stored labels and by today's, or why that tells nothing."""
     held = _held(gates)
     moved = _moved_by_labels(comparison, lambda metric: not held or metric in held)
     if not moved and not _moved_by_labels(comparison, lambda _: True):

@@ -1,4 +1,4 @@
-"""Changes of a stored run that harm nothing on the whole, without an engine: what a limit costs that every change must meet.
+"""Simulate changes of a stored run that harm nothing on the whole, to count how many of them a limit would fail.
 
 Scores of another weighting or analyser move documents that are close to each other, those far down more than those at the
 top. So the logarithm of each rank is moved at random, and documents from below the last rank may come in. Of 50 harmless

@@ -1,4 +1,4 @@
-"""Whether two ids are one in two spellings: case, separators, leading zeros, URL-encoding, something before or after it."""
+"""Recognise two spellings of one id: case, separators, leading zeros, URL-encoding, something before or after it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EDGE = re.compile(r"[^0-9A-Za-z]+")
 
 
 def normalised(doc_id: str) -> str:
-    """Return what all spellings of an id have in common."""
+    """Return the form that all spellings of an id share, with `-` for separators: ``FAQ_007`` and ``faq/7`` as ``faq-7``."""
     folded = unicodedata.normalize("NFKC", unquote(doc_id)).casefold().strip()
     return _ZEROS.sub("", _SEPARATORS.sub("-", folded).strip("-"))
 
@@ -36,7 +36,7 @@ def affixed(new: Collection[str], gone: Collection[str]) -> dict[str, str]:
 
 
 def _inner(doc_id: str) -> list[str]:
-    """Return what is left of an id without its beginning, its end or both, the longest last."""
+    """Return what stands between any two separators or ends of an id, without the whole id, the longest last."""
     edges = list(_EDGE.finditer(doc_id))[:_MOST_EDGES]
     starts = [0, *(edge.end() for edge in edges)]
     ends = [*(edge.start() for edge in edges), len(doc_id)]

@@ -1,4 +1,4 @@
-"""The result of one test item, evaluation, comparison and verdicts, and the parts of its ItemReport that are made of it."""
+"""The result of one test item: evaluation, comparison and verdicts; it makes the rows and queries of the ItemReport."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ class ItemResult:
 
     @staticmethod
     def _kind_of_ids(comparison: Comparison) -> KindOfChange | None:
-        """Return what became of the answers where the golden set has none of their ids; None where these may be of another kind."""
+        """Return the kind of change where no returned id is in the golden set; None where the ids may be of another kind."""
         from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - only after a drop
 
         kind = kind_of_change(comparison)

@@ -49,7 +49,7 @@ _FEWEST_QUERIES = 3
 
 
 class Causes(NamedTuple):
-    """A change of NDCG divided into what found and lost documents add to it, and what moved ones do; the parts sum to it.
+    """A change of NDCG as the sum of two parts: of documents found or lost, and of documents that moved.
 
     Over all answers to a query that was asked several times; counts are then averages.
     """
@@ -105,7 +105,7 @@ def _discounts(ranking: Sequence[str]) -> dict[str, float]:
 
 
 def _ideal(judgments: Mapping[str, Grade], depth: int | None) -> float:
-    """Return the ideal DCG."""
+    """Return the DCG of the ideal ranking, cut at a depth, with gains as in `causes`."""
     best = sorted((grade for grade in judgments.values() if grade > 0), reverse=True)[:depth]
     return math.fsum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))
 
@@ -206,7 +206,7 @@ def kind_of_change(comparison: Comparison) -> KindOfChange | None:
 
 
 def _fewer_results(comparison: Comparison, *, emptied: bool) -> Iterator[str]:
-    """Say that some queries come back empty, unless that was said (``emptied``), and that clearly fewer results do for others."""
+    """Say that queries come back empty, unless that was said (``emptied``), and that others have clearly fewer results."""
     sizes = [
         [
             mean([len(ranking) for ranking in side.rankings(query.id)])
@@ -264,7 +264,7 @@ def _cause(parts: Causes, change: MetricChange, comparison: Comparison) -> str:
 
 
 def _later(measured: Comparison, depth: int | None) -> Iterator[str]:
-    """Say that first hits moved below rank 5 without being lost: hit@5 fell, hit over all results did not."""
+    """Say that relevant documents moved below rank 5 without being lost: hit@5 fell, hit over all results did not."""
     early, all_ = measured.change("hit@5"), measured.change("hit")
     if depth is not None and depth < 10:
         return

@@ -13,7 +13,7 @@ from pytest_irmetrics.metrics import Scorer
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.metrics import Grade, Metric
@@ -74,9 +74,9 @@ def pool(
     first. So those of several runs are in turn by rank, and none of the runs is favoured. Last come those that settle nothing
     between the runs: all that answer the query return them at one rank.
 
-    Documents below the metric's cut-off, forbidden ones, chunks of documents that are judged by passage unless their
-    text is in `texts` (id as it is ranked → text), and those of queries that are in no mean (`no_answer`, `xfail`) are left out, and so is what is worth nothing in any run. Equals are in
-    the order of the ranks and of the file.
+    Left out are documents below the metric's cut-off, forbidden ones, chunks of documents that are judged by passage unless
+    their text is in `texts` (id as it is ranked → text), those of queries that are in no mean (`no_answer`, `xfail`), and
+    what is worth nothing in any run. Equals are in the order of the ranks and of the file.
     """
     worth: dict[tuple[str, str], list[float]] = {}
     ranks: dict[tuple[str, str], list[int | None]] = {}
@@ -98,20 +98,16 @@ def pool(
             if query.id in skipped:
                 continue
             rankings = [ranking[: metric.cutoff] for ranking in evaluation.rankings(query.id)]
-            for ranking in rankings:
-                seen.update((query.id, doc_id) for doc_id in ranking)
-                best = max(golden.relevance_level, *query.judgments.values())
-                for rank, doc_id in enumerate(ranking, 1):
-                    if doc_id in query.judgments or doc_id in query.forbidden:
-                        continue
-                    if is_chunk(query, doc_id) and doc_id not in (texts or {}):
-                        unreadable.add((query.id, doc_id))
-                    else:
-                        candidates.append(_Candidate(query, best, ranking, rank, len(rankings)))
+            seen.update((query.id, doc_id) for ranking in rankings for doc_id in ranking)
+            for one in _candidates(query, rankings, golden.relevance_level):
+                if is_chunk(query, one.doc_id) and one.doc_id not in (texts or {}):
+                    unreadable.add((query.id, one.doc_id))
+                else:
+                    candidates.append(one)
         [with_it] = scorer.columns((one.judgments for one in candidates), (one.ranking for one in candidates))
         [without] = scorer.columns((one.judgments for one in candidates), (one.without for one in candidates))
         for one, high, low in zip(candidates, with_it, without, strict=True):
-            key = one.query.id, one.ranking[one.rank - 1]
+            key = one.query.id, one.doc_id
             added = abs((high or 0.0) - (low or 0.0)) * one.query.weight / one.repeats
             worth.setdefault(key, [0.0] * len(runs))[number] += added
             of_runs = ranks.setdefault(key, [None] * len(runs))
@@ -140,7 +136,7 @@ def pool(
 
 
 def is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str | None) -> bool:
-    """Say whether a grade is to be written for a text of a document: that of a chunk, or one that a list cannot hold without.
+    """Say whether a grade is to be written as a passage: of a chunk, or of a document where `relevant` is a list.
 
     A list of passages has no place for the grade of a whole document, which is 1 in it.
     """
@@ -150,7 +146,7 @@ def is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str | None)
 
 
 def is_chunk(query: Query, doc_id: str) -> bool:
-    """Say whether an id in a ranking is that of a chunk of a query with judged passages: it is judged by the passages in it."""
+    """Say whether an id is that of a chunk for which a query judges passages, and not of a whole document."""
     return bool(query.passages) and document_of(doc_id) != doc_id
 
 
@@ -165,11 +161,25 @@ class _Candidate:
     repeats: int
 
     @property
+    def doc_id(self) -> str:
+        """The document's id."""
+        return self.ranking[self.rank - 1]
+
+    @property
     def judgments(self) -> Mapping[str, Grade]:
         """The query's judgments, and for this document the best of their grades."""
-        return {**self.query.judgments, self.ranking[self.rank - 1]: self.best_grade}
+        return {**self.query.judgments, self.doc_id: self.best_grade}
 
     @property
     def without(self) -> Sequence[str]:
         """The ranking with an unknown document in its place."""
         return (*self.ranking[: self.rank - 1], _UNKNOWN_DOCUMENT, *self.ranking[self.rank :])
+
+
+def _candidates(query: Query, rankings: Sequence[Sequence[str]], level: Grade) -> Iterator[_Candidate]:
+    """Yield the documents of a query's rankings that it neither judges nor forbids."""
+    best = max(level, *query.judgments.values())
+    for ranking in rankings:
+        for rank, doc_id in enumerate(ranking, 1):
+            if doc_id not in query.judgments and doc_id not in query.forbidden:
+                yield _Candidate(query, best, ranking, rank, len(rankings))

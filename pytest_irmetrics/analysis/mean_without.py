@@ -1,4 +1,4 @@
-"""What a mean would be with the queries that left a golden set, and without those that joined it."""
+"""Compute and word what a mean would be with queries that left a golden set, and without queries that joined it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def mean_of(scored: Scored) -> float | None:
 
 
 def on_mean_with(comparison: Comparison, scored: Scored, metric: Metric, scores: str) -> str:
-    """Say what the mean would be with queries that are in it no more; empty where it would be nearly the same."""
+    """Say what a mean would be with queries that left it; empty where it would be nearly the same."""
     with_them, now = mean_with(comparison, scored, metric), mean_of(comparison.full.scored(metric))
     if not scored or with_them is None or now is None or abs(with_them - now) < _TELLING - TOLERANCE:
         return ""
@@ -59,7 +59,7 @@ def on_mean_with(comparison: Comparison, scored: Scored, metric: Metric, scores:
 
 
 def on_mean_without(comparison: Comparison, ids: Sequence[str], gates: Gates) -> str:
-    """Say what the gated means are without queries that are new, and which `min` they would fail; empty where they are nearly the same."""
+    """Say what the gated means are without new queries, and which `min` they then fail; empty where nearly the same."""
     found = []
     for metric, tag in gates.slices:
         if tag is not None or metric.kind not in ("ranking", "custom"):

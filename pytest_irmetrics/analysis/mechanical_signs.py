@@ -211,7 +211,7 @@ def reordered(pairs: AnswerPairs) -> Sign | None:
 
 
 def fixed_order(pairs: AnswerPairs) -> Sign | None:
-    """Look for one order in which documents come back whatever the query: that of a date, a price, or of their storage."""
+    """Look for one order in which documents come back whatever the query: by date, by price, as they are stored."""
     seen = [pair for pair in pairs.changed if len(pair.today) >= _TELLING]
     if len(seen) * 2 < len(pairs.answered) or len(seen) < FEWEST_ANSWERS:
         return None
@@ -233,7 +233,7 @@ def _often_together(rankings: Iterable[Ranking]) -> int:
 
 
 def _has_circle(rankings: Iterable[Ranking]) -> bool:
-    """Tell whether no one order of all documents has each of these rankings in it."""
+    """Tell whether rankings contradict each other: no single order of all documents agrees with every one."""
     above: defaultdict[str, set[str]] = defaultdict(set)
     for ranking in rankings:
         for upper, lower in pairwise(ranking):

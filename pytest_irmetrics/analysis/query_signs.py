@@ -79,9 +79,9 @@ def kind_of_query(pairs: AnswerPairs) -> Sign | None:
 
 
 def _in_common(some: Sequence[AnswerPair], all_: Sequence[AnswerPair], share: float = 1.0) -> tuple[str, int]:
-    """Return what these pairs' queries have in common, and how many have it: of which these are at least a share.
+    """Return a trait that all queries of `some` have, and how many of `all_` have it.
 
-    Empty where there is no such thing, or it may be chance. Tags are looked at only where no other query may have them.
+    Those of `some` are at least `share` of these. Empty where there is no such thing, or it may be chance. Tags are looked at only where no other query may have them.
     """
     chosen = {pair.query.id for pair in some}
     having: defaultdict[str, set[str]] = defaultdict(set)

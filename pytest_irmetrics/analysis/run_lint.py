@@ -151,7 +151,7 @@ def _never_returned(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _whole_corpus(evaluation: Evaluation, gates: Gates, corpus: Container[str] | None) -> Iterator[str]:
-    """Report gates on metrics that ignore order, where an answer can hold the whole index and so always scores the same."""
+    """Report gates on metrics that ignore order, where the whole index fits into an answer, which then scores the same."""
     try:
         size = len(corpus)  # type: ignore[arg-type]  # it need not have one
     except TypeError:

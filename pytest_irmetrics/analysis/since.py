@@ -1,4 +1,4 @@
-"""What a branch accepts: today's run and baseline against those of another commit, with the part of each edit."""
+"""Compare a test's run and baseline with those of another commit: which falls a branch accepts, and what each edit did."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MAX_PAYING = 20
 
 @dataclass(frozen=True, slots=True)
 class Then:
-    """What a test was judged by at another commit."""
+    """A test's baseline, golden set and gates at another commit."""
 
     ref: str
     commit: str
@@ -64,7 +64,7 @@ def what_is_accepted(
     then: Then,
     failed: Collection[tuple[Metric | None, str | None]] = (),
 ) -> SinceReport:
-    """Return what a branch accepts for one test.
+    """Return which falls of one test a branch accepts, with what it edited.
 
     `now` is today's run and `stored` today's stored baseline, both under today's golden set; None where today's run is being
     stored. `failed` are the metrics and tags whose fall from today's baseline fails already.
@@ -224,7 +224,7 @@ class _Since:
         return all(held[i].rankings == before[i].rankings for i in self._stored.paired)
 
     def _parts(self, metric: Metric, tag: str | None) -> list[MeanPart]:
-        """Return what each edit, and the retriever, has in the change of a mean; none where a mean on the way had no query."""
+        """Return how far each edit, and the retriever, moved a mean; nothing where a mean on the way had no query."""
         parts: dict[str, float] = {}
         last = None
         for step in self._steps:

@@ -31,9 +31,9 @@ _ALL = 0.995
 
 
 def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str] = ()) -> Iterator[str]:
-    """Name the slices that fell while the whole set's mean did not, or far less; those in ``gated`` have a gate of their own.
+    """Name the slices that fell while the whole set's mean did not, or far less.
 
-    Each is judged with all others together: a change that harms nothing has a sentence on any slice in at most 5 of 100 runs.
+    Those in ``gated`` have a gate of their own and are left out. Each is judged with all others together: a change that harms nothing has a sentence on any slice in at most 5 of 100 runs.
     """
     whole = comparison.change(metric)
     fell = [

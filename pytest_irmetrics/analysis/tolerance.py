@@ -96,27 +96,14 @@ def _rounded_up(drop: float) -> float:
     return round(math.ceil(drop * 10.0**places - _SLACK) / 10.0**places, places)
 
 
-def share_text(share: float) -> str:
-    """Say how often something happens: ``about 3 times in 10``, ``once in 100``."""
-    if share < 0.005:
-        return "less than once in 200" if share else "never"
-    times, of = _rounded(share)
-    return f"about {'once' if times == 1 else f'{times} times'} in {of}"
-
-
-def _how_many(share: float) -> str:
-    """Say which part of them it is, more than one in twenty: ``about 3 in 10``, ``about 8 in 100``."""
-    times, of = _rounded(share)
-    return f"about {times} in {of}"
-
-
-def _rounded(share: float) -> tuple[int, int]:
+def _share_text(share: float) -> str:
+    """Return a share above one in twenty as ``about 3 in 10`` or ``about 8 in 100``."""
     of = 10 if share >= 0.15 else 100
-    return round(share * of), of
+    return f"about {round(share * of)} in {of}"
 
 
 def on_tolerance(comparison: Comparison, gates: Gates) -> Iterator[str]:
-    """Say how often harmless changes would fail the ``max_drop`` that most of them fail, if more than one in twenty do.
+    """Say how often harmless changes would fail a ``max_drop``: of the gate where most do, if more than one in twenty.
 
     Of a gate where hardly any query changed, say what one query can do; of a large ``max_drop`` what it lets pass.
     """
@@ -166,7 +153,7 @@ def on_undecided_falls(comparison: Comparison, gates: Gates, verdicts: Sequence[
 
 
 def _forecast(gate: Gate, comparison: Comparison) -> Forecast | None:
-    """Return the forecast for a gate; None where one in twenty harmless changes fail, or fewer, or too few queries changed."""
+    """Return the forecast for a gate; None where at most one in twenty harmless changes fail, or too few queries changed."""
     change, noise = comparison.change(gate.metric, gate.tag), comparison.run_noise(gate.metric, gate.tag)
     if change.changed < MIN_CHANGED:
         return None
@@ -179,7 +166,7 @@ def _forecast_sentences(gate: Gate, forecast: Forecast, comparison: Comparison) 
     tagged = f" tagged {gate.tag}" if gate.tag is not None else ""
     queries = plural(comparison.change(gate.metric, gate.tag).n, "query", "queries")
     how_often = (
-        f"with {queries}{tagged} {_how_many(forecast.share)} harmless changes of this size fail max_drop {gate.limit} of "
+        f"with {queries}{tagged} {_share_text(forecast.share)} harmless changes of this size fail max_drop {gate.limit} of "
         f"{gate.metric.name}, and 1 in {ONCE_IN} fails {forecast.enough:g}."
     )
     if forecast.needed is None:
@@ -216,7 +203,7 @@ def _in_queries(
     *,
     at_most: bool = False,
 ) -> str:
-    """Say what part of one query an allowed drop of a mean is, and in how many queries what exceeds it."""
+    """Say which part of one query an allowed drop of a mean is, and in how many queries one mistake exceeds it."""
     queries = evaluation.queries(metric, tag)
     tagged = f" tagged {tag}" if tag is not None else ""
     text = (
@@ -262,7 +249,7 @@ def count_costly(
 
 
 def _wrong_names() -> Iterator[str]:
-    """Yield ids, of which some query has not judged the first."""
+    """Yield made-up document ids without end: a query may have judged the first ones."""
     name = "wrong"
     while True:
         yield name

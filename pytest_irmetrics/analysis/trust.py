@@ -66,7 +66,7 @@ def _noise_of(comparison: Comparison, verdict: Verdict) -> RunNoise | None:
 
 
 def _is_set_drop(verdict: Verdict) -> bool:
-    """Tell whether a verdict is on a ``max_drop`` of a mean, and was held against its limit."""
+    """Tell whether a verdict is on the ``max_drop`` of a mean that was held against its limit."""
     judged = verdict.metric is not None and verdict.limit is not None
     return verdict.word == "max_drop" and judged and not verdict.single and verdict.state != "not checked"
 

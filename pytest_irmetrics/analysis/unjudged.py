@@ -1,4 +1,4 @@
-"""Say how far a fall may come from missing judgments: what the new unjudged documents could undo, and what judged ones show."""
+"""Say how far a fall may come from missing judgments: what new unjudged documents could undo, what judged ones show."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def on_judged_alone(comparison: Comparison, metric: Metric) -> Iterator[str]:
 
 
 def on_fewer_judged(comparison: Comparison, against: str, file: str) -> Iterator[str]:
-    """Say that far fewer of today's results are judged, whatever the means do; `file` is the golden set's."""
+    """Say that far fewer of today's results are judged than before; `file` is the path of the golden set."""
     if comparison.now.by_passage:
         return
     metrics = (*comparison.now.metrics, *comparison.now.extra_metrics)
@@ -114,7 +114,7 @@ def on_fewer_judged(comparison: Comparison, against: str, file: str) -> Iterator
 
 
 def scenarios(comparison: Comparison, metric: Metric, found: MissingJudgments) -> str:
-    """Give two scenarios of a fall: that no unjudged document is relevant, and that each is as good as its query's best."""
+    """Return two scenarios of a fall: no unjudged document is relevant, or each is as good as its query's best."""
     change, (before, now) = comparison.change(metric), found.scenario
     return (
         f"Two scenarios, not bounds: if no unjudged document is relevant {metric.name} is {score_text(change.now)} (was "
@@ -255,7 +255,7 @@ def _without_new(comparison: Comparison, metric: Metric) -> float:
 def over_judged_alone(
     comparison: Comparison, metric: Metric, least: float = _MIN_JUDGED
 ) -> MetricChange | None:
-    """Return the change of a metric with all unjudged documents taken out of both rankings; None where few or all are judged.
+    """Return the change of a metric with unjudged documents taken out of both rankings; None where few or all are judged.
 
     Few are less than the share ``least`` of either side's results.
 

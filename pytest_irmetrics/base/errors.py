@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class IRMetricsError(Exception):
-    """What is wrong with a file, a setting, a mark, a metric or an answer, and what to do; the message is for the user.
+    """An error that the user can mend: what is wrong with a file, a setting, a mark, a metric or an answer, and what to do.
 
     Whatever else is raised is a defect of ours or of the user's own code.
     """

@@ -229,9 +229,9 @@ class Repository:
         return self.read(entry.oid, path)
 
     def read(self, oid: str, path: str = "") -> bytes:
-        """Return the content of an object by its id; with `path`, which errors name, the content behind a pointer of Git LFS.
+        """Return the content of an object by its id.
 
-        Raises MissingObjectError and LfsPointerError where the clone lacks it.
+        With `path`, which errors name, it is the content behind a pointer of Git LFS. Raises MissingObjectError and LfsPointerError where the clone lacks it.
         """
         data = self._git.read(oid)
         if not path or len(data) > _MAX_POINTER or not data.startswith(_LFS):
@@ -260,9 +260,9 @@ class Repository:
     # History.
 
     def renamed_and_deleted(self, commit: str, glob: str) -> tuple[dict[str, str], list[str]]:
-        """Return what became of a commit's files until today, as far as it is staged or committed.
+        """Return which of a commit's files were renamed since, and which are gone, as far as that is staged or committed.
 
-        First those that were renamed, today's path → that of then; then the paths of those that are gone. Only files that
+        The renamed ones as today's path → that of then, the others as paths. Only files that
         match `glob`, as in ``**/*.json``, before and after.
         """
         options = ["--cached", *_RENAMES, "--diff-filter=DR"]

@@ -231,7 +231,7 @@ class _BatchReader:
         self._process.wait()
 
     def read(self, oid: str) -> bytes | None:
-        """Return the content of an object by its id; None where the repository lacks it, also where Git would have to fetch it."""
+        """Return the content of an object by its id; None where the repository lacks it, or would have to fetch it."""
         watch = threading.Timer(TIME_LIMIT, self._process.kill)
         watch.daemon = True
         watch.start()

@@ -54,7 +54,7 @@ def as_whole_number(number: float) -> int | float:
 
 
 def weight_advice(weight: float | None) -> str:
-    """Return what to write in place of a number that is no weight; None is what is no number."""
+    """Return the advice for what is no weight of a query: a number out of range, or None for what is no number."""
     if weight is not None and 0 < weight < MIN_WEIGHT:
         return f"Write a number above 0, such as {MIN_WEIGHT:g} or greater: nearer to 0, sums lose it."
     return f"Write a number above 0 and up to {MAX_WEIGHT:,.0f}."

@@ -1,4 +1,4 @@
-"""Write a path for a reader, relative to a folder and with `/` on every system; find the repository around a folder."""
+"""Show paths relative to a folder, with `/` on every system; make test ids of them; find the repository around a folder."""
 
 from __future__ import annotations
 

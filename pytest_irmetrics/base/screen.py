@@ -17,7 +17,7 @@ class Screen(NamedTuple):
 
     @property
     def ascii_only(self) -> bool:
-        """Whether the stream lacks the ellipsis, the minus sign and arrows."""
+        """Whether the stream cannot encode the ellipsis, the minus sign and arrows."""
         return is_ascii_only(self.encoding)
 
     def line(self, text: str) -> str:

@@ -175,7 +175,7 @@ class Comparison:
 
     @cached_property
     def judged_since(self) -> JudgedSince:
-        """What was judged since the baseline was stored, of the documents that one of the two runs alone returns."""
+        """How many documents that one run alone returns are judged today, and were not when the baseline was stored."""
         new = {(change.query_id, change.doc_id) for change in self.label_changes if change.before is None}
         return count_judged_since(self.now, self.baseline, new)
 
@@ -224,7 +224,7 @@ class Comparison:
 
     @cached_property
     def unchecked_passages(self) -> tuple[str, ...]:
-        """Ids of the paired queries with a stored passage that is not judged any more, and that today's run did not look for.
+        """Ids of the paired queries with a stored passage that today's run did not look for, as it is not judged any more.
 
         They cannot be scored under their stored judgments: whether today's chunks hold the passage is not known.
         """
@@ -261,7 +261,7 @@ class Comparison:
         return Comparison(now.narrowed(golden=labelled), self.baseline.narrowed(golden=labelled))
 
     def labels_delta(self, metric: str | Metric, tag: str | None = None) -> float | None:
-        """Return how far the change of labels alone moves a mean: the baseline's run under today's labels − under the stored.
+        """Return how far the change of labels alone moves a mean: that of the baseline's run today − that under its stored labels.
 
         Labels are judgments, the relevance level and weights; with ``tag``, over the queries that have it today. None
         where the stored run has no judgments, and for metrics that rankings and judgments alone do not decide.

@@ -1,4 +1,4 @@
-"""Tell whose results were judged since the baseline was stored: both runs', or those of one run alone."""
+"""Count the judgments added since a baseline was stored: those of one run alone favour it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class JudgedSide(NamedTuple):
 
 
 class JudgedSince(NamedTuple):
-    """What was judged since the baseline was stored, of the documents that one run alone returns."""
+    """For each run the documents that it alone returns, and how many were judged since the baseline was stored."""
 
     now: JudgedSide
     baseline: JudgedSide
@@ -58,7 +58,7 @@ def _favours(one: JudgedSide, other: JudgedSide) -> bool:
 def count_judged_since(
     now: Evaluation, baseline: Evaluation, new: Collection[tuple[str, str]]
 ) -> JudgedSince:
-    """Count the documents that one run alone returns: how many are judged, and how many are ``new`` pairs of query and document."""
+    """Count the documents that one run alone returns, and which of them are judged; ``new`` are pairs of query and document."""
     sides = []
     for side, other in ((now, baseline), (baseline, now)):
         returned = judged = since = 0

@@ -121,14 +121,15 @@ def _measure_side(weights: Mapping[str, float], repeats: Mapping[str, Sequence[f
 
 
 def _degrees_of_freedom(repeated: Sequence[_Side]) -> float:
-    """Return those of the variance by pass, by Welch and Satterthwaite, over the sides that asked more than once."""
+    """Return the degrees of freedom of the variance by pass, by Welch and Satterthwaite, over the sides that asked repeatedly."""
     parts = [side.of_passes / side.passes for side in repeated]
     squares = math.fsum(part**2 / (side.passes - 1) for part, side in zip(parts, repeated, strict=True))
     return math.fsum(parts) ** 2 / squares
 
 
 def _variance(scores: Sequence[float]) -> float:
-    """Return the sample variance, with n − 1 below; exactly 0 where all agree. `statistics` takes a hundred times as long."""
+    """Return the sample variance, with n − 1 in the denominator; exactly 0 where all scores are equal."""
+    # `statistics.variance` takes a hundred times as long.
     if len(scores) < 2 or min(scores) == max(scores):
         return 0.0
     middle = math.fsum(scores) / len(scores)

@@ -72,7 +72,7 @@ def sign_flip_p(differences: Iterable[float]) -> float:
 
 
 def share_falling_beyond(differences: Sequence[float], drop: float) -> float:
-    """Return how likely the mean falls by more than `drop` (>= 0), were each difference as likely to be up as down.
+    """Return the probability that the mean falls by more than `drop` (>= 0), were each difference as likely up as down.
 
     #{signs e : sum(e_i |d_i|) < -N drop} / 2^k, over the k of N differences of more than 1e-9: how often a change that moves
     the queries as far as this one, and is no better or worse, fails a `max_drop`.  As exact as `sign_flip_p`.
@@ -90,9 +90,9 @@ def share_falling_beyond(differences: Sequence[float], drop: float) -> float:
 
 
 def drop_exceeded_by(differences: Sequence[float], share: float) -> float:
-    """Return the least drop beyond which the mean falls with a probability of at most `share` (< 1/2), to a millionth of it.
+    """Return the least drop beyond which the mean falls with a probability of at most `share` (< 1/2).
 
-    The probability is that of `share_falling_beyond`; of more than a thousand changed queries, to a thousandth.
+    It is exact to a millionth of it. The probability is that of `share_falling_beyond`; of more than a thousand changed queries, to a thousandth.
     """
     low, high = 0.0, math.fsum(abs(value) for value in differences) / max(len(differences), 1)
     if share_falling_beyond(differences, low) <= share:

@@ -54,7 +54,7 @@ def joint_intervals(comparison: Comparison, metric: Metric) -> dict[str, tuple[f
 
 
 def joint_margins(slices: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """Return for each slice how far its mean difference moves by chance, such that all stay within it in 95 of 100 cases.
+    """Return for each slice how far chance moves its mean difference: in 95 of 100 cases all slices stay within these margins.
 
     Chance is a fair sign for each query's difference. The margin of a slice of n queries is c / √n, with one c for all, so
     that a slice whose queries broke is not judged by the spread of its own loss alone. c is such that Σ P(|mean·√n| ≥ c)

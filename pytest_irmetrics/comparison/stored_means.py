@@ -67,7 +67,7 @@ def _read_metric(name: str, depth: int | None) -> Metric | None:
 
 
 def _confirmed_by(comparison: Comparison, told: dict[Metric, float]) -> bool:
-    """Whether the comparison, where it is over the stored queries as they were stored, already gives these means."""
+    """Whether the comparison already gives these means: it is over the stored queries, as they were stored."""
     answers, queries = comparison.baseline.run.answers, comparison.full.golden.queries
     if (
         comparison.under_stored_labels is not None
@@ -87,7 +87,7 @@ def _is(told: float, found: float | None) -> bool:
 
 
 def means_as_stored(run: Run) -> dict[str, float]:
-    """Return the means of a stored run's header anew, for the queries that it holds; without those that cannot be told."""
+    """Compute anew the means that a stored run's header tells, for the queries that it holds; only those that can be."""
     metrics = [metric for name in run.means if (metric := _read_metric(name, run.depth)) is not None]
     if any(answer.judgments is None for answer in run.answers.values()):
         return {}

@@ -46,7 +46,7 @@ def stored_query(query_id: str, answer: Answer) -> Query:
 
 
 def golden_set_as_stored(run: Run, name: str, only: Collection[str] | None = None) -> GoldenSet:
-    """Return the golden set that a stored run was judged with, as far as it says: without thresholds and forbidden documents.
+    """Return the golden set that a stored run was judged with, without what a run does not say (thresholds, forbidden).
 
     `name` is what messages call it. With `only`, that of these queries.
     """

@@ -43,7 +43,7 @@ class Evaluation:
     golden: GoldenSet
     """The golden set, whose judgments the scores are under."""
     retrieved: Retrieved
-    """The run that is scored, and what went wrong in making it."""
+    """The run that is scored, with the queries that failed and how long each took."""
     metrics: tuple[Metric, ...]
     """The metrics that are reported, each once."""
     depth: int | None
@@ -69,7 +69,7 @@ class Evaluation:
 
     @property
     def run(self) -> Run:
-        """What the retriever answered."""
+        """The run that is scored: what the retriever answered, or a stored one."""
         return self.retrieved.run
 
     @property

@@ -58,7 +58,7 @@ class RankingReader:
         return rankings if depth is None else [ranking[:depth] for ranking in rankings]
 
     def read_all(self, queries: Iterable[Query]) -> list[Rankings]:
-        """Return what `read` gives, for many queries."""
+        """Return the rankings of many queries, each as `read` does."""
         answers, depth = self._run.answers.get, self._depth
         found: list[Rankings] = []
         for query in queries:

@@ -1,4 +1,4 @@
-"""Tell ids of another kind from bad quality: a run of which not one id occurs in the golden set."""
+"""Detect a run of which not one id occurs in its golden set: the ids are of another kind, and its quality is unknown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class UnknownIds(NamedTuple):
 
     @property
     def problem(self) -> str:
-        """What is wrong, in a sentence."""
+        """A sentence that says that no returned id occurs in the golden set."""
         return (
             f"None of the {plural(len(self.returned), 'returned id')} occurs in the golden set; "
             "this is about ids, not about quality."
@@ -52,7 +52,7 @@ def _some_ids(ids: Sequence[str], most: int = 3) -> str:
 
 
 def _pair_alike(returned: Sequence[str], expected: Sequence[str]) -> tuple[str, str] | None:
-    """Return a returned and an expected id that are equal but for case, and for what all returned ids begin or end with."""
+    """Return a returned and an expected id that differ in case alone, or in what all returned ids begin or end with."""
     wanted = {doc_id.casefold(): doc_id for doc_id in reversed(expected)}
     folded = {doc_id.casefold(): doc_id for doc_id in returned[:_MOST_COMPARED]}
     start = _common_start(list(folded))

@@ -1,4 +1,4 @@
-"""Gates against the baseline: how far a mean may fall or must rise (``max_drop``, ``min_gain``), and how many queries may be lost.
+"""Judge the gates that compare with the baseline: ``max_drop``, ``max_lost`` and ``min_gain``.
 
 Each regression is measured twice where the golden set was edited since the baseline was stored: under today's labels and
 under the stored ones. The gate fails if either falls too far, so that no edit of labels alone makes a failure pass.
@@ -35,8 +35,8 @@ class BaselineJudge:
     """The gates of one test that compare its run with the baseline, or with a run that stands in for it.
 
     ``against`` is what messages call the other run. ``update_command`` is the command that accepts today's run as the
-    new baseline, empty where no baseline is compared with; ``file`` is the other run's, where it was read from one. Where ``storing``, a new baseline is being stored: what would
-    fail is then reported as not checked.
+    new baseline, empty where no baseline is compared with; ``file`` is the other run's, where it was read from one.
+    Where ``storing``, a new baseline is being stored: what would fail is then reported as not checked.
     """
 
     def __init__(

@@ -40,7 +40,7 @@ def decide(
     single_queries_only: bool = False,
     file: str = "",
 ) -> tuple[Verdict, ...]:
-    """Judge every gate of a test on an evaluation; return the verdicts, failed ones first, the one furthest beyond its limit before others.
+    """Judge all gates of a test; return the verdicts, failed ones first, of these what is furthest beyond its limit.
 
     ``comparison`` is the one with the baseline, or with what stands in for it, which messages call ``against``;
     ``update_command`` accepts today's run as the new baseline, and is empty where another run stands in for it;
@@ -91,7 +91,7 @@ def decide(
 
 
 def _order(verdict: Verdict) -> tuple[int, bool, float]:
-    """Order verdicts: failed ones first, of these what needs no limit, then what is furthest beyond its own, then single queries."""
+    """Return the sort key of a verdict: failed ones first; of these checks without a limit, means by excess, single queries."""
     if not verdict.failed:
         return _ORDER[verdict.state], False, 0.0
     broken_by = math.inf if verdict.broken_by is None else verdict.broken_by
@@ -190,7 +190,7 @@ def _slow_queries(evaluation: Evaluation, gate: Gate) -> list[tuple[str, float]]
 
 
 def _by_influence(evaluation: Evaluation, gate: Gate) -> Sequence[str]:
-    """Order the queries by what keeps the mean from its limit: weight × score above a ``max``, else weight × what is missing."""
+    """Return the queries that keep a mean from its limit, by weight × score for a ``max``, else weight × what is missing."""
     scored = evaluation.scored(gate.metric, gate.tag)
     if gate.word == "max":
         parts = {query.id: query.weight * score for query, score in scored}

@@ -42,7 +42,7 @@ def _judge_query(gate: Gate, query: Query, score: float | None, judge: BaselineJ
 
 
 def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:
-    """Tell whether an ``xfail`` query would pass now: no gate on single queries would fail for it.
+    """Tell whether an ``xfail`` query would pass now: no gate on a single query would fail for it.
 
     Without a gate of its own, an answerable query must at least find a relevant document.
     """

@@ -50,14 +50,14 @@ class Regression(NamedTuple):
 
     @property
     def within_noise(self) -> bool:
-        """Whether it exceeds its limit, but by no more than run noise explains."""
+        """Whether the fall exceeds its limit, but by no more than run noise explains."""
         if self.noise is None or at_least(self.allowed, self.size):
             return False
         return self.size - self.allowed <= self.noise.margin
 
     @property
     def failed(self) -> bool:
-        """Whether it exceeds its limit by more than run noise explains; ``significance`` is applied afterwards."""
+        """Whether the fall exceeds its limit by more than run noise explains; ``significance`` is applied afterwards."""
         return not at_least(self.allowed, self.size) and not self.within_noise
 
     @property

@@ -98,5 +98,5 @@ def broken_by(word: str, value: float, limit: float) -> float:
 
 
 def at_least(value: float, limit: float) -> bool:
-    """Tell whether a value reaches a limit, up to the tolerance for floating point."""
+    """Tell whether a value reaches a limit, within 1e-9 for floating point."""
     return value >= limit - TOLERANCE

@@ -164,7 +164,7 @@ def edited(wrong: Sequence[WrongMean], file: str, update_command: str) -> tuple[
 
 
 def too_few_paired(comparison: Comparison, share: float, against: str) -> str:
-    """Say what share of the baseline's queries still pair, and why the others do not."""
+    """Say which share of the baseline's queries, by weight, is still asked in the same words: too small a one."""
     return (
         f"Only {_per_cent(share)} of {against}'s queries (by weight) are still asked in the same words: "
         f"{len(comparison.removed):,} removed, {len(comparison.reworded):,} reworded, {len(comparison.new):,} new. "
@@ -173,7 +173,7 @@ def too_few_paired(comparison: Comparison, share: float, against: str) -> str:
 
 
 def too_few_paired_in_slice(gate: Gate, share: float, against: str) -> str:
-    """Say what share of the baseline's queries with a tag still pair."""
+    """Say which share of the baseline's queries with a tag, by weight, is still asked in the same words."""
     return (
         f"{subject(gate)}: only {_per_cent(share)} of those that {against} has (by weight) are still asked in the same "
         "words. That is too few to say that nothing regressed."
@@ -353,7 +353,10 @@ def answers_asked(noise: RunNoise) -> str:
 
 
 def _generality(regression: Regression) -> Iterator[str]:
-    """Say whether the mean over other queries fell too, or that these are too few to tell; nothing where one slice fell."""
+    """Say whether the mean over other queries likely fell too, or that these are too few to tell.
+
+    Of that nothing where most of the fall is in one slice.
+    """
     change, comparison = regression.change, regression.comparison
     if change.p_value is None or change.interval is None:
         return

@@ -65,8 +65,9 @@ def append_judgments(
 ) -> tuple[bytes, GoldenSet]:
     """Append judgments, query id → document id → grade, to the content of a YAML golden set; return the new content.
 
-    `passages` are judgments by passage, by query id. The queries must be in the set and must not judge these yet. The new content is read again before it is
-    returned: it holds the golden set as before plus the new judgments. Raises GoldenSetError where that cannot be done.
+    `passages` are judgments by passage, by query id. The queries must be in the set and must not judge these yet. The new
+    content is read again before it is returned: it holds the golden set as before plus the new judgments. Raises
+    GoldenSetError where that cannot be done.
     """
     bom = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
     before = parse_yaml(data.removeprefix(BOM_UTF8), path, shown, custom_metrics)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class CountedQueries:
-    """The queries of a golden set that count in means: all but the ``xfail`` ones, or those of them that are in `only`.
+    """The queries of a golden set that count in means: all but the ``xfail`` ones; with `only`, those of them with these ids.
 
     A metric's kind says which of them it scores: ``no_answer`` those that have no answer, ``latency`` all, and any
     other those that have one. Their order, the golden set's, is that of a metric's column of scores.
@@ -37,7 +37,7 @@ class CountedQueries:
 
     @cached_property
     def queries(self) -> tuple[Query, ...]:
-        """All that count, in the golden set's order."""
+        """The queries that count, in the golden set's order."""
         if self._superset is not None:
             queries = self._superset.queries
         else:
@@ -93,7 +93,7 @@ class CountedQueries:
 
     @cached_property
     def weighted(self) -> bool:
-        """Whether any has a weight other than 1, so that a mean has to look at the weights."""
+        """Whether any of the queries has a weight other than 1, so that a mean has to look at the weights."""
         return any(query.weight != 1.0 for query in self.queries)
 
     def weights(self, kind: str) -> Sequence[float]:
@@ -105,10 +105,10 @@ class CountedQueries:
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
-        """The tags of all that count, sorted."""
+        """The tags of the queries that count, sorted."""
         return tuple(sorted({tag for query in self.queries for tag in query.tags}))
 
     @cached_property
     def by_passage(self) -> bool:
-        """Whether any is judged by passage."""
+        """Whether any of the queries is judged by passage."""
         return any(query.passages for query in self.queries)

@@ -102,7 +102,7 @@ def _starts_like_split(path: Path) -> bool:
 
 
 def split_of(folder: Path) -> Path | None:
-    """Return the split that is read of a folder: ``test.tsv``, or else its only one; None if there are several or none."""
+    """Return the split of a BEIR folder that is read: ``test.tsv``, or else the only one; None if there is no such split."""
     splits = splits_of(folder)
     tests = [split for split in splits if split.stem == "test"]
     return tests[0] if tests else splits[0] if len(splits) == 1 else None

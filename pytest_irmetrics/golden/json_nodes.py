@@ -81,6 +81,7 @@ class _Composer:
         raise JsonError(line + 1, column + 1, message)
 
     def read(self) -> Node:
+        """Return the node of the text's only value. Raises JsonError."""
         text, next_lexeme = self._text, _LEXEME.match
         root: list[Node] = []
         node = root  # the list or mapping that the next value goes into

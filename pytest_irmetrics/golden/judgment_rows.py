@@ -77,7 +77,7 @@ def build_golden_set(
     name: str,
     texts_in: str = "",
 ) -> GoldenSet:
-    """Make a golden set of judgments and texts; `texts` is None for a set without texts.
+    """Make a golden set of the judgments of a file, and of texts if there are any (`texts` is None if not).
 
     Where there are texts, a query without one is reported: `texts_in` names the file that lacks it. A query with a
     text and no judgment is left out.

@@ -1,4 +1,4 @@
-"""Find what is doubtful in a valid golden set: ids that look alike, ineffective thresholds, duplicate queries, queries that contain their answer's id."""
+"""Find what is doubtful in a valid golden set: ids that look alike, ineffective thresholds, duplicate queries, ids in queries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.golden_set import GoldenSet
     from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Threshold
+    from pytest_irmetrics.thresholds import Limit, Threshold
 
 __all__ = ["LintWarning", "lint"]
 
@@ -97,16 +97,7 @@ def _check_threshold(
     for word, limit in threshold.limits.items():
         if limit is None:
             continue
-        always_passes = (
-            limit.value <= metric.lower
-            if word in ("min", "min_each")
-            else limit.value >= (100 if limit.percent else metric.upper - metric.lower)
-            if word == "max_drop"
-            else limit.value >= len(queries)
-            if word == "max_lost"
-            else False
-        )
-        if always_passes:
+        if _always_passes(metric, word, limit, len(queries)):
             yield LintWarning(
                 threshold.origin,
                 f"`{word}: {limit}` of {metric} is a gate that nothing fails. Write a limit, or off.",
@@ -120,6 +111,15 @@ def _check_threshold(
                     f"{score_text(best, limit.value)}. Lower it, or choose a metric that allows for how many documents are "
                     "relevant (r_precision, ndcg).",
                 )
+
+
+def _always_passes(metric: Metric, word: str, limit: Limit, queries: int) -> bool:
+    """Say whether no result of so many queries can fail a limit."""
+    if word in ("min", "min_each"):
+        return limit.value <= metric.lower
+    if word == "max_drop":
+        return limit.value >= (100 if limit.percent else metric.upper - metric.lower)
+    return word == "max_lost" and limit.value >= queries
 
 
 def _best_possible(

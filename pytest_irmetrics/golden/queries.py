@@ -122,21 +122,10 @@ class QueryReader:
         no_answer, forbidden, weight, params, thresholds, xfail, note = (
             _RARE_DEFAULTS if only_common else self._read_rare_keys(get, relevant, judgments, passages)
         )
-        if no_answer:
-            if relevant is not None:
-                problems.at(relevant, "A `no_answer` query has no `relevant`. Remove one of the two.")
-        elif judgments:
-            best = max(judgments.values())
-            if best <= 0 and self._require_relevant:
-                advice = "Grade a relevant one, or write `no_answer: true` in place of `relevant`."
-                problems.at(relevant, f"Every document here has grade 0. {advice}")
-            elif best < self.lowest_best:
-                self.lowest_best = best
-        elif self._require_relevant and judgments is not None and (relevant is not None or all_known(fields)):
-            at = event if relevant is None else relevant
-            problems.at(
-                at, "This query has no relevant document. Add `relevant: [id]`, or `no_answer: true`."
-            )
+        if judgments and not no_answer and (best := max(judgments.values())) > 0:
+            self.lowest_best = min(self.lowest_best, best)
+        else:
+            self._check_without_relevant(event, fields, judgments, no_answer=no_answer)
 
         if query_id is None:
             return
@@ -166,6 +155,33 @@ class QueryReader:
             mark.column + 1,
             tuple([passage for passage, _ in passages]) if passages else (),
         )
+
+    def _check_without_relevant(
+        self,
+        event: Node,
+        fields: Mapping[str | None, Node],
+        judgments: Mapping[str, Grade] | None,
+        *,
+        no_answer: bool,
+    ) -> None:
+        """Report what is wrong with `relevant`, or its absence, of a query that has no relevant document.
+
+        `judgments` is None where they could not be read, which has been reported.
+        """
+        relevant = fields.get("relevant")
+        if no_answer:
+            if relevant is not None:
+                self._problems.at(relevant, "A `no_answer` query has no `relevant`. Remove one of the two.")
+        elif not self._require_relevant:
+            return
+        elif judgments:
+            advice = "Grade a relevant one, or write `no_answer: true` in place of `relevant`."
+            self._problems.at(relevant, f"Every document here has grade 0. {advice}")
+        elif judgments is not None and (relevant is not None or all_known(fields)):
+            at = event if relevant is None else relevant
+            self._problems.at(
+                at, "This query has no relevant document. Add `relevant: [id]`, or `no_answer: true`."
+            )
 
     def _read_rare_keys(
         self,

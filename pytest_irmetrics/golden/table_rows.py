@@ -56,7 +56,7 @@ _LINE_BREAK = re.compile(r"\r\n?|\n")
 
 @dataclass(slots=True)
 class QueryRows:
-    """What the rows of one query say of it."""
+    """The judgments of one query, and what its rows say of it besides: text, tags, weight and params."""
 
     line: int
     """The first of its rows."""
@@ -265,7 +265,7 @@ class _TableReader:
                 self._read_description(line, place, query_id, query, column, self._cell(cells, column) or "")
 
     def _cell(self, cells: Sequence[str], column: str) -> str | None:
-        """Return what a row has in a column; None where it has nothing."""
+        """Return the text of a row's cell in a column; None where it is empty, or the table lacks the column."""
         place = self._places.get(column)
         if place is None:
             return None

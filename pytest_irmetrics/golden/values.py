@@ -94,7 +94,7 @@ def _is_known(name: str, known: frozenset[str]) -> bool:
 
 
 def all_known(names: Iterable[str | None], known: frozenset[str] = QUERY_KEYS) -> bool:
-    """Say whether each key is known: only then is a missing key not one that was misspelt. None is a key that is no text."""
+    """Say whether each key is known, so that a missing one was not just misspelt. None is a key that is no text."""
     return all(name is not None and _is_known(name, known) for name in names)
 
 

@@ -287,8 +287,9 @@ def _checked_events(parser: Any) -> Callable[[], Any]:
     return following
 
 
-# libyaml and PyYAML tell errors apart by their text alone. Part of a message, about the problem or its context; whether to show the place of the context;
-# and our message. {line} is the line of the context. The first match counts.
+# libyaml and PyYAML tell errors apart by their text alone. Each row: a part of their message, about the problem or its
+# context; whether to show the place of the context; and our message, in which {line} is the line of the context. The first
+# row that matches counts.
 _MESSAGES: Sequence[tuple[str, bool, str]] = (
     ("tab character", False, "A tab cannot indent. Use spaces."),
     ("mapping values are not allowed", False, "A `: ` makes no sense here. Put a text that contains it in quotes, or check the indentation."),

@@ -206,7 +206,7 @@ def _look_up_results(judged: Mapping[str, Grade], ranking: Sequence[str]) -> lis
 
 
 def _search_judged(judged: Mapping[str, Grade], ranking: Sequence[str]) -> list[tuple[int, Grade]]:
-    """Return rank and grade of the judged documents in a ranking, by searching it for each of them while that is quicker."""
+    """Return rank and grade of the judged documents in a ranking, by searching it for each while that is quicker."""
     left = _MAX_SEARCHES * len(ranking)
     index = ranking.index
     found = []

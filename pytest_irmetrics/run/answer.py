@@ -34,7 +34,7 @@ _NO_PASSAGES: Passages = {}  # shared by all answers, so never to be changed
 
 @dataclass(slots=True)
 class Answer:
-    """What a retriever returned for one query, and what the query was asked and judged with.
+    """The rankings that a retriever returned for one query, with the query's text, params, judgments, weight and tags.
 
     Not frozen because a large run has many and a frozen one takes four times as long to make; treat it as if it were.
     """
@@ -61,7 +61,7 @@ Answers = Mapping[str, Answer]
 
 
 class Header(NamedTuple):
-    """What a stored run has beside its answers: depth asked for, golden set's path, relevance level, mean scores."""
+    """The header of a stored run: the depth asked for, the golden set's path, the relevance level, the mean scores."""
 
     depth: int | None = None
     golden_set: str | None = None

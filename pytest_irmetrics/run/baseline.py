@@ -52,7 +52,7 @@ def _safe_module(stem: str) -> str:
 
 
 def _safe_test(test_name: str) -> str:
-    """Return the name of a test's file, without suffix; what stands before the parameter ids is the same for all of them."""
+    """Return the name of a baseline's file, without suffix; the part before the parameter ids is the same for all of them."""
     name, bracket, rest = test_name.partition("[")
     ids = bracket + rest
     function = name.rpartition(".")[2]

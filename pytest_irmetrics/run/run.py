@@ -1,4 +1,4 @@
-"""`Run`: the rankings that a retriever returned, by query id; checks them, loads and saves them as JSON or TREC run."""
+"""`Run`: the rankings that a retriever returned, by query id; it is loaded from, and saved as, JSON or a TREC run."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import itertools
 import pytest
 import scipy.stats
 
-from pytest_irmetrics.analysis.tolerance import Forecast, on_tolerance, on_tolerance_before_run, share_text
+from pytest_irmetrics.analysis.tolerance import Forecast, on_tolerance, on_tolerance_before_run
 from pytest_irmetrics.comparison import RunNoise, compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet, Query
@@ -153,23 +153,6 @@ def test_run_noise_lets_fewer_harmless_changes_fail():
     quiet, noisy = (Forecast(comparison["mrr"], 0.03, known) for known in (None, noise))
     assert noisy.share < quiet.share
     assert noisy.enough == pytest.approx(quiet.enough - noise.margin, abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [
-        (0.0, "never"),
-        (0.001, "less than once in 200"),
-        (0.01, "about once in 100"),
-        (0.07, "about 7 times in 100"),
-        (0.149, "about 15 times in 100"),
-        (0.15, "about 2 times in 10"),
-        (0.31, "about 3 times in 10"),
-        (0.5, "about 5 times in 10"),
-    ],
-)
-def test_shares_are_said_in_times(share, text):
-    assert share_text(share) == text
 
 
 def test_nothing_is_said_to_be_lost_of_a_metric_that_has_no_best():
