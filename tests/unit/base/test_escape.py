@@ -75,6 +75,8 @@ hostile = st.lists(
         ("so\xadft\u200bware", r"so\xadft\u200bware"),
         ("\U000e0041", r"\U000e0041"),
         ("\ufffe", r"\ufffe"),
+        ("\ufdd0\ufdef\U0001fffe\U0010ffff", r"\ufdd0\ufdef\U0001fffe\U0010ffff"),
+        ("\ufdcf\u0378", "\ufdcf\u0378"),  # not assigned, as emoji younger than this Python are
         ("\u3164", r"\u3164"),
         ("\u0301a", r"\u0301a"),
         ("e\u0301", "e\u0301"),
