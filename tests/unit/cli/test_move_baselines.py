@@ -57,7 +57,7 @@ def test_a_rename_moves_the_baselines_of_every_test_and_parameter(capsys):
         "tests/ir_baselines/test_search/TestIt.test_that[faq].json → tests/ir_baselines/test_search/TestIt.test_that[questions].json",
         "tests/ir_baselines/test_search/test_it[dense-faq].json → tests/ir_baselines/test_search/test_it[dense-questions].json",
         "tests/ir_baselines/test_search/test_it[faq-bm25].json → tests/ir_baselines/test_search/test_it[questions-bm25].json",
-        "3 baselines of tests/golden/questions.yaml.",
+        "3 baselines moved to tests/golden/questions.yaml.",
     ]
     assert stored() == {
         "test_search/TestIt.test_that[questions].json": "golden/questions.yaml",
@@ -99,7 +99,7 @@ def test_a_split_gives_each_golden_set_its_answers_and_their_means(capsys):
     Path("tests/golden/one.yaml").write_text("queries:\n  - {query: a, relevant: [d1]}\n")
     Path("tests/golden/two.yaml").write_text("queries:\n  - {query: x, relevant: [d1]}\n")
     _, err = move(capsys, "tests/golden/faq.yaml", "tests/golden/one.yaml", "tests/golden/two.yaml")
-    assert err == ""
+    assert err == "note: 1 stored query is in no golden set that was named: b.\n"
     assert stored() == {"test_search/test_it[one-bm25].json": "golden/one.yaml"}
     store("test_it[faq-bm25]")
     Path("tests/golden/faq.yaml").write_text("queries:\n  - {query: b, relevant: [d2]}\n")
