@@ -135,6 +135,19 @@ def test_the_readme_shows_these_sentences(judged):
         assert f"| `{name}={value}` | {judged(**{name: value})[1]} |" in readme
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["", "RULES_TOKENIZER=trigram", "RULES_TOKENIZER=unicode61", "RULES_WEIGHTS=1,1,10", "RULES_WITHOUT=S"],
+)
+def test_the_readme_shows_these_means(judged, change):
+    _, _, test = judged(**dict([change.split("=")] if change else []))
+    means = {row["metric"]: f"{row['full']:.4f}" for row in test["rows"] if row["tag"] is None}
+    row = " | ".join(
+        [f"`{change}`" if change else "as it is", means["mrr"], means["ndcg@10"], means["recall@10"]]
+    )
+    assert f"| {row} |" in (EXAMPLE / "README.md").read_text(encoding="utf-8")
+
+
 def run_of(path):
     data = json.loads(path.read_text(encoding="utf-8"))
     return {query["id"]: query["rankings"] for query in data["queries"]}
