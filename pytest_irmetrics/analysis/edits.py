@@ -44,8 +44,8 @@ def on_edits(
     comparison: Comparison,
     against: str,
     gates: Gates,
-    leading: Metric | None = None,
-    told: Metric | None = None,
+    leading: Metric | None,
+    told: Metric | None,
 ) -> Iterator[str]:
     """Yield notes on edits of the golden set, or of the depth, that took something out of the gates or changed their ground.
 
@@ -139,9 +139,7 @@ def _held(gates: Gates) -> set[Metric]:
     return {gate.metric for gate in gates if gate.tag is None and gate.word in COMPARING_WORDS}
 
 
-def _on_labels(
-    comparison: Comparison, against: str, gates: Gates, told: Metric | None = None
-) -> Iterator[str]:
+def _on_labels(comparison: Comparison, against: str, gates: Gates, told: Metric | None) -> Iterator[str]:
     """List the labels that changed since the baseline was stored, and how far they alone moved each gated mean."""
     labels = comparison.changed_labels()
     if not labels:
@@ -170,9 +168,7 @@ def _on_labels(
     )
 
 
-def _effect(
-    comparison: Comparison, labels: Sequence[LabelPart], gates: Gates, told: Metric | None = None
-) -> str:
+def _effect(comparison: Comparison, labels: Sequence[LabelPart], gates: Gates, told: Metric | None) -> str:
     """Say how the gated means (all, if none is) moved by the stored labels and by today's, or why that tells nothing."""
     held = _held(gates)
     moved = _moved_by_labels(comparison, lambda metric: not held or metric in held)

@@ -41,7 +41,7 @@ def read_history(
     golden: GoldenSet,
     metrics: Sequence[Metric],
     *,
-    since: str | None = None,
+    since: str | None,
 ) -> History:
     """Read the committed versions of the baseline at a path of a repository, and score them under a golden set.
 

@@ -25,7 +25,7 @@ _SET_METRICS = ("precision", "recall", "f1", "hit")
 
 
 def lint_run(
-    evaluation: Evaluation, gates: Gates, corpus: Container[str] | None, stored: Evaluation | None = None
+    evaluation: Evaluation, gates: Gates, corpus: Container[str] | None, stored: Evaluation | None
 ) -> Iterator[str]:
     """Yield a sentence for each thing that a run shows to be wrong with its golden set, almost surely.
 

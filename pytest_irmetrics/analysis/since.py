@@ -62,7 +62,7 @@ def what_is_accepted(
     stored: Evaluation | None,
     gates: Gates,
     then: Then,
-    failed: Collection[tuple[Metric | None, str | None]] = (),
+    failed: Collection[tuple[Metric | None, str | None]],
 ) -> SinceReport:
     """Return which falls of one test a branch accepts, with what it edited.
 

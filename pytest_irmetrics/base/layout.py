@@ -103,10 +103,10 @@ def table(
 def table_rows(
     rows: Sequence[Sequence[str]],
     align: str,
-    max_width: int = 80,
+    max_width: int,
     *,
-    ascii_only: bool = False,
-    whole: Collection[int] = (),
+    ascii_only: bool,
+    whole: Collection[int],
     gap: int = 2,
 ) -> list[list[str]]:
     """Lay a table out as `table` does, and return the lines of each row."""

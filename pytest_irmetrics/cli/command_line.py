@@ -190,7 +190,7 @@ def _folder_name(text: str) -> str:
     return text
 
 
-def add_quiet_option(parser: argparse._ActionsContainer, what: str = "what was done") -> None:
+def add_quiet_option(parser: argparse._ActionsContainer, what: str) -> None:
     """Add ``--quiet``, for scripts; standard error says what is wrong all the same."""
     parser.add_argument(
         "--quiet", action="store_true", help=f"do not print {what}; what is wrong is printed all the same"

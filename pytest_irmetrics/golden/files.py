@@ -70,7 +70,7 @@ def read_text_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
     return data
 
 
-def read_plain_bytes(path: Path, shown: str, limit: int | None = None) -> bytes:
+def read_plain_bytes(path: Path, shown: str, limit: int) -> bytes:
     """Read a text file as `read_text_bytes` does, and refuse NUL characters, which YAML's reader reports itself."""
     data = read_text_bytes(path, shown, limit)
     if b"\x00" in data:

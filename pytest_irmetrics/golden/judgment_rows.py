@@ -75,7 +75,7 @@ def build_golden_set(
     *,
     path: Path,
     name: str,
-    texts_in: str = "",
+    texts_in: str,
 ) -> GoldenSet:
     """Make a golden set of the judgments of a file, and of texts if there are any (`texts` is None if not).
 

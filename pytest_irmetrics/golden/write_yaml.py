@@ -40,7 +40,7 @@ class _Unquoted(str):
     __slots__ = ()
 
 
-def write_yaml(golden: GoldenSet, name: str | None = None) -> Iterator[str]:
+def write_yaml(golden: GoldenSet, name: str | None) -> Iterator[str]:
     """Yield the YAML of a golden set in parts, with `name` as the set's name, if given."""
     if name is not None:
         yield f"name: {scalar(name)}\n"

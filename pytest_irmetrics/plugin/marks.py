@@ -48,8 +48,8 @@ class MarkError(IRMetricsError, ValueError):
 def golden_parameters(
     marks: Sequence[pytest.Mark],
     test_file: Path,
-    stored: Sequence[tuple[Path, str]] = (),
-    shown: Callable[[Path], str] = relative_path,
+    stored: Sequence[tuple[Path, str]],
+    shown: Callable[[Path], str],
 ) -> dict[str, GoldenParameter]:
     """Return the golden sets of a test by the id of their test item.
 

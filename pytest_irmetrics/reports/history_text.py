@@ -69,7 +69,7 @@ def short_id(commit: str) -> str:
     return commit[:10]
 
 
-def sparkline(values: Sequence[float | None], *, ascii_only: bool = False, width: int = _LINE) -> str:
+def sparkline(values: Sequence[float | None], *, ascii_only: bool, width: int = _LINE) -> str:
     """Return a line of signs, the lowest value as the lowest sign and the highest as the highest."""
     if len(values) > width:
         values = [values[(at + 1) * len(values) // width - 1] for at in range(width)]

@@ -386,7 +386,7 @@ def _table(
         yield Line(lines[-1], style)
 
 
-def selftest_lines(item: ItemReport, screen: Screen, *, everything: bool = False) -> Iterator[Line]:
+def selftest_lines(item: ItemReport, screen: Screen, *, everything: bool) -> Iterator[Line]:
     """Yield a line for each degradation (with ``everything`` a paragraph), how many were caught, and advice."""
     tried = item.selftest or []
     if not tried:

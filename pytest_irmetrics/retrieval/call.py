@@ -128,9 +128,7 @@ def call_retriever(
     return _read_reply(call, drawn, perf_counter() - started, options)
 
 
-def reply_in_time(
-    call: Call, reply: Reply | None, timeout: float | None, advice: Callable[[], str] = str
-) -> Reply:
+def reply_in_time(call: Call, reply: Reply | None, timeout: float | None, advice: Callable[[], str]) -> Reply:
     """Return the reply; one that says that the call timed out where there is none, or it came too late.
 
     `advice` returns what more is to be said of a call that timed out, if anything.
