@@ -14,7 +14,7 @@ from pytest_irmetrics.reports.query_details import (
     look_command,
     movements,
     queries_as_judged,
-    score_change_text,
+    score_texts,
 )
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def github_warnings(session: SessionReport) -> Iterator[str]:
 
 
 def _title_and_message(failure: Failure, session: SessionReport) -> tuple[str, str]:
+    """Return the title and the message of an annotation: what fails, the query that broke most, and where to look closer."""
     item, query = failure.item, failure.query
     if item is None:
         return "Search quality: nothing was measured", f"{failure.nodeid}: {cut(failure.text, _LONGEST)}"
@@ -67,12 +68,7 @@ def _title_and_message(failure: Failure, session: SessionReport) -> tuple[str, s
         judged = queries_as_judged(item)
         metrics = explaining_queries(item.gates, judged).get(query.query_id, [])
         query = judged[query.query_id]
-        scores = [
-            f"{metric} {score_change_text(query, metric)}"
-            for metric in metrics
-            if query.scores.get(metric) is not None
-        ]
-        worst = ", ".join([query.query_id, *scores])
+        worst = ", ".join([query.query_id, *score_texts(query, metrics)])
         told = [query.error] if query.error is not None else [*movements(query, item.titles)]
         lines.append(" ".join([f"Here: {worst}.", *told[:_GATES]]))
     look = look_command(item)

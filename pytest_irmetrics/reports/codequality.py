@@ -39,8 +39,8 @@ def _findings(session: SessionReport) -> Iterator[dict[str, Any]]:
             place = place_of_gate(gate, failure.item, session)
             severity = "critical" if gate.word == "errors" else "major"
             # The same gate is the same finding, whatever the numbers and lines: GitLab tells new ones from known ones.
-            is_of = failure.nodeid, gate.metric, gate.tag, gate.queries[:1] if gate.single else None
-            yield _finding(gate.word, place, f"{failure.item.golden_set}: {gate.text}", severity, *is_of)
+            identity = failure.nodeid, gate.metric, gate.tag, gate.queries[:1] if gate.single else None
+            yield _finding(gate.word, place, f"{failure.item.golden_set}: {gate.text}", severity, *identity)
     since = session.since
     for nodeid, text in session.accepted:
         if since[nodeid].verdict != "refused":
@@ -49,9 +49,9 @@ def _findings(session: SessionReport) -> Iterator[dict[str, Any]]:
             )
 
 
-def _finding(name: str, place: Place, text: str, severity: str, *is_of: object) -> dict[str, Any]:
-    """Return a finding; `is_of` tells it from others of the same check."""
-    known_by = json.dumps([name, *is_of]).encode()
+def _finding(name: str, place: Place, text: str, severity: str, *identity: object) -> dict[str, Any]:
+    """Return a finding; `identity` tells it from others of the same check."""
+    known_by = json.dumps([name, *identity]).encode()
     return {
         "description": escape_terminal(cut(text, _LONGEST)),
         "check_name": f"irmetrics.{name}",

@@ -12,6 +12,7 @@ from pytest_irmetrics.reports.brief_moves import brief_movements, one_line
 from pytest_irmetrics.reports.gates_table import failed_rows, gates_table
 from pytest_irmetrics.reports.item_report import WITHOUT_SCORES, explaining_gates
 from pytest_irmetrics.reports.query_details import (
+    explaining_lead,
     explaining_queries,
     failed_gates,
     is_only_slow,
@@ -19,7 +20,7 @@ from pytest_irmetrics.reports.query_details import (
     missing_documents,
     movements,
     queries_as_judged,
-    score_change_text,
+    score_texts,
     stored_judgments_note,
     took_text,
 )
@@ -212,7 +213,7 @@ def _share_explained(gates: Sequence[VerdictReport], shown: Sequence[str], total
         lead = f"The {len(shown)} of {total:,} queries that matter most"
         lead = f"Of {total:,} queries the one that matters most" if len(shown) == 1 else lead
     else:
-        lead = "The query that explains it" if total == 1 else f"The {total} queries that explain it"
+        lead = explaining_lead(total)
     drop = next((gate for gate in gates if gate.shares), None)
     if drop is None:
         return f"{lead}:"
@@ -235,12 +236,12 @@ def _query(
     details: bool,
 ) -> Iterator[str]:
     """Show one query: its scores, and where it is ``ranked`` which documents moved; with ``details`` its ranking before and now."""
-    asks = "" if query.text is None or query.text == query.query_id else query.text
+    asks = query.asks or ""
     yield _heading(query, screen, "" if details else asks)
     if asks and details:
         yield screen.cut(f"  query     {asks}")
     if not details:
-        facts = [*_score_texts(query, metrics), *filter(None, [took_text(query)])]
+        facts = [*score_texts(query, metrics), *filter(None, [took_text(query)])]
         yield from one_line(facts, screen, "; ", counted=False)
     else:
         yield from _scores(query, metrics, screen)
@@ -262,13 +263,8 @@ def _heading(query: QueryReport, screen: Screen, asks: str = "") -> str:
     return screen.cut(f"{query.where}: {query.query_id}{status}{f': {asks}' if asks else ''}")
 
 
-def _score_texts(query: QueryReport, metrics: Iterable[str]) -> list[str]:
-    scored = [metric for metric in metrics if query.scores.get(metric) is not None]
-    return [f"{metric} {score_change_text(query, metric)}" for metric in scored]
-
-
 def _scores(query: QueryReport, metrics: Iterable[str], screen: Screen) -> list[str]:
-    facts = filter(None, ("; ".join(_score_texts(query, metrics)), took_text(query)))
+    facts = filter(None, ("; ".join(score_texts(query, metrics)), took_text(query)))
     return [line for fact in facts for line in screen.wrapped(fact, "  ")]
 
 
@@ -318,8 +314,8 @@ def _commands(item: ItemReport, screen: Screen) -> list[str]:
 def query_in_full(query: QueryReport, screen: Screen, titles: Mapping[str, str]) -> list[str]:
     """Return a query's scores and ranking, one result a line, with the titles of those documents that have one."""
     lines = [_heading(query, screen)]
-    if query.text is not None and query.text != query.query_id:
-        lines.append(screen.cut(f"  {query.text}"))
+    if query.asks is not None:
+        lines.append(screen.cut(f"  {query.asks}"))
     if query.error is not None:
         return [*lines, *screen.wrapped(query.error, "  ")]
     lines += _scores(query, query.scores, screen)

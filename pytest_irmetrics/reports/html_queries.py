@@ -125,11 +125,6 @@ class ListedQuery:
         return "" if self.change is None else signed_text(self.change)
 
     @property
-    def asks(self) -> str | None:
-        """The query's text, where it is not the id."""
-        return self.report.text if self.report.text != self.report.query_id else None
-
-    @property
     def took(self) -> str:
         """How many milliseconds it took; empty where no latency is reported."""
         return took_text(self.report)
@@ -270,6 +265,7 @@ def _queries(item: ItemReport, set_anchor: str) -> Iterator[ListedQuery]:
 
 
 def _badness(query: ListedQuery) -> tuple[bool, bool, float, bool, float]:
+    """Return by what the queries of several golden sets are ordered, as `worst_first` orders those of one."""
     return (
         query.label != "error",
         not query.explains,
@@ -313,6 +309,7 @@ def _details(query: QueryReport, titles: Mapping[str, str]) -> Details:
 
 
 def _label(query: QueryReport, delta: float | None, *, paired: bool) -> str:
+    """Return a query's label in the list, as `ListedQuery.label` has it; `paired`: its golden set has a baseline."""
     if query.error is not None:
         return "error"
     if not paired:

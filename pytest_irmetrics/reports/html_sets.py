@@ -48,22 +48,7 @@ def golden_set(
         "next": _next_steps(item) if session.fails(item) else [],
         "compared": texts.is_compared(item),
         "other": texts.compared_with(item),
-        "rows": [
-            {
-                "name": texts.row_name(row),
-                "gate": row.gate,
-                "verdict": row.verdict,
-                "worse": "" if row.worse is None else f"{row.worse:,}",
-                "better": "" if row.worse is None or row.changed is None else f"{row.changed - row.worse:,}",
-                "plot": plots.change_plot(row, axis),
-                "level": plots.level_plot(row) if row.baseline is None else None,
-                **_cells(row),
-            }
-            for row in sorted(
-                item.rows,
-                key=lambda row: _VERDICTS.index(row.verdict) if row.verdict in _VERDICTS else len(_VERDICTS),
-            )
-        ],
+        "rows": _score_rows(item, axis),
         "limited": any(row.gate or row.verdict for row in item.rows),
         "ends": plots.axis_ends(axis),
         "table_notes": texts.table_notes(item),
@@ -71,7 +56,9 @@ def golden_set(
         "tiny_slices": [_slice(row, None) for row in tiny],
         "slice_ends": plots.axis_ends(slice_axis),
         "since": _since(item),
-        "conclusion": texts.selftest_conclusion(item.selftest) if item.selftest else "",
+        "conclusion": texts.selftest_conclusion(item.selftest or ()),
+        "lowered": texts.lowered_notes(item),
+        "only_queries": texts.ONLY_QUERIES if item.only_queries else "",
         "tried": [
             (tried, texts.deltas_text(tried), texts.caught_text(tried)) for tried in item.selftest or ()
         ],
@@ -87,6 +74,27 @@ def golden_set(
         "changed": any(label != "same" for label in labels),
         "section": "",
     }
+
+
+def _score_rows(item: ItemReport, axis: plots.Axis | None) -> list[dict[str, Any]]:
+    """Return the rows of the table of scores: those that fail first, those without a limit last."""
+    in_order = sorted(
+        item.rows,
+        key=lambda row: _VERDICTS.index(row.verdict) if row.verdict in _VERDICTS else len(_VERDICTS),
+    )
+    return [
+        {
+            "name": texts.row_name(row),
+            "gate": row.gate,
+            "verdict": row.verdict,
+            "worse": "" if row.worse is None else f"{row.worse:,}",
+            "better": "" if row.worse is None or row.changed is None else f"{row.changed - row.worse:,}",
+            "plot": plots.change_plot(row, axis),
+            "level": plots.level_plot(row) if row.baseline is None else None,
+            **_cells(row),
+        }
+        for row in in_order
+    ]
 
 
 def _state(item: ItemReport, session: SessionReport) -> str:
@@ -122,14 +130,9 @@ def _since(item: ItemReport) -> list[str]:
     """Return what changed since this branch left another; nothing without ``--ir-since``."""
     if item.since is None:
         return []
-    from pytest_irmetrics.reports.since_report import SinceReport  # noqa: PLC0415 - only with --ir-since
-    from pytest_irmetrics.reports.since_texts import details, one_line  # noqa: PLC0415 - as above
+    from pytest_irmetrics.reports.since_texts import sentences_on  # noqa: PLC0415 - only with --ir-since
 
-    since = SinceReport.of(item)
-    if since is None:
-        return []
-    lead = one_line(since)
-    return [f"{lead[0].upper()}{lead[1:]}.", *details(since)]
+    return sentences_on(item)
 
 
 def _cells(row: ScoreRow) -> dict[str, str]:

@@ -137,6 +137,11 @@ class QueryReport:
     took: float | None = None
     """Milliseconds, the longest of its repeats; None unless a latency is reported."""
 
+    @property
+    def asks(self) -> str | None:
+        """What was searched for, where the id does not say it."""
+        return self.text if self.text != self.query_id else None
+
 
 @dataclass(slots=True)
 class VerdictReport:

@@ -10,6 +10,7 @@ from pytest_irmetrics.base.escape import code_markdown, escape_markdown
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.query_details import (
+    explaining_lead,
     explaining_queries,
     failed_gates,
     is_only_slow,
@@ -146,6 +147,7 @@ def _side_by_side(items: Sequence[ItemReport]) -> Iterator[str]:
 
 
 def _how_many(passing: Sequence[ItemReport], unit: str) -> str:
+    """Say how many golden sets do not fail the session."""
     if any(item.outcome != "passed" for item in passing):  # a test marked xfail that fails
         return plural(len(passing), f"other {unit}")
     return all_pass(len(passing), unit)
@@ -194,7 +196,7 @@ def _golden_set(item: ItemReport, name: str, session: SessionReport, scope: _Sco
     yield from ("", f"### {_code(name)}: {_words(texts.verdict(item, session))}")
     yield from ("", f"{_code(item.nodeid)}: {_words(texts.subject(item))}.")
     if item.only_queries:
-        yield from ("", "Only single queries were judged; the gates on means were not (`--ir-query`).")
+        yield from ("", texts.ONLY_QUERIES)
     failed = failed_gates(item)
     if failed:
         yield ""
@@ -219,15 +221,10 @@ def _since(item: ItemReport) -> Iterator[str]:
     """Say what changed since this branch left another."""
     if item.since is None:
         return
-    from pytest_irmetrics.reports import since_texts  # noqa: PLC0415 - only with --ir-since
-    from pytest_irmetrics.reports.since_report import SinceReport  # noqa: PLC0415 - as above
+    from pytest_irmetrics.reports.since_texts import sentences_on  # noqa: PLC0415 - only with --ir-since
 
-    since = SinceReport.of(item)
-    if since is None:
-        return
-    lead = since_texts.one_line(since)
-    yield from ("", f"{_words(lead[0].upper() + lead[1:])}.")
-    sentences = since_texts.details(since)
+    lead, *sentences = sentences_on(item)
+    yield from ("", _words(lead))
     if sentences:
         yield ""
     for sentence in sentences[:_MOST]:
@@ -302,13 +299,9 @@ def _selftest(item: ItemReport) -> Iterator[str]:
         return
     # What no gate catches is what one reads it for.
     tried = sorted(item.selftest, key=lambda degradation: bool(degradation.caught_by))
-    if not tried:
-        yield from (
-            "",
-            "Self-test: nothing could be made worse, because the stored run finds no relevant document.",
-        )
-    else:
-        yield from ("", f"Self-test: {_words(texts.selftest_conclusion(item.selftest))}.", "")
+    yield from ("", f"Self-test: {_words(texts.selftest_conclusion(item.selftest))}.")
+    if tried:
+        yield ""
         yield "| degradation | queries | moves | verdict |"
         yield "| :-- | --: | :-- | :-- |"
     for degradation in tried[:_MOST]:
@@ -330,8 +323,7 @@ def _row(cells: Sequence[str]) -> str:
 
 def _notes(item: ItemReport) -> Iterator[str]:
     unchecked = [gate.text for gate in item.gates if gate.state == "not checked"]
-    lowered = [f"The new baseline lowers {text}." for text in item.lowered]
-    notes = [*texts.table_notes(item), *unchecked, *item.notes, *lowered]
+    notes = [*texts.table_notes(item), *unchecked, *item.notes, *texts.lowered_notes(item)]
     if notes:
         yield ""
     for note in notes[:_MOST]:
@@ -352,8 +344,7 @@ def _queries(item: ItemReport, scope: _Scope) -> Iterator[str]:
     if not shown:
         yield from ("", _left_out(rest, "explaining query", "explaining queries"))
         return
-    many = "The query that explains it" if total == 1 else f"The {total:,} queries that explain it"
-    yield from ("", f"<details><summary>{many}</summary>")
+    yield from ("", f"<details><summary>{explaining_lead(total)}</summary>")
     for query_id in shown:
         query = queries[query_id]
         yield from _query(query, metrics[query_id], item.titles, ranked=not is_only_slow(query, item.gates))
@@ -366,7 +357,7 @@ def _query(
     query: QueryReport, metrics: Sequence[str], titles: Mapping[str, str], *, ranked: bool
 ) -> Iterator[str]:
     """Show one query: its scores, and where it is ``ranked`` its ranking before and now."""
-    text = f": {_words(query.text)}" if query.text is not None and query.text != query.query_id else ""
+    text = "" if query.asks is None else f": {_words(query.asks)}"
     yield from ("", f"**{_code(query.query_id)}**{text}")
     scored = [metric for metric in metrics if query.scores.get(metric) is not None]
     facts = [
@@ -410,6 +401,7 @@ def _ranking(query: QueryReport, titles: Mapping[str, str]) -> Iterator[str]:
 
 
 def _is_marked(document: RankedDocument | None) -> bool:
+    """Whether there is a document at a rank that is relevant or forbidden, and so stands out."""
     return document is not None and (document.relevant or document.forbidden)
 
 
@@ -425,6 +417,7 @@ def _document_cell(document: RankedDocument | None, titles: Mapping[str, str]) -
 
 
 def _left_out(count: int, one: str, many: str | None = None) -> str:
+    """Say how many more there are than the report shows."""
     return f"*{plural(count, one, many)} more {'is' if count == 1 else 'are'} left out here, for brevity.*"
 
 

@@ -67,6 +67,7 @@ def _unmeasured(session: SessionReport) -> Iterator[Failure]:
 
 
 def _failure(item: ItemReport, session: SessionReport) -> Failure:
+    """Return what fails a test that measured something, at the query that broke most."""
     failed = failed_gates(item)
     worst = _worst_query(failed, item)
     return Failure(item.nodeid, _place(failed, worst, item, session), item, worst, "")
@@ -87,6 +88,7 @@ def _worst_query(gates: Sequence[VerdictReport], item: ItemReport) -> QueryRepor
 def _place(
     gates: Sequence[VerdictReport], worst: QueryReport | None, item: ItemReport, session: SessionReport
 ) -> Place:
+    """Return the place of a query; of none, that of the first threshold in the golden set, or the golden set itself."""
     if worst is not None:
         return place_of(worst.where, session)
     set_in = (gate.origin for gate in gates if gate.origin.startswith(f"{item.golden_set}:"))

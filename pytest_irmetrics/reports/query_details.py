@@ -42,6 +42,11 @@ def explaining_queries(gates: Iterable[VerdictReport], known: Collection[str]) -
     return found
 
 
+def explaining_lead(total: int) -> str:
+    """Introduce the queries that explain a failure, where all of them are shown."""
+    return "The query that explains it" if total == 1 else f"The {total:,} queries that explain it"
+
+
 def query_option(query_id: str) -> str:
     """Return the option that shows a query in full, quoted for a shell: `--ir-query refund`."""
     separator = "=" if query_id.startswith("-") else " "
@@ -86,6 +91,7 @@ def queries_as_judged(item: ItemReport) -> dict[str, QueryReport]:
 
 
 def _under_stored_judgments(query: QueryReport) -> QueryReport:
+    """Return a query as it is under the judgments stored with the baseline; as it is where these are today's."""
     stored = query.as_stored
     if stored is None:
         return query
@@ -135,6 +141,15 @@ def score_change_text(query: QueryReport, metric: str) -> str:
     if not score_delta(query, metric):
         return score_text(now)
     return change_text(before, now)
+
+
+def score_texts(query: QueryReport, metrics: Iterable[str]) -> list[str]:
+    """Return a query's score by each of the metrics that it has one by: `mrr 1.0000 → 0.5000`."""
+    return [
+        f"{metric} {score_change_text(query, metric)}"
+        for metric in metrics
+        if query.scores.get(metric) is not None
+    ]
 
 
 def worst_first(item: ItemReport) -> list[QueryReport]:
@@ -280,6 +295,7 @@ def _forbidden_before(doc_id: str, query: QueryReport) -> str:
 
 
 def _gone(gone: Sequence[Move], query: QueryReport, titles: Mapping[str, str]) -> str:
+    """Say which relevant documents are no longer returned, and where they stood."""
     several = len(query.now) > 1
     if len(gone) == 1:
         how = f"no longer among the {len(query.now)} results" if several else "no longer returned"
@@ -300,6 +316,7 @@ def _new(query: QueryReport, titles: Mapping[str, str]) -> str:
 
 
 def _overtaking(doc_ids: Sequence[str], query: QueryReport, titles: Mapping[str, str]) -> str:
+    """Name documents that stand above another now, each with its judgment."""
     named = [
         f"{_named(doc_id, titles)} ({judgment_text(doc_id, query.judgments, query.forbidden)})"
         for doc_id in doc_ids
@@ -308,6 +325,7 @@ def _overtaking(doc_ids: Sequence[str], query: QueryReport, titles: Mapping[str,
 
 
 def _graded(move: Move, titles: Mapping[str, str]) -> str:
+    """Return a document's id, its title where it has one, and its grade."""
     return f"{_named(move.doc_id, titles)} (grade {move.grade:g})"
 
 
@@ -318,6 +336,7 @@ def _named(doc_id: str, titles: Mapping[str, str]) -> str:
 
 
 def _missing(query: QueryReport, titles: Mapping[str, str]) -> Iterator[str]:
+    """Name the relevant documents that are not among today's results."""
     missing = missing_by_grade(query)
     if missing:
         where = f"Not among the {plural(len(query.now), 'result')}" if query.now else "Not returned"

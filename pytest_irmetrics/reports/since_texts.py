@@ -6,17 +6,13 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import change_text, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.reports.since_report import SinceReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.reports.since_report import (
-        EditSince,
-        MeanSince,
-        QueryMove,
-        QuerySince,
-        SinceReport,
-    )
+    from pytest_irmetrics.reports.item_report import ItemReport
+    from pytest_irmetrics.reports.since_report import EditSince, MeanSince, QueryMove, QuerySince
 
 _NAMED = 5
 """How many queries or edits a sentence names."""
@@ -114,6 +110,15 @@ def details(since: SinceReport) -> list[str]:
         *_edits(since),
         *([f"Note: {since.why}"] if since.why and since.state != "unreadable" else []),
     ]
+
+
+def sentences_on(item: ItemReport) -> list[str]:
+    """Return how a test stands to what it was then, and what changed since, in sentences; none without ``--ir-since``."""
+    since = SinceReport.of(item)
+    if since is None:
+        return []
+    lead = one_line(since)
+    return [f"{lead[0].upper()}{lead[1:]}.", *details(since)]
 
 
 def one_line(since: SinceReport) -> str:

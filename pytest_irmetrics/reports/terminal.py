@@ -48,8 +48,6 @@ _SINCE_DETAILS = 8
 
 _VERDICTS = {"passed": "passes", "failed": "FAILS", "error": "FAILS"}
 
-_ONLY_QUERIES = "Only single queries were judged; the gates on means were not (--ir-query)."
-
 
 def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Iterator[Line]:
     """Yield the summary: one line for each golden set, its tables with ``-v``, and what was stored.
@@ -187,7 +185,7 @@ def _even_if_quiet(session: SessionReport, item: ItemReport, name: str, screen: 
         yield Line(screen.cut(f"{name}: lowered: {lowered}"), Style.YELLOW)
     yield from _changed_since(item, name, screen, -1)
     if item.only_queries:
-        yield from _wrapped(_ONLY_QUERIES, screen, indent="  ")
+        yield from _wrapped(texts.ONLY_QUERIES, screen, indent="  ")
         yield from _indented(_queries_in_full(item, _inner(screen)))
 
 
@@ -206,7 +204,7 @@ def _item(
     for hint in item.hints if verbose else ():
         yield from _wrapped(f"hint: {hint}", screen, indent="  ")
     if item.only_queries:
-        yield from _wrapped(_ONLY_QUERIES, screen, indent="  ")
+        yield from _wrapped(texts.ONLY_QUERIES, screen, indent="  ")
     yield from _changed_since(item, name, screen, verbosity)
     for gate in item.gates if not failed else ():
         if gate.state == "not checked":
@@ -389,14 +387,10 @@ def _table(
 def selftest_lines(item: ItemReport, screen: Screen, *, everything: bool) -> Iterator[Line]:
     """Yield a line for each degradation (with ``everything`` a paragraph), how many were caught, and advice."""
     tried = item.selftest or []
-    if not tried:
-        text = "Nothing could be made worse: the stored run finds no relevant document."
-        yield from map(Line, screen.wrapped(text))
-        return
     if everything:
         for degradation in tried:
             yield from _paragraph(degradation, screen)
-    else:
+    elif tried:
         shown = _without_caught_slices(tried)
         yield from _degradations_table(shown, screen)
         hidden = len(tried) - len(shown)

@@ -28,6 +28,9 @@ _FEW = 5
 JOINT_INTERVAL = "joint 95 %"
 """The heading of the slices' intervals, which hold together for all slices of the table with 95 % confidence."""
 
+ONLY_QUERIES = "Only single queries were judged; the gates on means were not (--ir-query)."
+"""What a report says of a run of single queries."""
+
 _NOT_JUDGED = "no mean was judged"
 
 
@@ -168,6 +171,11 @@ def compared_count(item: ItemReport) -> str:
     return f", {row.n:,} compared" if row is not None and row.unpaired and row.baseline is not None else ""
 
 
+def lowered_notes(item: ItemReport) -> list[str]:
+    """Return a sentence on each mean that the new baseline lowers."""
+    return [f"The new baseline lowers {text}." for text in item.lowered]
+
+
 def full_means(item: ItemReport) -> list[str]:
     """Say the means over all queries in full depth, of the metrics where the compared mean is another."""
     means: dict[str, list[str]] = {}
@@ -253,7 +261,9 @@ def deltas_text(degradation: Degradation) -> str:
 
 
 def selftest_conclusion(tried: Sequence[Degradation]) -> str:
-    """Say in one sentence how many degradations were caught, and name the others."""
+    """Say in a phrase how many degradations were caught, and name the others; or that there was nothing to degrade."""
+    if not tried:
+        return "nothing could be made worse: the stored run finds no relevant document"
     missed = [degradation.name for degradation in tried if not degradation.caught_by]
     if not missed:
         return f"caught all {len(tried)}"

@@ -173,7 +173,7 @@ def test_the_self_test_is_shown():
         "ndcg@10 with max_drop=0.01 would catch it.",
     ):
         assert told in text
-    assert "Nothing could be made worse" in Page(render(SessionReport([tried(selftest=[])]))).text
+    assert "nothing could be made worse" in Page(render(SessionReport([tried(selftest=[])]))).text
 
 
 def test_an_expected_failure_is_shown_as_expected():

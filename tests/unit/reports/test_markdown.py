@@ -126,7 +126,7 @@ def test_errors_notes_and_statuses_are_shown():
         "- map: not checked without a baseline.",
         "- The new baseline lowers mrr 0.9 → 0.8.",
         "`ir_baselines/test_x/y.json` belongs to no test",
-        "`--ir-query`",
+        "Only single queries were judged",
         "internal error",
     ):
         assert told in text

@@ -84,7 +84,7 @@ def test_many_slices_that_are_caught_are_counted_and_a_missed_one_is_shown():
 
 def test_a_run_without_relevant_documents_is_named():
     assert table(item([]), Screen(80)) == [
-        "Nothing could be made worse: the stored run finds no relevant document."
+        "nothing could be made worse: the stored run finds no relevant document"
     ]
 
 
