@@ -74,6 +74,15 @@ class Limit(NamedTuple):
         return repr(self.value).removesuffix(".0") + ("%" if self.percent else "")
 
 
+def holds_less(word: str, was: Limit, is_now: Limit) -> bool:
+    """Say whether a limit lets pass what it did not before; of a percentage and a number nobody knows, and it is False."""
+    if was.percent != is_now.percent:
+        return False
+    if word in ("min", "min_each", "min_gain", "significance"):
+        return is_now.value < was.value
+    return is_now.value > was.value
+
+
 class Threshold(NamedTuple):
     """The limits that one place (a mark, a golden set, a setting) sets on one metric."""
 

@@ -21,7 +21,7 @@ from pytest_irmetrics.reports.since_report import (
     QuerySince,
     SinceReport,
 )
-from pytest_irmetrics.thresholds import Gate
+from pytest_irmetrics.thresholds import Gate, holds_less
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -434,7 +434,7 @@ def _threshold_edits(
     for key in dict.fromkeys((*before, *now)):
         was, is_now = before.get(key), now.get(key)
         if was != is_now:
-            weaker = was is not None and (is_now is None or _holds_less(key[2], was, is_now))
+            weaker = was is not None and (is_now is None or holds_less(key[2], was, is_now))
             slice_of = "" if key[1] is None else f" [{key[1]}]"
             yield EditSince(
                 "threshold", f"{whose}{key[0]}{slice_of} {key[2]}", _text(was), _text(is_now), weaker
@@ -448,11 +448,3 @@ def _limits(thresholds: Iterable[Threshold]) -> dict[tuple[str, str | None, str]
         for word, limit in one.limits.items()
         if limit is not None
     }
-
-
-def _holds_less(word: str, was: Limit, is_now: Limit) -> bool:
-    if was.percent != is_now.percent:
-        return False
-    if word in ("min", "min_each", "min_gain", "significance"):
-        return is_now.value < was.value
-    return is_now.value > was.value

@@ -254,11 +254,12 @@ def marked_thresholds(item: pytest.Item, custom: Collection[str]) -> list[list[T
     levels = []
     for place, marks in mark_levels(item, "ir_threshold"):
         origin = f"{where}: ir_threshold {place}"
-        levels.append([_read_threshold(mark, origin, custom) for mark in marks])
+        levels.append([read_threshold(mark, origin, custom) for mark in marks])
     return levels
 
 
-def _read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> Threshold:
+def read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> Threshold:
+    """Return what a mark ``ir_threshold`` sets. Raises MarkError; `origin` is where it stands."""
     given = dict(mark.kwargs)
     for name, value in zip(("metric", "min"), mark.args, strict=False):
         if name in given:

@@ -199,7 +199,7 @@ class BaselinesOfThen:
         test_file = Path(test.node.path)
         before = repository.read_file(commit, repository.path_of(test_file))
         if before is not None:
-            edits += edited_marks(before, test_file.read_bytes(), test.node)
+            edits += edited_marks(before, test_file.read_bytes(), test.node, test.settings.custom_metrics)
         settings = test.node.config.inipath
         if settings is None:
             return edits

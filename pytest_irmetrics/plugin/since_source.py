@@ -9,15 +9,18 @@ from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.plugin.collected_tests import class_names
+from pytest_irmetrics.plugin.marks import read_threshold
 from pytest_irmetrics.reports.since_report import EditSince
-from pytest_irmetrics.thresholds import Limit, ThresholdError, read_limit
+from pytest_irmetrics.thresholds import Limit, ThresholdError, holds_less, read_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    import pytest
+    from pytest_irmetrics.thresholds import Threshold
 
 _MAX_DROP = re.compile(r"\bmax_drop\s*=\s*['\"]?([\d.]+%?)")
 _DEFAULT_MAX_DROP = Limit(0.01)
@@ -25,8 +28,11 @@ _DEFAULT_MAX_DROP = Limit(0.01)
 _MARKS = ("ir_threshold", "ir_golden")
 
 
-def edited_marks(then: bytes, now: bytes, node: pytest.Item) -> list[EditSince]:
-    """Return the marks of a test (its own, those of its classes and its module) that its file has on one side only."""
+def edited_marks(then: bytes, now: bytes, node: pytest.Item, custom: Collection[str] = ()) -> list[EditSince]:
+    """Return the marks of a test (its own, those of its classes and its module) that its file has on one side only.
+
+    ``custom`` are the names of custom metrics.
+    """
     if then == now:
         return []
     names = [*class_names(node), getattr(node, "originalname", node.name)]
@@ -41,12 +47,42 @@ def edited_marks(then: bytes, now: bytes, node: pytest.Item) -> list[EditSince]:
         new = next((one for one in added if _first_argument(one) == _first_argument(mark)), None)
         if new is not None:
             added.remove(new)
-        edits.append(EditSince("mark", node.path.name, mark, new))
+        edits.append(EditSince("mark", node.path.name, mark, new, weaker=_holds_less(mark, new, custom)))
     return [*edits, *(EditSince("mark", node.path.name, None, mark) for mark in added)]
 
 
 def _first_argument(mark: str) -> str:
     return mark.partition(",")[0].rstrip(")")
+
+
+def _holds_less(mark: str, new: str | None, custom: Collection[str]) -> bool:
+    """Say whether a limit of a mark ``ir_threshold`` is lower or gone in what it became; False where either cannot be read."""
+    then = _read_mark(mark, custom)
+    if then is None or new is None:
+        return then is not None
+    today = _read_mark(new, custom)
+    if today is None or then.tag != today.tag:
+        return False
+    # Without a `max_drop` of its own a mark has the setting's.
+    before, now = ({"max_drop": _DEFAULT_MAX_DROP, **threshold.limits} for threshold in (then, today))
+    for word, was in before.items():
+        is_now = now.get(word)
+        if was is not None and (is_now is None or holds_less(word, was, is_now)):
+            return True
+    return False
+
+
+def _read_mark(text: str, custom: Collection[str]) -> Threshold | None:
+    """Return what the source text of a mark ``ir_threshold`` sets; None for another mark, or where only running it would tell."""
+    call = ast.parse(text, mode="eval").body
+    if not isinstance(call, ast.Call) or not text.startswith("ir_threshold"):
+        return None
+    try:
+        arguments = [ast.literal_eval(value) for value in call.args]
+        words = {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
+        return read_threshold(pytest.mark.ir_threshold.with_args(*arguments, **words).mark, "", custom)
+    except (ValueError, TypeError):
+        return None
 
 
 def _marks(tree: ast.AST, names: list[str]) -> Iterator[str]:

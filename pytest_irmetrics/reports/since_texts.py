@@ -178,7 +178,7 @@ def _edit(edit: EditSince) -> str:
 
 
 def _edit_lead(edit: EditSince) -> str:
-    lead = f"{edit.kind[0].upper()}{edit.kind[1:]}"
+    lead = "Mark in" if edit.kind == "mark" else f"{edit.kind[0].upper()}{edit.kind[1:]}"
     return f"{lead} {edit.what}" if edit.what else lead
 
 
@@ -190,7 +190,10 @@ def gone(path: str, since: SinceReport) -> str:
 
 
 def counted(items: Sequence[SinceReport]) -> str:
-    """Return how many tests are in which state: `since origin/main (1a2b3c4): 1 accepted, 2 changed, 40 unchanged`."""
+    """Return how many tests are in which state, and how many are held to less.
+
+    `since origin/main (1a2b3c4): 1 accepted, 2 changed, 40 unchanged; 1 test has a limit that holds less`.
+    """
     words = {
         "refused": "refused",
         "accepted": "accepted",
@@ -204,4 +207,10 @@ def counted(items: Sequence[SinceReport]) -> str:
         for state, word in words.items()
         if (count := sum((one.verdict or one.state) == state for one in items))
     ]
-    return f"since {items[0].ref} ({items[0].short_commit}): {', '.join(counts)}"
+    weaker = sum(any(edit.weaker for edit in one.edits) for one in items)
+    said = (
+        f"; {plural(weaker, 'test has a limit', 'tests have limits')} that {'holds' if weaker == 1 else 'hold'} less"
+        if weaker
+        else ""
+    )
+    return f"since {items[0].ref} ({items[0].short_commit}): {', '.join(counts)}{said}"

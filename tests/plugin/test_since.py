@@ -69,7 +69,11 @@ class TestADoctoredUpdate:
             "mrr: 3 queries pay: refund: 1.0000 → 0.3333, reset: 1.0000 → 0.3333, hours: 0.5000 → 0.3333."
             in text
         )
-        assert "Mark test_search.py: ir_threshold('mrr', 0.5) → ir_threshold('mrr', 0.2)." in text
+        assert (
+            "Mark in test_search.py: ir_threshold('mrr', 0.5) → ir_threshold('mrr', 0.2) (holds less)."
+            in text
+        )
+        assert "1 accepted; 1 test has a limit that holds less" in text
 
     def test_reports_begin_with_it(self, branch):
         doctor(branch)

@@ -48,6 +48,38 @@ def test_the_marks_of_a_test_its_class_and_its_module_are_compared(edits):
     ]
 
 
+@pytest.mark.parametrize(
+    ("then", "now", "weaker"),
+    [
+        ('"mrr", 0.8', '"mrr", 0.6', True),
+        ('"mrr", 0.6', '"mrr", min=0.8', False),
+        ('"mrr", 0.8', '"mrr", max_drop=0.01', True),
+        ('"mrr", 0.8, max_drop=0.02', '"mrr", 0.8, max_drop=0.3', True),
+        ('"mrr", 0.8', '"mrr", 0.8, max_drop=0.3', True),
+        ('"mrr", 0.8, max_drop=0.3', '"mrr", 0.8', False),
+        ('"mrr", 0.8', '"mrr", 0.8, max_drop="off"', True),
+        ('"mrr", 0.8, max_drop="off"', '"mrr", 0.8', False),
+        ('"mrr", 0.8', '"mrr", LIMIT', False),  # nobody runs it
+        ('"mrr", 0.8, tag="a"', '"mrr", 0.7, tag="b"', False),
+        ('"freshness", 0.8', '"freshness", 0.7', True),
+        ('"latency_p95", max=100', '"latency_p95", max=200', True),
+    ],
+)
+def test_a_mark_that_holds_less_is_marked_so(pytester, then, now, weaker):
+    source = "import pytest\n\n@pytest.mark.ir_threshold({})\ndef test_it(irmetrics): pass\n"
+    item = pytester.getitem(source.format(then).replace("LIMIT", "0.5"), "test_it")
+    sources = [source.format(arguments).encode() for arguments in (then, now)]
+    assert [edit.weaker for edit in edited_marks(*sources, item, ["freshness"])] == [weaker]
+
+
+def test_a_mark_that_is_gone_holds_less_and_one_that_is_new_does_not(pytester):
+    source = "import pytest\n\n{}def test_it(irmetrics): pass\n"
+    marked, bare = (source.format(mark) for mark in ('@pytest.mark.ir_threshold("mrr", 0.8)\n', ""))
+    item = pytester.getitem(bare, "test_it")
+    assert [edit.weaker for edit in edited_marks(marked.encode(), bare.encode(), item)] == [True]
+    assert [edit.weaker for edit in edited_marks(bare.encode(), marked.encode(), item)] == [False]
+
+
 def test_marks_of_a_module_that_has_them_under_two_names_are_compared(edits):
     then = THEN.replace(b"pytestmark =", b"MARKS = pytestmark =")
     assert edits(then.replace(b"0.3", b"0.1"), then) == [
