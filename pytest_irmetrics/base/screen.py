@@ -25,10 +25,13 @@ class Screen(NamedTuple):
         return to_stream(escape_terminal(text), self.encoding)
 
     def wrapped(self, text: str, indent: str = "", hanging: str | None = None) -> list[str]:
-        """Wrap text between words; `hanging` indents all lines but the first. A word that is too long stands alone."""
+        """Wrap text between words; `hanging` indents all lines but the first. A word that is too long stands alone.
+
+        What is in backticks is one word: a command can be copied.
+        """
         hanging = indent if hanging is None else hanging
         lines, current = [], indent
-        for word in self.line(text).split(" "):
+        for word in _words(self.line(text)):
             joined = current + word if not current.strip() else f"{current} {word}"
             if current.strip() and display_width(joined) > self.width:
                 lines.append(current)
@@ -40,6 +43,19 @@ class Screen(NamedTuple):
     def cut(self, text: str, width: int | None = None) -> str:
         """Return text as one line of at most `width` cells, by default the screen's width."""
         return shorten(self.line(text), self.width if width is None else width, ascii_only=self.ascii_only)
+
+
+def _words(text: str) -> list[str]:
+    """Split text at its spaces, but for those between two backticks."""
+    if text.count("`") % 2:
+        return text.split(" ")
+    words: list[str] = []
+    for word in text.split(" "):
+        if words and words[-1].count("`") % 2:
+            words[-1] += f" {word}"
+        else:
+            words.append(word)
+    return words
 
 
 class Style(Enum):

@@ -78,7 +78,7 @@ class BaselineJudge:
             return
         wrong = wrong_means(self._comparison)
         if wrong:
-            text, details = wording.edited(wrong, self._file, self._update_command)
+            text, details = wording.edited(wrong, self._file)
             yield Verdict("failed", text, "baseline", details=details)
 
     def judge(self, gate: Gate) -> Verdict:

@@ -149,18 +149,17 @@ def significance_alone(gate: Gate) -> str:
     )
 
 
-def edited(wrong: Sequence[WrongMean], file: str, update_command: str) -> tuple[str, tuple[str, ...]]:
+def edited(wrong: Sequence[WrongMean], file: str) -> tuple[str, tuple[str, ...]]:
     """Say that a stored run was edited, by which means that shows, and how to restore it."""
     first = wrong[0]
     gives = "none" if first.found is None else score_text(first.found, first.told)
     others = [mean.metric for mean in wrong[1:]]
     also = f" {listed(others)} {'differs' if len(others) == 1 else 'differ'} too." if others else ""
-    store = f"; or store a new baseline: {update_command}" if update_command else ""
     text = (
         f"{file} was edited after it was stored: its header tells {first.metric} {score_text(first.told, first.found)}, and "
         f"its rankings and judgments give {gives}.{also} Nothing can be compared with it."
     )
-    return text, (f"Restore the file: {shlex.join(['git', 'checkout', '--', file])}{store}",)
+    return text, (f"Restore the file: `{shlex.join(['git', 'checkout', '--', file])}`.",)
 
 
 def too_few_paired(comparison: Comparison, share: float, against: str) -> str:
@@ -189,7 +188,7 @@ def pair_again(update_command: str) -> str:
     """Say what makes queries pair again."""
     if not update_command:
         return "Ids and texts pair the queries: compare with a run of this golden set."
-    return f"Restore the ids and texts, or store a new baseline: {update_command}"
+    return "Restore the ids and texts, or store a new baseline."
 
 
 def too_shallow(
@@ -198,7 +197,7 @@ def too_shallow(
     """Say that the baseline does not reach a metric's cut-off, and what mends that."""
     return (
         f"{subject(gate, query_id)} needs {gate.metric.cutoff} results a query, and {against} holds {depth}.",
-        (f"Store a deeper one: {update_command}" if update_command else "Give a deeper one.",),
+        ("Store a deeper one." if update_command else "Give a deeper one.",),
     )
 
 

@@ -91,7 +91,8 @@ def test_a_querys_own_max_drop_needs_a_baseline_as_deep_as_its_cut_off(project):
     result.stdout.fnmatch_lines(
         [
             "ndcg@10 of the query one needs 10 results a query, and the baseline holds 5.",
-            "  Store a deeper one: pytest*",
+            "  Store a deeper one.",
+            "To accept it:   pytest 'test_search.py::test_search_quality?faq?' --ir-baseline-update*",
         ]
     )
 

@@ -9,6 +9,16 @@ from pytest_irmetrics.base.screen import Screen
 TEXT = "the quick brown fox jumps"
 
 
+def test_what_is_in_backticks_is_kept_on_one_line():
+    assert Screen(width=12).wrapped("run `git log -p`, then `a b` or c d e f") == [
+        "run",
+        "`git log -p`,",
+        "then `a b`",
+        "or c d e f",
+    ]
+    assert Screen(width=6).wrapped("a ` b c d e") == ["a ` b", "c d e"]
+
+
 def test_text_is_wrapped_between_words():
     assert Screen(width=10).wrapped(TEXT) == ["the quick", "brown fox", "jumps"]
     assert Screen(width=9).wrapped(TEXT) == ["the quick", "brown fox", "jumps"]

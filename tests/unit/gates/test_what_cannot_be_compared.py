@@ -44,7 +44,7 @@ EDITED = (
     "b.json was edited after it was stored: its header tells mrr 0.5000, and its rankings and judgments give 1.0000. "
     "Nothing can be compared with it."
 )
-RESTORE = "Restore the file: git checkout -- b.json; or store a new baseline: pytest --ir-baseline-update"
+RESTORE = "Restore the file: `git checkout -- b.json`."
 
 
 def test_a_baseline_that_was_edited_fails_with_the_means_that_show_it():
@@ -106,7 +106,7 @@ def test_a_slice_of_which_too_few_queries_pair_fails_and_says_how_they_pair_agai
     (verdict,) = decided(now, comparison, gates(tag="x", max_drop=0.1))
     assert (verdict.state, verdict.details) == (
         "failed",
-        ("Restore the ids and texts, or store a new baseline: pytest --ir-baseline-update",),
+        ("Restore the ids and texts, or store a new baseline.",),
     )
     assert verdict.text == (
         "mrr of the queries tagged x: only 33% of those that the baseline has (by weight) are still asked in the same words. "
