@@ -208,11 +208,11 @@ def _in_queries(
     tagged = f" tagged {tag}" if tag is not None else ""
     text = (
         f"{what} on {plural(len(queries), 'query', 'queries')}{tagged} is {'at most ' * at_most}"
-        f"{_fraction_text(allowed * len(queries))} of one query"
+        f"{_fraction_text(allowed * len(queries))} of one query's score"
     )
     wrong_first, lost = count_costly(evaluation.golden, queries, metric, allowed)
     for costly, what_happens in (
-        (wrong_first, "one wrong document above the perfect answer"),
+        (wrong_first, "one wrong document above the relevant ones"),
         (lost, "one query that loses all its relevant documents"),
     ):
         if costly:

@@ -28,6 +28,7 @@ from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     import pytest
 
@@ -42,16 +43,18 @@ _MAX_TOLERANCE_NOTES = 3
 def tolerance_notes(session: GatingSession, nodes: Iterable[pytest.Item]) -> list[str]:
     """Return a note for each golden set of which a `max_drop` allows next to nothing, before a query is asked.
 
+    Of several tests over one golden set the first that has such a `max_drop` is told.
+
     A golden set, mark or setting that cannot be read gives no note: its test fails.
     """
     config = session.config
     skipping = ("ir_baseline_update", "ir_selftest", "ir_query")
     if not session.gates_on_baseline or any(config.getoption(name) for name in skipping):
         return []
-    found: dict[str, None] = {}
+    found: dict[Path, str] = {}
     for node in nodes:
         parameter = golden_parameter(node)
-        if parameter is None or parameter.path is None:
+        if parameter is None or parameter.path is None or parameter.path in found:
             continue
         item = GatedItem(node, session, parameter)
         try:
@@ -61,9 +64,9 @@ def tolerance_notes(session: GatingSession, nodes: Iterable[pytest.Item]) -> lis
         except Exception:  # noqa: BLE001, S112 - a hook of the user's may raise anything, and each test fails with it
             continue
         if note is not None:
-            found[f"{session.shown(parameter.path)}: {note}"] = None
+            found[parameter.path] = f"{session.shown(parameter.path)}: {note}"
     more = len(found) - _MAX_TOLERANCE_NOTES
-    lines = list(found)[:_MAX_TOLERANCE_NOTES]
+    lines = list(found.values())[:_MAX_TOLERANCE_NOTES]
     lines += [f"{more} more golden sets are as small."] if more > 0 else []
     return [to_stream(escape_terminal(line), session.stream_encoding) for line in lines]
 

@@ -6,9 +6,11 @@ import sys
 
 import pytest
 
+from tests.plugin.conftest import write_tests
+
 NOTE = (
-    "note: golden/faq.yaml: max_drop 0.01 on 3 queries is 0.03 of one query: one wrong document above the perfect "
-    "answer fails it, whichever the query."
+    "note: golden/faq.yaml: max_drop 0.01 on 3 queries is 0.03 of one query's score: one wrong document above the "
+    "relevant ones fails it, whichever the query."
 )
 
 
@@ -44,7 +46,9 @@ def test_it_is_said_when_tests_are_only_collected(stored):
 def test_with_v_the_summary_says_it_and_more(stored):
     result = stored.run("--ir-baseline", "-v")
     assert told(result) == []
-    result.stdout.fnmatch_lines(["*hint: max_drop 0.01 of mrr on 3 queries is 0.03 of one query: one*"])
+    result.stdout.fnmatch_lines(
+        ["*hint: max_drop 0.01 of mrr on 3 queries is 0.03 of one query's score: one*"]
+    )
     assert str(result.stdout).count("max_drop 0.01 of mrr on 3") == 1
 
 
@@ -83,12 +87,12 @@ def test_the_least_tolerance_of_a_set_is_told(stored):
     )
     (note,) = told(stored.run("--ir-baseline"))
     assert note.startswith(
-        "note: golden/faq.yaml: max_drop 2% on 1 query tagged billing is at most 0.02 of one query: one query that loses"
+        "note: golden/faq.yaml: max_drop 2% on 1 query tagged billing is at most 0.02 of one query's score: one query that loses"
     )
     stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("recall@10", max_drop=0.1)'])
     (note,) = told(stored.run("--ir-baseline"))
     assert note.endswith(
-        "max_drop 0.1 on 3 queries is 0.30 of one query: one query that loses all its relevant documents fails it, whichever the query."
+        "max_drop 0.1 on 3 queries is 0.30 of one query's score: one query that loses all its relevant documents fails it, whichever the query."
     )
 
 
@@ -112,3 +116,17 @@ def test_workers_do_not_flood(stored):
     result = stored.run_apart("--ir-baseline", "-n", "2")
     result.assert_outcomes(passed=1)
     assert str(result.stdout).count("of one query") <= 1
+
+
+def test_several_tests_over_one_golden_set_say_it_once(stored):
+    write_tests(
+        stored,
+        "\n\n".join(
+            f"""@pytest.mark.ir_golden("golden/faq.yaml")
+@pytest.mark.ir_threshold("{metric}", max_drop=0.01)
+def test_{metric}(irmetrics):
+    irmetrics.check()"""
+            for metric in ("mrr", "recall")
+        ),
+    )
+    assert told(stored.run("--ir-baseline", "--co")) == [NOTE]

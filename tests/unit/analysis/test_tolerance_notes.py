@@ -36,7 +36,7 @@ def gates(metric, custom=(), **words):
 )
 def test_a_tolerance_below_one_query_is_said_in_parts_of_it(n, drop, share):
     rule = gates("ndcg@10", max_drop=drop)
-    expected = f"on {n} queries is {share} of one query: one wrong document above the perfect answer fails it, whichever the query."
+    expected = f"on {n} queries is {share} of one query's score: one wrong document above the relevant ones fails it, whichever the query."
     assert on_tolerance_before_run(golden(n), rule, {}) == f"max_drop {drop} {expected}"
     run = evaluate_run(golden(n), Run({f"q{number}": ["d"] for number in range(n)}), ["ndcg@10"])
     (note,) = on_tolerance(compare(run, run), rule)
@@ -47,8 +47,8 @@ def test_a_tolerance_in_per_cent_is_said_to_be_at_most_that_part():
     (before, after) = (
         on_tolerance_before_run(golden(20), gates("ndcg@10", max_drop=limit), {}) for limit in ("1%", 0.01)
     )
-    assert before.startswith("max_drop 1% on 20 queries is at most a fifth of one query: ")
-    assert after.startswith("max_drop 0.01 on 20 queries is a fifth of one query: ")
+    assert before.startswith("max_drop 1% on 20 queries is at most a fifth of one query's score: ")
+    assert after.startswith("max_drop 0.01 on 20 queries is a fifth of one query's score: ")
 
 
 LOST = "one query that loses all its relevant documents fails it"
@@ -65,13 +65,13 @@ LOST = "one query that loses all its relevant documents fails it"
 )
 def test_what_costs_less_than_is_allowed_is_not_said_to_fail(metric, n, share):
     assert on_tolerance_before_run(golden(n), gates(metric, max_drop=0.01), {}) == (
-        f"max_drop 0.01 on {n} queries is {share} of one query: {LOST}, whichever the query."
+        f"max_drop 0.01 on {n} queries is {share} of one query's score: {LOST}, whichever the query."
     )
 
 
 def test_of_a_metric_by_which_no_query_scores_nothing_is_said_to_fail():
     assert on_tolerance_before_run(golden(20), gates("mrr(rel=2)", max_drop=0.01), {}) == (
-        "max_drop 0.01 on 20 queries is a fifth of one query."
+        "max_drop 0.01 on 20 queries is a fifth of one query's score."
     )
 
 
@@ -180,7 +180,7 @@ def test_a_metric_of_ones_own_has_no_best_to_take_a_percentage_of():
     custom = {"own": lambda *_: 1.0}
     assert on_tolerance_before_run(golden(2), gates("own", custom=custom, max_drop="1%"), custom) is None
     assert on_tolerance_before_run(golden(2), gates("own", custom=custom, max_drop=0.1), custom) == (
-        "max_drop 0.1 on 2 queries is a fifth of one query."
+        "max_drop 0.1 on 2 queries is a fifth of one query's score."
     )
 
 
