@@ -14,7 +14,16 @@ EXAMPLE = Path(__file__).parents[2] / "example_project"
 
 
 def run(*arguments, **environment):
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:asyncio", *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "pytest_irmetrics.plugin",
+        *arguments,
+    ]
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -26,7 +35,14 @@ def run(*arguments, **environment):
         check=False,
         cwd=EXAMPLE,
         encoding="utf-8",
-        env={**kept, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", **environment},
+        # Without the plugins of all the other tests, which take half of the time.
+        env={
+            **kept,
+            "COLUMNS": "100",
+            "PYTHONIOENCODING": "utf-8",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            **environment,
+        },
     )
     return done.returncode, done.stdout
 

@@ -49,7 +49,7 @@ def enumerated(values):
     return as_low / 2 ** len(changed)
 
 
-def on_a_fine_grid(values, points=300_000):
+def on_a_fine_grid(values, points=60_000):
     """The sign-flip distribution by convolution, with every size rounded to a grid."""
     sizes = np.abs(np.array(values))
     steps = np.rint(sizes / sizes.sum() * points).astype(int)

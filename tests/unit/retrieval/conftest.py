@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from pytest_irmetrics.retrieval import close_session_loop
@@ -10,6 +12,7 @@ from pytest_irmetrics.retrieval import close_session_loop
 @pytest.fixture(autouse=True, scope="module")
 def _one_loop():
     yield
+    gc.collect()  # what was never awaited, or destroyed while pending, warns here, and a warning is an error
     close_session_loop()
 
 

@@ -88,7 +88,6 @@ def test_a_retriever_that_is_cancelled_by_itself_is_an_error_of_its_query(kind, 
         )
         assert retrieved.errors["q1"].startswith(said)
         assert len(retrieved.run) == 7
-    gc.collect()
     close_session_loop()
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import gc
 import sys
 import threading
 import time
@@ -34,7 +33,6 @@ trio = pytest.importorskip("trio")
 @pytest.fixture(params=[Asyncio, Trio])
 def library(request):
     yield request.param
-    gc.collect()  # what was never awaited, or destroyed while pending, warns here, and a warning is an error
     close_session_loop()
 
 
