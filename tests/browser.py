@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 import urllib.request
 from pathlib import Path
 
@@ -41,6 +42,7 @@ class Browser:
             "goog:chromeOptions": options,
             "goog:loggingPrefs": {"browser": "ALL"},
             "unhandledPromptBehavior": "ignore",
+            "timeouts": {"script": 300_000, "pageLoad": 300_000},
         }
         opened = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
         self.session = f"/session/{opened['sessionId']}"
@@ -51,7 +53,7 @@ class Browser:
             self.server + self.session + path, data, {"Content-Type": "application/json"}, method=method
         )
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=120) as answer:
+        with opener.open(request, timeout=320) as answer:
             return json.load(answer)["value"]
 
     def show(self, path, *, width=1280, height=900, script=True, scheme="light", media="", fragment=""):
@@ -82,6 +84,14 @@ class Browser:
         """Run a script that calls `done` with its result."""
         begin = "const done = arguments[arguments.length - 1];"
         return self.ask("POST", "/execute/async", {"script": begin + script, "args": []})
+
+    def wait_until(self, script):
+        """Wait until a script, which is asked again and again, returns something that is true; return that."""
+        end = time.monotonic() + 60
+        while not (found := self.do(script)):
+            assert time.monotonic() < end, f"not so within a minute: {script}"
+            time.sleep(0.02)
+        return found
 
     def devtools(self, command, **parameters):
         return self.ask("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})

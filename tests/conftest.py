@@ -4,8 +4,14 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-# Whatever CI these tests run in: a test that is about GitHub's log says so.
-os.environ.pop("GITHUB_ACTIONS", None)
+# Whatever terminal and CI these tests run in: a test that is about colours, a width or GitHub's log says so.
+for name in (
+    *("GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR", "PY_COLORS", "COLUMNS", "LINES"),
+    *("PYTEST_ADDOPTS", "PYTHONWARNINGS"),
+):
+    os.environ.pop(name, None)
+# Servers of tests are on this machine.
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1,localhost"
 
 # A busy machine is no reason to fail: how long an example takes is for the benchmarks to say.
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -16,7 +16,7 @@ SIZE = 48
 # What goes wrong with which query, and how its error begins; a client of each kind words it in its own way.
 FAULTS = {
     3: ("500", ("raised urllib.error.HTTPError: HTTP Error 500", "raised OSError: HTTP 500")),
-    11: ("hang", ("no answer came within 1.5 s (ir_timeout).",) * 2),
+    11: ("hang", ("no answer came within 2 s (ir_timeout).",) * 2),
     17: (
         "drop",
         (
@@ -27,7 +27,7 @@ FAULTS = {
     23: ("truncated", ("raised json.decoder.JSONDecodeError",) * 2),
     29: ("timed_out", ("came back: dict {", "came back: dict {")),
     31: ("shards", ("came back: dict {", "came back: dict {")),
-    37: ("drip", ("no answer came within 1.5 s (ir_timeout).",) * 2),
+    37: ("drip", ("no answer came within 2 s (ir_timeout).",) * 2),
     41: ("503", ("raised urllib.error.HTTPError: HTTP Error 503", "raised OSError: HTTP 503")),
     43: ("short", ("raised http.client.IncompleteRead", "raised asyncio.exceptions.IncompleteReadError")),
     45: ("twice", ("'doc-45' came back at rank 1 and again at rank 2.",) * 2),
@@ -166,7 +166,7 @@ def test_every_failure_is_named_and_the_rest_of_the_session_is_intact(project, m
     project.write("golden/sound.yaml", golden("other"))
     concurrency = 1 if mode == "one by one" else 12
     more = ASYNCIO_SETTING if in_async_test else ""
-    project.write("pytest.ini", f"[pytest]\nir_timeout = 1.5\nir_concurrency = {concurrency}\n{more}")
+    project.write("pytest.ini", f"[pytest]\nir_timeout = 2\nir_concurrency = {concurrency}\n{more}")
 
     result = project.run("-v", "--ir-baseline-update", "--ir-report=report.json")
     result.assert_outcomes(passed=2, failed=1)

@@ -28,7 +28,7 @@ def run_script(*arguments: str, encoding: str) -> subprocess.CompletedProcess[by
         [sys.executable, "-m", "pytest_irmetrics.cli", *arguments],
         env={**os.environ, "PYTHONIOENCODING": encoding},
         capture_output=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
 

@@ -73,8 +73,7 @@ class Terminal:
             start_new_session=True,
         )
         self._slave = slave
-        self.text = ""
-        """All that was printed."""
+        self._printed = b""
         self._seen = 0
 
     def __enter__(self):
@@ -85,6 +84,12 @@ class Terminal:
         self._process.wait()
         os.close(self._master)
         os.close(self._slave)
+
+    @property
+    def text(self):
+        """All that was printed so far, without colours; a character of which a part has been read is left out."""
+        text = self._printed.decode(errors="ignore")
+        return re.sub(r"\x1b\[[01]m", "", text.replace("\r\n", "\n"))
 
     def expect(self, words):
         """Wait until these words are printed, after those that were waited for before."""
@@ -129,7 +134,7 @@ class Terminal:
         if not select.select([self._master], [], [], seconds)[0]:
             return False
         with contextlib.suppress(OSError):
-            data = os.read(self._master, 100_000).decode()
-            self.text += re.sub(r"\x1b\[[01]m", "", data.replace("\r\n", "\n"))
+            data = os.read(self._master, 100_000)
+            self._printed += data
             return bool(data)
         return False

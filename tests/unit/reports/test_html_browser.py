@@ -165,8 +165,7 @@ def test_a_link_to_a_query_opens_it(page):
     assert browser.do("return document.querySelector('#q-fell details').open") is True
     choose(browser, "words", "nothing that is there")
     browser.do("document.querySelector('.gates a').click()")
-    browser.ask("POST", "/execute/async", {"script": "setTimeout(arguments[0], 50)", "args": []})
-    assert browser.do("return document.querySelector('#q-explains details').open") is True
+    assert browser.wait_until("return document.querySelector('#q-explains details').open")
     assert ids(browser) == ["explains"]
 
 
@@ -308,11 +307,8 @@ def test_a_bar_leads_to_its_query(page):
     browser.do(
         "document.querySelector('.bars a').dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}))"
     )
-    browser.ask("POST", "/execute/async", {"script": "setTimeout(arguments[0], 50)", "args": []})
-    assert browser.do("return [location.hash, document.querySelector('#q-fell details').open]") == [
-        "#q-fell",
-        True,
-    ]
+    assert browser.wait_until("return document.querySelector('#q-fell details').open")
+    assert browser.do("return location.hash") == "#q-fell"
 
 
 def test_the_index_of_several_golden_sets_is_sorted_by_a_click(page):
