@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
@@ -156,7 +155,14 @@ def test_a_retriever_is_asked_as_the_keywords_say(monkeypatch):
     evaluate(GOLDEN, search, ["mrr"])
     assert told == [RetrievalOptions(**keywords), RetrievalOptions()]
     assert RetrievalOptions() == RetrievalOptions(
-        depth=10, duplicates="error", doc_id=None, timeout=None, concurrency=1, repeat=1, executor=None
+        depth=10,
+        duplicates="error",
+        doc_id=None,
+        timeout=None,
+        concurrency=1,
+        repeat=1,
+        executor=None,
+        stop_on_error=False,
     )
 
 
@@ -282,16 +288,3 @@ def test_queries_are_asked_one_after_the_other_unless_told_otherwise():
     evaluate(GOLDEN, find, ["mrr"])
     assert [query for query, _ in asked] == [query.text for query in GOLDEN.queries.values()]
     assert {thread for _, thread in asked} == {threading.get_ident()}
-
-
-def test_python_asks_as_the_settings_do_unless_told_otherwise():
-    told = {name: parameter.default for name, parameter in inspect.signature(evaluate).parameters.items()}
-    assert told["repeat"] == 1
-    assert told["concurrency"] == 1
-    assert told["duplicates"] == "error"
-    assert told["timeout"] is None
-    assert evaluate(GOLDEN, search, ["mrr"]).depth == 10
-    options = RetrievalOptions()
-    assert (options.depth, options.repeat, options.concurrency, options.duplicates) == (10, 1, 1, "error")
-    assert options.timeout is None
-    assert not options.stop_on_error

@@ -37,26 +37,22 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     assert error_of(tmp_path / "pipe.yaml").startswith("This is no regular file.")
 
 
-def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
-    path = tmp_path / "a.yaml"
-    path.touch()
-
-    def refuse(*_, **__):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(type(path), "open", refuse)
-    assert error_of(path) == "The file may not be read. Check its permissions."
-
-
-def test_an_error_of_the_operating_system(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("raised", "message"),
+    [
+        (PermissionError(13, "Permission denied"), "The file may not be read. Check its permissions."),
+        (OSError(5, "Input/output error"), "The file cannot be read: Input/output error. Check the path."),
+    ],
+)
+def test_a_file_that_the_system_does_not_open(tmp_path, monkeypatch, raised, message):
     path = tmp_path / "a.yaml"
     path.touch()
 
     def fail(*_, **__):
-        raise OSError(5, "Input/output error")
+        raise raised
 
     monkeypatch.setattr(type(path), "open", fail)
-    assert error_of(path) == "The file cannot be read: Input/output error. Check the path."
+    assert error_of(path) == message
 
 
 def test_paths_that_no_file_can_have():

@@ -9,13 +9,8 @@ from pytest_irmetrics.golden.lint import lint
 
 
 @pytest.fixture
-def golden_set(tmp_path):
-    def load(text, head=""):
-        path = tmp_path / "faq.yaml"
-        path.write_text(f"{head}queries:\n{text}", encoding="utf-8")
-        return GoldenSet.load(path, shown="faq.yaml")
-
-    return load
+def golden_set(load_yaml):
+    return lambda text, head="": load_yaml(f"{head}queries:\n{text}")
 
 
 def warnings(golden):

@@ -162,18 +162,6 @@ class TestJson:
         with pytest.raises(RunError, match=r"cut short|is empty"):
             Run.loads(cut, "base.json")
 
-    @given(st.data())
-    @settings(max_examples=300, deadline=None)
-    def test_damage_is_refused_or_reads_as_a_run(self, data):
-        place = data.draw(st.integers(0, len(STORED) - 1))
-        damaged = (
-            STORED[:place] + data.draw(st.text(max_size=3)) + STORED[place + data.draw(st.integers(0, 3)) :]
-        )
-        try:
-            assert isinstance(Run.loads(damaged), Run)
-        except RunError as error:
-            assert str(error).startswith("run:")  # noqa: PT017 - either is right
-
     @pytest.mark.parametrize(
         ("old", "new", "words"),
         [
@@ -372,7 +360,7 @@ class TestLayouts:
         for _ in range(data.draw(st.integers(1, 2))):
             start = data.draw(st.integers(0, len(text)))
             end = data.draw(st.integers(start, len(text)))
-            piece = data.draw(st.sampled_from([*PIECES, text[start:end] * 2]))
+            piece = data.draw(st.sampled_from([*PIECES, text[start:end] * 2]) | st.text(max_size=3))
             text = text[:start] + piece + text[end if data.draw(st.booleans()) else start :]
         try:
             read = Run.loads(text)
