@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.judged_since import count_judged_since
 from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.moves import moves
@@ -85,6 +86,9 @@ class Comparison:
         )
         """The baseline's evaluation of the paired queries."""
         self._changes: dict[tuple[Metric, str | None], MetricChange] = {}
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {plural(len(self.paired), 'query', 'queries')}, depth {self.depth}>"
 
     def __getitem__(self, metric: str | Metric) -> MetricChange:
         return self.change(metric)

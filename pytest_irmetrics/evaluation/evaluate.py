@@ -46,7 +46,9 @@ def judged_metrics(metrics: Sequence[Metric], depth: int | None) -> tuple[Metric
 
 def read_metrics(metrics: Iterable[str | Metric], custom: CustomMetrics = _NO_CUSTOM) -> tuple[Metric, ...]:
     """Read metric names, leaving out a metric that is named a second time. Raises MetricError."""
-    read = (parse_metric(metric, custom=custom) if isinstance(metric, str) else metric for metric in metrics)
+    read = (
+        metric if isinstance(metric, Metric) else parse_metric(metric, custom=custom) for metric in metrics
+    )
     return tuple(dict.fromkeys(read))
 
 
@@ -99,6 +101,16 @@ def evaluate(
     """
     _require_golden_and_metrics(golden, metrics)
     read = read_metrics(metrics, custom_metrics)
+    deep_enough = max([DEFAULT_DEPTH, *(metric.cutoff or 0 for metric in read)])
+    options = RetrievalOptions(  # whose values are checked of a Run too
+        depth=deep_enough if depth is None else depth,
+        duplicates=duplicates,
+        doc_id=doc_id,
+        timeout=timeout,
+        concurrency=concurrency,
+        repeat=repeat,
+        executor=executor,
+    )
     if isinstance(source, Run):
         stored = min((d for d in (source.depth, depth) if d is not None), default=None)
         if stored is not None:
@@ -107,20 +119,10 @@ def evaluate(
         scored = evaluate_run(golden, source, read, depth=stored, custom_metrics=custom_metrics)
         warn_of_unknown_ids(scored, _RETURN_KNOWN_IDS, stacklevel=2)
         return scored
-    if depth is None:
-        depth = max([DEFAULT_DEPTH, *(metric.cutoff or 0 for metric in read)])
-    require_depth(read, depth, f"the retriever is asked for {depth}. Give a larger `depth`, or leave it out.")
-    options = RetrievalOptions(
-        depth=depth,
-        duplicates=duplicates,
-        doc_id=doc_id,
-        timeout=timeout,
-        concurrency=concurrency,
-        repeat=repeat,
-        executor=executor,
-    )
+    asked = options.depth
+    require_depth(read, asked, f"the retriever is asked for {asked}. Give a larger `depth`, or leave it out.")
     retrieved = retrieve(golden.queries.values(), source, options)
-    evaluation = Evaluation(golden, retrieved, read, depth, custom_metrics)
+    evaluation = Evaluation(golden, retrieved, read, asked, custom_metrics)
     warn_of_unknown_ids(evaluation, _RETURN_KNOWN_IDS, stacklevel=2)
     return evaluation
 

@@ -89,12 +89,12 @@ class Evaluation:
 
         Raises MetricError for what is no metric's name, and EvaluationError for a metric that was not evaluated.
         """
-        if isinstance(metric, str):
+        if not isinstance(metric, Metric):
             metric = self._by_name.get(metric) or parse_metric(metric, custom=self.custom)
         if metric.name not in self._by_name:
             have = ", ".join(metric.name for metric in self.metrics)
             raise EvaluationError(
-                f"{metric.name} was not evaluated, only {have}. Add it to `metrics`; "
+                f"{metric.name} was not evaluated, {f'only {have}' if have else 'nor any other'}. Add it to `metrics`; "
                 "in a test, to the setting ir_metrics."
             )
         return metric
@@ -305,7 +305,9 @@ class Evaluation:
         if found is None:
             which = f" tagged {tag!r}" if tag is not None else ""
             hint = (
-                "no query has `no_answer: true`"
+                "no query carries this tag"
+                if tag is not None and tag not in self.golden.tags
+                else "no query has `no_answer: true`"
                 if metric.kind == "no_answer"
                 else "every such query is marked xfail or no_answer, or left out by the metric"
             )

@@ -49,6 +49,10 @@ class Run:
     """The mean of each metric when the run was stored, by the metric's name; empty where none was."""
 
     def __init__(self, rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> None:
+        if not hasattr(rankings, "items"):
+            raise RunError(
+                f"the rankings are of type {type(rankings).__name__}. Give a mapping of query id to ids, best first."
+            )
         with pause_gc():
             known = _bulk_checked(rankings)
             self._fill(None, Header(), _checked_one_by_one(rankings) if known is None else known)

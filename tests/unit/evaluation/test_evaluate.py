@@ -34,9 +34,10 @@ def test_a_metric_may_be_read_by_any_of_its_names():
         evaluate(GOLDEN, search, ["ndgc@10"])
 
 
-def test_the_repr_of_an_evaluation_is_short():
+def test_the_reprs_of_an_evaluation_and_a_comparison_are_short():
     evaluation = evaluate(GOLDEN, search, ["mrr", "map"])
     assert repr(evaluation) == "<Evaluation of <GoldenSet judgments: 4 queries>: 2 metrics, depth 10>"
+    assert repr(compare(evaluation, evaluation)) == "<Comparison of 4 queries, depth 10>"
 
 
 def test_the_depth_is_as_deep_as_the_metrics_need_and_at_least_ten():
@@ -80,6 +81,42 @@ def test_a_path_a_metric_name_and_a_run_in_the_wrong_place_are_refused():
         evaluate(GOLDEN, search, "mrr")
     with pytest.raises(EvaluationError, match="compare takes two evaluations, and this is of type Run"):
         compare(evaluate(GOLDEN, search), Run({"a": ["d1"]}))
+
+
+@pytest.mark.parametrize("source", [search, Run({"a": ["d1"]})], ids=["retriever", "run"])
+@pytest.mark.parametrize(
+    ("keyword", "words"),
+    [
+        ({"depth": 0}, r"depth is int 0\. Give a whole number, 1 or more\."),
+        ({"depth": -1}, r"depth is int -1\."),
+        ({"depth": "5"}, r"depth is str '5'\."),
+        ({"timeout": 0}, r"timeout is int 0\. Give seconds, more than 0, or None\."),
+    ],
+)
+def test_a_keyword_out_of_its_range_is_refused_of_a_run_too(source, keyword, words):
+    with pytest.raises(ValueError, match=words):
+        evaluate(GOLDEN, source, ["mrr"], **keyword)
+
+
+def test_what_is_no_metrics_name_is_refused_where_it_is_given():
+    with pytest.raises(MetricError, match="a metric's name is text, not int"):
+        evaluate(GOLDEN, search, ["mrr", 5])
+    with pytest.raises(MetricError, match="a metric's name is text, not int"):
+        evaluate(GOLDEN, search, ["mrr"])[0]
+    with pytest.raises(EvaluationError, match=r"^mrr was not evaluated, nor any other\. Add it"):
+        evaluate(GOLDEN, search, [])["mrr"]
+
+
+def test_a_mean_of_no_query_says_why():
+    evaluation = evaluate(GOLDEN, search, ["mrr", "no_answer"])
+    with pytest.raises(
+        EvaluationError, match=r"no query tagged 'z' to average over: no query carries this tag"
+    ):
+        evaluation.mean("mrr", "z")
+    with pytest.raises(
+        EvaluationError, match=r"no query tagged 'x' to average over: no query has `no_answer"
+    ):
+        evaluation.mean("no_answer", "x")
 
 
 def test_two_queries_of_one_id_are_no_golden_set():

@@ -109,6 +109,11 @@ class TestRun:
             Run({"q": ranking})
         assert words in str(caught.value)
 
+    @pytest.mark.parametrize(("rankings", "kind"), [(None, "NoneType"), ([("q", ["a"])], "list")])
+    def test_refuses_what_is_no_mapping_of_queries(self, rankings, kind):
+        with pytest.raises(RunError, match=f"^the rankings are of type {kind}. Give a mapping of query id"):
+            Run(rankings)
+
     def test_names_the_query_at_fault_among_many_that_are_right(self):
         right = {f"q{number}": ["a", "b"] for number in range(20)}
         for wrong, words in [
