@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
@@ -35,6 +36,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     `arguments` are those of the process unless given.
     """
+    _open_closed_streams()
+    try:
+        status = _run(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has closed standard output
+        _discard_output()
+        return FAILED
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _discard_output()
+        print_escaped(f"Standard output cannot be written: {error.strerror or error}.", sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        return 130  # as shells count an interrupt
+    return status
+
+
+def _open_closed_streams() -> None:
+    """Let what is written to a standard stream that is closed (``>&-``) go nowhere, as `print` does."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for the rest of the process
+
+
+def _discard_output() -> None:
+    """Let the rest of standard output go nowhere: the interpreter writes it again as it exits, and would complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Parse the command line, run its command and return the status; print an error that the user can mend."""
     parser = Parser(
         prog="pytest-irmetrics",
         description="Golden query sets, runs, baselines and reports of pytest-irmetrics, outside of a test run.",
@@ -47,8 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in _COMMANDS:
         command.add(commands)
-    given = sys.argv[1:] if arguments is None else arguments
-    options, unknown = parser.parse_known_args(label.protect_ids(given))
+    options, unknown = parser.parse_known_args(label.protect_ids(arguments))
     if unknown:
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.version:
@@ -57,20 +89,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run: Callable[[argparse.Namespace], int] | None = options.run
     if run is None:
         parser.error(f"a command is missing: {', '.join(commands.choices)}")
-    try:
-        status = _run(run, options)
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader, such as `head`, has closed standard output
-        # The interpreter flushes it again as it exits, and would complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
-    except KeyboardInterrupt:
-        return 130  # as shells count an interrupt
-    return status
-
-
-def _run(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
-    """Run a command and return its status; print an error that the user can mend."""
     try:
         return run(options)
     except IRMetricsError as error:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -104,6 +105,35 @@ def test_a_closed_pipe_ends_without_a_traceback(folder):
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(30) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("arguments", [["check", "one.yml"], ["--version"], ["schema"]])
+def test_a_full_disk_is_told_without_a_traceback(arguments):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest_irmetrics.cli", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert re.fullmatch(r"Standard output cannot be written: [\w ]+\.\n", done.stderr)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closes a stream as a POSIX shell does")
+@pytest.mark.parametrize(("closed", "status"), [("check one.yml >&-", 0), ("convert none.yml x.csv 2>&-", 1)])
+def test_a_closed_stream_is_written_to_without_a_traceback(closed, status):
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m pytest_irmetrics.cli {closed}', sys.executable],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", "")
 
 
 def test_prints_to_a_stream_without_an_encoding(monkeypatch):
