@@ -17,22 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.metrics import Metric
 
-__all__ = [
-    "BASELINE_WORDS",
-    "COMPARING_WORDS",
-    "QUERY_WORDS",
-    "WORDS",
-    "Gate",
-    "Gates",
-    "Limit",
-    "Threshold",
-    "ThresholdError",
-    "build",
-    "check_word",
-    "parse_line",
-    "read_limit",
-    "resolve",
-]
 
 WORDS = ("min", "max", "max_drop", "min_each", "max_lost", "significance", "min_gain")
 QUERY_WORDS = ("min", "max_drop")

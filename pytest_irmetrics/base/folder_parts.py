@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["parts_of"]
-
 
 def parts_of(folder: Path) -> list[Path]:
     """Return the regular files in a folder by name, without hidden ones. Raises OSError where it cannot be read."""

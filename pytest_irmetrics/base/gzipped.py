@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["GZIP_MAGIC", "GzipError", "gunzip", "gunzip_start", "is_packed", "pack", "without_gz"]
 
 GZIP_MAGIC = b"\x1f\x8b"
 """The first two bytes of every gzip file, and of no text in UTF-8."""

@@ -10,14 +10,6 @@ from typing import TYPE_CHECKING, BinaryIO
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = [
-    "MAX_RUN_BYTES",
-    "ImpossiblePathError",
-    "NotRegularError",
-    "TooLargeError",
-    "open_regular",
-    "read_regular",
-]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 

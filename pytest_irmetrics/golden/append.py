@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.passage import Passage
     from pytest_irmetrics.metrics import Grade
 
-__all__ = ["append_judgments"]
 
 _LINE_BREAK = re.compile(r"\r\n?|\n")
 _REST_OF_LINE = re.compile(r"[ \t]*(,?)(?:[ \t]+#[^\r\n]*|[ \t]*)(?=[\r\n]|\Z)")

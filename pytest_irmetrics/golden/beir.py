@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.golden_set import GoldenSet
     from pytest_irmetrics.golden.judgment_rows import Judged
 
-__all__ = ["is_split", "read_folder", "read_split"]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 

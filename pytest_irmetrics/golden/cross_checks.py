@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.queries import QueryReader
     from pytest_irmetrics.thresholds import Threshold
 
-__all__ = ["check_level", "check_slices", "check_texts", "check_thresholds"]
-
 
 def check_texts(reader: QueryReader, problems: NodeProblems) -> None:
     """Report queries without a text, unless no query has one."""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
 
-__all__ = ["Doubt", "find_doubtful_texts"]
 
 # Nearly all ids and texts: visible ASCII with blanks inside, without a comma.
 _PLAIN = re.compile(r"[!-+\--~](?:[ -+\--~]*[!-+\--~])?")

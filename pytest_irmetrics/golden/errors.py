@@ -9,7 +9,6 @@ from pytest_irmetrics.base.errors import IRMetricsError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["MAX_PROBLEMS", "GoldenSetError", "Problem", "Problems", "Stop", "format_place", "raise_any"]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 

@@ -15,13 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = [
-    "MAX_BYTES",
-    "iter_places",
-    "lines_of",
-    "read_plain_bytes",
-    "read_text_bytes",
-]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 

@@ -15,15 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = [
-    "SUFFIXES",
-    "format_by_suffix",
-    "format_of",
-    "is_golden_folder",
-    "reader_of",
-    "split_of",
-    "splits_of",
-]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 

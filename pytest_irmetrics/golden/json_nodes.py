@@ -25,7 +25,6 @@ from pytest_irmetrics.golden.nodes import (
 if TYPE_CHECKING:
     from pytest_irmetrics.golden.nodes import Node
 
-__all__ = ["JsonError", "compose", "is_constant"]
 
 _LEXEME = re.compile(
     r'[ \t\r\n]*(?:(?P<sign>[{}\[\]:,])|(?P<text>"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*")|(?P<word>[^\s{}\[\]:,"]+)|(?P<end>\Z))'

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.golden.nodes import Node
 
-__all__ = ["read_jsonl"]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 

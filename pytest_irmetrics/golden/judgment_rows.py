@@ -17,15 +17,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.errors import Problems
     from pytest_irmetrics.metrics import Grade
 
-__all__ = [
-    "MAX_BYTES",
-    "Judged",
-    "bad_grade_message",
-    "build_golden_set",
-    "duplicate_judgment_message",
-    "iter_lines",
-    "read_grade",
-]
 
 MAX_BYTES = 1_000_000_000
 """More than of other formats: files with a great many rows are usual here."""

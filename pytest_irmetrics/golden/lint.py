@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Limit, Threshold
 
-__all__ = ["LintWarning", "lint"]
 
 _MAX_OF_A_KIND = 10
 """How many warnings of one kind are listed; of any others only the number is given."""

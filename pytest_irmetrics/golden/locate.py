@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.golden.query import Query
 
-__all__ = ["find_line", "judgment_lines"]
-
 
 def judgment_lines(path: Path) -> list[str]:
     """Return the lines of a golden set's file, of a BEIR folder those of its split; none if it can no longer be read."""

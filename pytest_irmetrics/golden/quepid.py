@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.nodes import Node
     from pytest_irmetrics.metrics import Grade
 
-__all__ = ["read_quepid"]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.thresholds import Threshold
 
-__all__ = ["QueryReader", "find_name"]
 
 _COMMON_KEYS = frozenset(("id", "query", "relevant", "tags"))
 """The only keys of nearly all queries."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.thresholds import Threshold
 
-__all__ = ["Query"]
-
 
 # Not frozen: the constructor of a frozen dataclass takes four times as long, which at 100,000 queries is a tenth of
 # the time of loading.

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.thresholds import Threshold
 
-__all__ = ["limits_as_dict", "query_as_dict", "shorten_limits"]
-
 
 def query_as_dict(query: Query) -> dict[str, object]:
     """Return a query as a dict with the keys of a golden set: id, query and relevant, and those optional ones that are set."""

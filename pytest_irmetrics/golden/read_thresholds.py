@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.nodes import Node, NodeProblems
     from pytest_irmetrics.metrics import Metric
 
-__all__ = ["ThresholdReader"]
-
 
 class ThresholdReader:
     """Reads thresholds; `custom_metrics` are the names of the user's own metrics that they may use."""

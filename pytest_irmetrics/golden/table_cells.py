@@ -11,7 +11,6 @@ from pytest_irmetrics.base.strict_json import loads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["guard_formula", "read_param", "read_tags", "unguard_formula", "write_param", "write_tags"]
 
 _FORMULA = re.compile(r"\s*[-=+@\t\r](?!(?<=-)[0-9]+(?:\.[0-9]+)?\Z)", re.DOTALL)
 """The start of a cell that a spreadsheet takes for a formula; negative numbers are none."""

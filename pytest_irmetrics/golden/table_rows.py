@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.errors import Problems
     from pytest_irmetrics.metrics import Grade
 
-__all__ = ["QueryRows", "read_rows"]
 
 COLUMNS = ("query", "docid", "rating", "id", "tags", "weight")
 

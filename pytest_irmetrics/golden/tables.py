@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.golden.table_rows import QueryRows
 
-__all__ = ["read_table", "read_tsv"]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.judgment_rows import Judged
     from pytest_irmetrics.metrics import Grade
 
-__all__ = ["read_qrels", "read_topics", "topics_path"]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 

@@ -33,24 +33,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.nodes import Node, NodeProblems
     from pytest_irmetrics.metrics import Grade
 
-__all__ = [
-    "PASSAGE_EXAMPLE",
-    "PASSAGE_KEYS",
-    "QUERY_KEYS",
-    "SET_KEYS",
-    "all_known",
-    "check_keys",
-    "fields_of",
-    "null_document_message",
-    "pairs_of",
-    "read_boolean",
-    "read_level",
-    "read_names",
-    "read_params",
-    "read_reason",
-    "read_text",
-    "read_weight",
-]
 
 SET_KEYS = frozenset(("version", "name", "relevance_level", "thresholds", "slices", "queries"))
 QUERY_KEYS = frozenset(

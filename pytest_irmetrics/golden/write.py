@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.metrics import Grade
 
-__all__ = ["FORMATS", "ConversionError", "Format", "drop_unsupported", "render_files"]
 
 _MAX_NAMED = 5
 """How many queries or texts a message names at most."""

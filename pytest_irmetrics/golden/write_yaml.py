@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.thresholds import Threshold
 
-__all__ = ["double_quoted", "is_ambiguous", "scalar", "write_yaml"]
 
 _WIDTH = 100
 """Characters of a line, from which on a list or mapping is written an entry a line."""

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.thresholds import Threshold
 
-__all__ = ["parse_yaml", "read_yaml"]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 

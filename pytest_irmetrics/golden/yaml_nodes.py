@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.golden.nodes import Node, NodeProblems
 
-__all__ = ["PARSER", "NodeReader"]
 
 MAX_ALIASED = 1_000_000
 """Characters and nodes that all aliases of a file together may stand for."""

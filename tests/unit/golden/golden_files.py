@@ -73,6 +73,22 @@ def jsonl(*records: object) -> str:
     return "".join(f"{json.dumps(record)}\n" for record in records)
 
 
+def json_values(max_leaves: int) -> st.SearchStrategy[object]:
+    """Any JSON value with keys that are not empty."""
+    plain = (
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text()
+    )
+    return st.recursive(
+        plain,
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(min_size=1), inner, max_size=4),
+        max_leaves=max_leaves,
+    )
+
+
 FULL = """\
 version: 1
 name: faq

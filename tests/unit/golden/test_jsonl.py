@@ -17,6 +17,7 @@ from tests.reached import often
 from tests.unit.golden.golden_files import (
     FUZZ,
     damaged,
+    json_values,
     jsonl,
     judgments,
     load,
@@ -187,15 +188,7 @@ def test_no_bytes_end_in_a_traceback(data):
 
 @FUZZ
 @given(
-    value=st.recursive(
-        st.none()
-        | st.booleans()
-        | st.integers()
-        | st.floats(allow_nan=False, allow_infinity=False)
-        | st.text(),
-        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(min_size=1), inner, max_size=4),
-        max_leaves=12,
-    ),
+    value=json_values(12),
     style=st.sampled_from([{}, {"ensure_ascii": False}, {"indent": 1}, {"separators": (",", ":")}]),
 )
 def test_nodes_are_what_the_standard_library_reads(value, style):

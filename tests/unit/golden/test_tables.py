@@ -21,7 +21,17 @@ from pytest_irmetrics.golden.table_cells import (
     write_param,
 )
 from tests.reached import often
-from tests.unit.golden.golden_files import FUZZ, damaged, judgments, load, problems, survives, texts, write
+from tests.unit.golden.golden_files import (
+    FUZZ,
+    damaged,
+    json_values,
+    judgments,
+    load,
+    problems,
+    survives,
+    texts,
+    write,
+)
 
 CSV = """\
 id,query,docid,rating,tags,weight,params.lang,params.max_price,x-why
@@ -159,15 +169,7 @@ def test_a_guard_against_formulas_is_removed(text):
     | st.sampled_from(
         ["true", "null", "1", "1.0", "-1", '"a"', "[1", "[1]", "NaN", "{}", "", "01", "1e5", "5 "]
     )
-    | st.recursive(
-        st.none()
-        | st.booleans()
-        | st.integers()
-        | st.floats(allow_nan=False, allow_infinity=False)
-        | st.text(),
-        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(min_size=1), inner, max_size=4),
-        max_leaves=8,
-    )
+    | json_values(8)
 )
 def test_a_cell_holds_any_parameter(value):
     try:
