@@ -57,11 +57,18 @@ def add_corpus_option(parser: argparse._ActionsContainer) -> None:
 def load_documents(runs: Iterable[str], corpus: str | None, wanted: Collection[str]) -> Documents:
     """Return what the JSON reports among some files of runs say of documents, and what a corpus says of those wanted.
 
-    `wanted` are ids as rankings have them, so of chunks, too. Raises CommandError for a corpus that cannot be read.
+    `wanted` are ids as rankings have them, so of chunks, too; without any nothing is read. Raises CommandError for a
+    corpus that cannot be read.
     """
-    titles, texts = map(dict, _of_reports(runs) if wanted else Documents({}, {}))
-    if corpus is None or not wanted:
-        return Documents(titles, texts)
+    if not wanted:
+        return Documents({}, {})
+    documents = _of_reports(runs)
+    return documents if corpus is None else _with_corpus(documents, corpus, wanted)
+
+
+def _with_corpus(documents: Documents, corpus: str, wanted: Collection[str]) -> Documents:
+    """Return what is known of documents, and of those that are not known what a corpus says."""
+    titles, texts = dict(documents.titles), dict(documents.texts)
     plain = {*wanted, *map(document_of, wanted)}
     chunks: dict[str, list[str]] = {}
     for entry in wanted:

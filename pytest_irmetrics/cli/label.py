@@ -28,6 +28,7 @@ from pytest_irmetrics.cli.command_line import (
 from pytest_irmetrics.cli.corpus import add_corpus_option, load_documents
 from pytest_irmetrics.cli.find_baselines import baselines_of_golden_set
 from pytest_irmetrics.cli.inputs import no_run_message, runs_of_golden_set
+from pytest_irmetrics.cli.judgment import Judgment, parse_grade
 from pytest_irmetrics.cli.label_append import (
     append,
     find_query,
@@ -210,7 +211,7 @@ def _scale(text: str) -> int:
 
 
 def _grade(text: str) -> Grade:
-    grade = label_csv.parse_grade(text)
+    grade = parse_grade(text)
     if grade is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no grade. Write a number from 0 to {MAX_GRADE}.")
     return grade
@@ -249,7 +250,7 @@ def _find_runs(options: argparse.Namespace) -> dict[str, Run]:
 
 def _given_judgments(
     golden: GoldenSet, returned: Collection[str], options: argparse.Namespace
-) -> list[label_csv.Judgment] | None:
+) -> list[Judgment] | None:
     """Return the judgments that the command line or a CSV file gives; None where it gives none."""
     if options.csv_file is not None:
         with readable_file(options.csv_file) as path:
@@ -302,9 +303,9 @@ def _label_returned(
     return OK
 
 
-def _judgment_of(one: Unjudged, documents: Documents, options: argparse.Namespace) -> label_csv.Judgment:
+def _judgment_of(one: Unjudged, documents: Documents, options: argparse.Namespace) -> Judgment:
     """Return the judgment of a document with the grade of ``--append``."""
-    judgment = label_csv.Judgment(options.file, one.query.id, one.doc_id, options.append)
+    judgment = Judgment(options.file, one.query.id, one.doc_id, options.append)
     text = documents.texts.get(one.doc_id, "")
     return (
         judgment.by_text(text) if is_judged_by_text(one.query, one.doc_id, options.append, text) else judgment

@@ -13,8 +13,8 @@ from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.base.numbers import MAX_GRADE
 from pytest_irmetrics.base.wording import listed, plural, quote
-from pytest_irmetrics.cli import label_csv
 from pytest_irmetrics.cli.command_line import OK, CommandError, print_escaped
+from pytest_irmetrics.cli.judgment import Judgment, new_judgments, parse_grade
 from pytest_irmetrics.cli.standard_streams import STANDARD, print_about, write_file
 from pytest_irmetrics.golden.passage import normalize_text
 
@@ -55,7 +55,7 @@ def find_query(golden: GoldenSet, query_id: str, file: str) -> Query:
 
 def judgments_given(
     golden: GoldenSet, returned: Collection[str], texts: Mapping[str, str], options: argparse.Namespace
-) -> Iterator[label_csv.Judgment]:
+) -> Iterator[Judgment]:
     """Yield the judgments given with ``--judge``; an id may also be written as the list prints it, with escapes.
 
     `returned` are the documents that runs returned, and `texts` the known ones of them. Raises CommandError.
@@ -68,7 +68,7 @@ def judgments_given(
             raise CommandError(f"{where}: The document's id is empty. Write it.")
         known = doc_id in returned or doc_id in query.judgments
         printed = None if known else id_printed_as(doc_id, [*returned, *query.judgments])
-        one = label_csv.Judgment(where, query.id, doc_id if printed is None else printed, number)
+        one = Judgment(where, query.id, doc_id if printed is None else printed, number)
         text = texts.get(one.doc_id)
         if is_judged_by_text(query, one.doc_id, number, text):
             if text is None:
@@ -80,7 +80,7 @@ def judgments_given(
         yield one
 
 
-def passages_given(golden: GoldenSet, options: argparse.Namespace) -> Iterator[label_csv.Judgment]:
+def passages_given(golden: GoldenSet, options: argparse.Namespace) -> Iterator[Judgment]:
     """Yield the judgments given with ``--passage``. Raises CommandError."""
     for query_id, doc_id, text, grade in options.passage:
         where = f"--passage {shlex.join([query_id, doc_id, text, grade])}"
@@ -88,12 +88,12 @@ def passages_given(golden: GoldenSet, options: argparse.Namespace) -> Iterator[l
         number = _read_grade(grade, where)
         if not doc_id or not normalize_text(text):
             raise CommandError(f"{where}: The document's id or the text is empty. Write it.")
-        yield label_csv.Judgment(where, query.id, doc_id, number, text)
+        yield Judgment(where, query.id, doc_id, number, text)
 
 
 def _read_grade(text: str, where: str) -> Grade:
     """Return a grade of the command line; `where` is its option, for the CommandError."""
-    grade = label_csv.parse_grade(text)
+    grade = parse_grade(text)
     if grade is None:
         raise CommandError(f"{where}: {quote(text)} is no grade. Write a number from 0 to {MAX_GRADE}.")
     return grade
@@ -101,7 +101,7 @@ def _read_grade(text: str, where: str) -> Grade:
 
 def append(
     golden: GoldenSet,
-    judgments: Sequence[label_csv.Judgment],
+    judgments: Sequence[Judgment],
     returned: Collection[str],
     options: argparse.Namespace,
 ) -> int:
@@ -111,7 +111,7 @@ def append(
     refused = why_not_editable(options.file)
     if refused is not None:
         raise CommandError(f"{options.file}: {refused}")
-    new = label_csv.new_judgments(judgments, golden)
+    new = new_judgments(judgments, golden)
     after = golden
     if new.total:
         from pytest_irmetrics.golden.append import append_judgments  # noqa: PLC0415 - only who appends needs it
