@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, read_regular
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli.command_line import OK, CommandError, add_command, print_escaped
 from pytest_irmetrics.cli.inputs import metrics_beyond, scorable_metrics
+from pytest_irmetrics.cli.standard_streams import readable_file
 from pytest_irmetrics.comparison.stored_queries import golden_set_as_stored
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.metrics import MetricError, parse_metric
@@ -41,13 +41,16 @@ git config diff.irmetrics.textconv 'pytest-irmetrics baselines text'
 git config diff.irmetrics.xfuncname '^query .*$'
 """,
     )
-    parser.add_argument("file", metavar="FILE", help="a baseline; whatever its name, it is read as JSON")
+    parser.add_argument(
+        "file", metavar="FILE", help="a baseline; whatever its name, it is read as JSON; - is standard input"
+    )
 
 
 def _text(options: argparse.Namespace) -> int:
     where = printable(options.file)
     try:
-        data = read_regular(Path(options.file), MAX_RUN_BYTES)
+        with readable_file(options.file) as path:
+            data = read_regular(path, MAX_RUN_BYTES)
     except OSError as error:
         raise CommandError(f"{where}: cannot be read: {error.strerror or error}. Give a baseline.") from None
     try:

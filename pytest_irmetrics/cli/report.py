@@ -36,7 +36,7 @@ def add(commands: Commands) -> None:
         _report,
         short="write a JSON report again, as HTML or Markdown",
         description=(
-            "Read the JSON report of a pytest run (--ir-report=json:PATH) and write it in another form, without "
+            "Read the JSON report of a pytest run (--ir-report=json:PATH) and write it in another format, without "
             "running anything again. Without -o, prints Markdown; - is standard input or output."
         ),
         examples="""
@@ -47,13 +47,15 @@ pytest-irmetrics report quality.json -o codequality:gl-code-quality.json -o open
 ssh ci cat quality.json | pytest-irmetrics report - -o html:- > quality.html
 """,
     )
-    parser.add_argument("file", metavar="RECORD.json", help="what pytest --ir-report=json:PATH wrote, or -")
+    parser.add_argument(
+        "file", metavar="REPORT.json", help="what pytest --ir-report=json:PATH wrote; - is standard input"
+    )
     parser.add_argument(
         "-o",
         "--output",
         metavar="PATH",
-        help="where to: the form is told by the name, .html, .md or .json, or said before it, html:PATH, codequality:PATH or "
-        "openmetrics:PATH, also html:-; repeatable",
+        help="where to: the format is told by the suffix, .html, .md or .json, or said before the path, html:PATH, "
+        "codequality:PATH or openmetrics:PATH, also html:-; repeatable",
         action="append",
         default=[],
     )
