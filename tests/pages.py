@@ -80,9 +80,9 @@ def without_the_machine(printed: str) -> str:
 
 
 class Project:
-    """A user's folder and shell, in which both scripts are those of this package."""
+    """A user's folder and shell of 80 columns, in which both scripts are those of this package."""
 
-    def __init__(self, folder: Path, columns: int = 100) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder / "project"
         self.folder.mkdir()
         scripts = folder / "bin"
@@ -104,7 +104,7 @@ class Project:
         self.environment = {
             **kept,
             "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
-            "COLUMNS": str(columns),
+            "COLUMNS": "80",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUTF8": "1",

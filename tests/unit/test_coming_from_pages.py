@@ -26,7 +26,7 @@ def test_every_page_is_tested():
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.skipif(sys.platform == "win32", reason="the page's commands are for a POSIX shell")
 def test_every_command_prints_what_the_page_shows(tmp_path, page):
-    done = use(path_of(page), Project(tmp_path, columns=80))
+    done = use(path_of(page), Project(tmp_path))
     for command, shown, printed in done:
         assert is_shown(shown, printed), f"$ {command}\n{printed}"
     assert len(done) >= PAGES[page]

@@ -17,29 +17,30 @@ import yaml
 from tests.git_repository import needs_git
 from tests.pages import DOCS, Project, blocks, commands, is_shown, use
 
-PAGES = {"index.md": 4, "formats.md": 9, "labelling.md": 10, "passages.md": 4}
-"""How many commands a page has at least, for those with outputs of 100 columns."""
-
-NARROW = {
+PAGES = {
+    "index.md": 4,
     "tutorial.md": 14,
+    "formats.md": 9,
+    "labelling.md": 10,
+    "passages.md": 4,
+    "experiments.md": 6,
+    "statistics-for-engineers.md": 4,
     "howto/click-logs.md": 5,
     "howto/monorepo.md": 2,
-    "statistics-for-engineers.md": 4,
-    "experiments.md": 6,
 }
-"""The same for those with outputs of 80 columns, as a terminal has them."""
+"""How many commands a page has at least."""
 
 ENDPOINT = "howto/http-endpoint.md"
 
 
 @needs_git
-@pytest.mark.parametrize("page", [*PAGES, *NARROW])
+@pytest.mark.parametrize("page", PAGES)
 @pytest.mark.skipif(sys.platform == "win32", reason="the page's commands are for a POSIX shell")
 def test_every_command_prints_what_the_page_shows(tmp_path, page):
-    done = use(DOCS / page, Project(tmp_path, columns=80 if page in NARROW else 100))
+    done = use(DOCS / page, Project(tmp_path))
     for command, shown, printed in done:
         assert is_shown(shown, printed), f"$ {command}\n{printed}"
-    assert len(done) >= {**PAGES, **NARROW}[page]
+    assert len(done) >= PAGES[page]
 
 
 def test_the_tutorial_s_workflow_runs_the_command_that_the_page_ran():
@@ -115,7 +116,7 @@ def test_an_endpoint_is_asked_as_the_page_shows(tmp_path):
     server.asked = []
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        project = Project(tmp_path, columns=80)
+        project = Project(tmp_path)
         url = f"http://127.0.0.1:{server.server_port}/search"
         project.environment.update(SEARCH_URL=url, NO_PROXY="*", no_proxy="*")
         done = use(DOCS / ENDPOINT, project)

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests.pages import DOCS, ROOT, blocks
-from tests.unit.test_docs_pages import ENDPOINT, NARROW, PAGES
+from tests.unit.test_docs_pages import ENDPOINT, PAGES
 
 SITE = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 PROJECT_PAGES = ["README.md", "CONTRIBUTING.md", "example_project/README.md"]
@@ -142,7 +142,7 @@ def test_every_block_of_code_is_run_or_says_why_not(name):
     for path in re.findall(r"\btests/[\w/.]+\.py", " ".join(block.remark for block in found)):
         assert (ROOT / path).is_file(), f"docs/{name}: {path} is gone"
     code = [block for block in found if not block.not_run]
-    if name in {*PAGES, *NARROW, ENDPOINT}:
+    if name in {*PAGES, ENDPOINT}:
         idle = [block.text for block in code if block.kind != "console" and not block.file]
         assert not idle, "is written to no file: give it a title, or write <!-- not run: REASON --> above it"
     elif code and name.partition("/")[0] not in FOLDERS:
