@@ -174,7 +174,7 @@ def _facts(sets: Sequence[dict[str, Any]], queries: QueryList, unit: str) -> lis
     found = []
     if len(sets) > 1:
         count, word = (failing, "failing") if failing else (len(sets), "passing")
-        found = [_fact(f"{unit}s {word}", f"{count} of {len(sets)}", "bad" if failing else "good")]
+        found = [_fact(f"{unit}s {word}", f"{count:,} of {len(sets):,}", "bad" if failing else "good")]
     elif sets[0]["failed"] or sets[0]["passed"]:
         failed, passed = len(sets[0]["failed"]), len(sets[0]["passed"])
         of = f"of {failed + passed}"

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.item_report import Degradation, ItemReport, QueryReport, ScoreRow, VerdictReport
+from pytest_irmetrics.reports.session_report import RunInfo
 from pytest_irmetrics.reports.since_report import SinceReport
 from pytest_irmetrics.run import Answer, Run
 
 NODE = "tests/test_search.py::test_quality[faq]"
+
+INFO = RunInfo("2026-03-01T09:30:00+01:00", 1.5, "0123456789abcdef", {"python": "3.13.1"}, "services/faq")
+"""When and on what a session ran: in a folder of its repository."""
 
 HOSTILE = [
     "<script>document.title = 'pwned'</script>",

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.annotations import MOST, github_errors, github_warnings
-from pytest_irmetrics.reports.session_report import RunInfo
 from tests.unit.reports.samples import (
     HOSTILE,
+    INFO,
     NODE,
     accepting,
     broken,
@@ -24,8 +24,6 @@ from tests.unit.reports.samples import (
     query,
     row,
 )
-
-INFO = RunInfo("2026-03-01T09:30:00+01:00", 1.0)
 
 
 def read(line):

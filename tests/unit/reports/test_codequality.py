@@ -10,9 +10,9 @@ import pytest
 
 from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.codequality import render
-from pytest_irmetrics.reports.session_report import RunInfo
 from tests.unit.reports.samples import (
     HOSTILE,
+    INFO,
     NODE,
     accepting,
     broken,
@@ -63,8 +63,7 @@ def test_a_gate_without_a_query_is_a_finding_at_its_threshold():
 
 
 def test_the_path_is_that_in_the_repository():
-    info = RunInfo("2026-03-01T09:30:00+01:00", 1.0, folder="services/faq")
-    assert places(SessionReport([failing()], 1, info=info)) == ["services/faq/golden/faq.yaml:12"]
+    assert places(SessionReport([failing()], 1, info=INFO)) == ["services/faq/golden/faq.yaml:12"]
 
 
 def test_each_problem_of_a_golden_set_is_a_finding():

@@ -11,16 +11,25 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.json import FORMAT, VERSION, ReportError, loads, render
-from pytest_irmetrics.reports.session_report import RunInfo
 from pytest_irmetrics.run import Run
-from tests.unit.reports.samples import NODE, broken, failing, hostile, passing, query, row, sliced, tried
+from tests.unit.reports.samples import (
+    INFO,
+    NODE,
+    broken,
+    failing,
+    hostile,
+    passing,
+    query,
+    row,
+    sliced,
+    tried,
+)
 
 anything = st.text(st.characters(exclude_categories=()), max_size=20)
 
 
 def test_when_and_on_what_a_session_ran_is_read_back():
-    info = RunInfo("2026-03-01T09:30:00+01:00", 1.5, "0123456789abcdef", {"python": "3.13.1"})
-    assert loads(render(SessionReport([failing()], 1, info=info))).info == info
+    assert loads(render(SessionReport([failing()], 1, info=INFO))).info == INFO
     assert loads(render(SessionReport([failing()], 1))).info is None
 
 

@@ -13,15 +13,23 @@ import pytest
 from pytest_irmetrics.cli.schema import REPORT_SCHEMA
 from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.json import render
-from pytest_irmetrics.reports.session_report import RunInfo
 from tests.report_schema import page_text, schema, schema_text
-from tests.unit.reports.samples import NODE, broken, failing, hostile, passing, query, row, sliced, tried
+from tests.unit.reports.samples import (
+    INFO,
+    NODE,
+    broken,
+    failing,
+    hostile,
+    passing,
+    query,
+    row,
+    sliced,
+    tried,
+)
 from tests.unit.reports.test_expected_output import session
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "json-report.md"
 LEAD = "<!-- what follows is made of the code: make expected -->\n\n"
-
-INFO = RunInfo("2026-03-01T09:30:00+01:00", 1.5, "0123456789abcdef", {"python": "3.13.1"}, "services/faq")
 
 
 @pytest.fixture(scope="module")
