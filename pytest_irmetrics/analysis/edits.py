@@ -129,9 +129,9 @@ def on_ungated_means(comparison: Comparison, gates: Gates) -> Iterator[str]:
     if not labels or comparison.judged_since.one_sided is not None:
         return
     held = _held(gates)
-    moved = _moved_by_labels(comparison, lambda metric: metric not in held) if held else []
+    moved = _moved_by_labels(comparison, labels, lambda metric: metric not in held) if held else []
     if moved:
-        yield f"By the stored {joined(labels)} and by today's, of what is not gated: {'; '.join(moved)}."
+        yield f"Moved, of what is not gated: {'; '.join(moved)}."
 
 
 def _held(gates: Gates) -> set[Metric]:
@@ -171,8 +171,8 @@ def _on_labels(comparison: Comparison, against: str, gates: Gates, told: Metric 
 def _effect(comparison: Comparison, labels: Sequence[LabelPart], gates: Gates, told: Metric | None) -> str:
     """Say how the gated means (all, if none is) moved by the stored labels and by today's, or why that tells nothing."""
     held = _held(gates)
-    moved = _moved_by_labels(comparison, lambda metric: not held or metric in held)
-    if not moved and not _moved_by_labels(comparison, lambda _: True):
+    moved = _moved_by_labels(comparison, labels, lambda metric: not held or metric in held)
+    if not moved and not _moved_by_labels(comparison, labels, lambda _: True):
         return " Its means do not move through that."
     if comparison.judged_since.one_sided is not None:
         return f" {one_sided(comparison.judged_since)}"
@@ -180,14 +180,16 @@ def _effect(comparison: Comparison, labels: Sequence[LabelPart], gates: Gates, t
         return " Its gated means do not move through that."
     if told is not None:
         others = held - {told} if held else set(comparison.now.metrics) - {told}
-        moved = _moved_by_labels(comparison, lambda metric: metric in others)
+        moved = _moved_by_labels(comparison, labels, lambda metric: metric in others)
         if not moved:
             return ""
-    return f" By the stored {joined(labels)} and by today's: {'; '.join(moved)}. A `max_drop` looks at both."
+    return f" Moved: {'; '.join(moved)}."
 
 
-def _moved_by_labels(comparison: Comparison, wanted: Callable[[Metric], bool]) -> list[str]:
-    """Return how far each mean moved by the stored labels and by today's, of those on which the labels tell."""
+def _moved_by_labels(
+    comparison: Comparison, labels: Sequence[LabelPart], wanted: Callable[[Metric], bool]
+) -> list[str]:
+    """Return how far the labels moved each mean, of those on which they tell, and how far the search did."""
     stored = comparison.under_stored_labels
     if stored is None:
         return []
@@ -197,10 +199,15 @@ def _moved_by_labels(comparison: Comparison, wanted: Callable[[Metric], bool]) -
         if by_labels is None:
             continue
         then, today = stored.change(metric).delta, comparison.change(metric).delta
-        if max(abs(by_labels), abs(today - then)) > TOLERANCE:
-            moved.append(
-                f"{metric.name} {signed_text(then)} and {signed_text(today)} (the labels alone {signed_text(by_labels)})"
+        if max(abs(by_labels), abs(today - then)) <= TOLERANCE:
+            continue
+        by_search = f"{signed_text(today)} by the search"
+        if signed_text(then) != signed_text(today):
+            by_search = (
+                f"by the search {signed_text(then)} under the stored {joined(labels)} and {signed_text(today)} under "
+                "today's"
             )
+        moved.append(f"{metric.name} {signed_text(by_labels)} by the {joined(labels)} alone, {by_search}")
     return moved
 
 

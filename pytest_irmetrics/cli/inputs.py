@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base import strict_json
 from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular
-from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.cli.command_line import CommandError
 from pytest_irmetrics.cli.find_baselines import baselines_of_golden_set
 from pytest_irmetrics.cli.standard_streams import STANDARD, readable_file
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 USUAL_METRICS = read_metrics([*DEFAULT_METRICS, "no_answer"])
 """The metrics that are scored unless ``--metrics`` is given; `no_answer` only if the set has such queries."""
 
+_MAX_COMPARED = 2000
+"""Ids among which a similar one is searched for; with more it takes seconds."""
+
 
 # Golden sets --------------------------------------------------------------------------------------------------
 
@@ -40,6 +45,21 @@ def load_golden(name: str, custom_metrics: Collection[str], form: str | None = N
             return GoldenSet.load(path, custom_metrics=custom_metrics, shown=name)
         golden: GoldenSet = reader_of(form or "yaml")(path, name, custom_metrics)
         return golden
+
+
+def unknown_query(file: str, wanted: str, golden: GoldenSet) -> str:
+    """Return the message that there is no such query, with similar ones."""
+    by_text = [query.id for query in golden.queries.values() if query.text == wanted]
+    part = [query_id for query_id in golden.queries if wanted and wanted.casefold() in query_id.casefold()]
+    close: Sequence[str] = by_text or part
+    if not close and len(golden.queries) <= _MAX_COMPARED:
+        close = get_close_matches(wanted[:100], list(golden.queries), n=3)
+    advice = (
+        f"Did you mean {' or '.join(map(quote, close[:3]))}?"
+        if close
+        else f"`pytest-irmetrics check --json {shlex.quote(file)}` lists the ids of its {plural(len(golden.queries), 'query', 'queries')}."
+    )
+    return f"{file}:1: There is no query {quote(wanted)}. {advice}"
 
 
 # Runs ---------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.base.numbers import MAX_GRADE
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.cli.command_line import OK, CommandError, print_escaped
+from pytest_irmetrics.cli.inputs import unknown_query
 from pytest_irmetrics.cli.judgment import Judgment, new_judgments, parse_grade
 from pytest_irmetrics.cli.standard_streams import STANDARD, print_about, write_file
 from pytest_irmetrics.golden.passage import normalize_text
@@ -46,10 +47,7 @@ def find_query(golden: GoldenSet, query_id: str, file: str) -> Query:
     """Return a query of the golden set by id. Raises CommandError if there is none."""
     query = golden.find(query_id)
     if query is None:
-        raise CommandError(
-            f"{file}:1: There is no query {quote(query_id)}. `pytest-irmetrics check --json {shlex.quote(file)}` lists the "
-            "ids of its queries."
-        )
+        raise CommandError(unknown_query(file, query_id, golden))
     return query
 
 

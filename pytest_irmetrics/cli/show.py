@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +33,7 @@ from pytest_irmetrics.cli.inputs import (
     runs_of_golden_set,
     scorable_metrics,
     subset,
+    unknown_query,
 )
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
@@ -53,9 +52,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
-
-_MAX_COMPARED = 2000
-"""Ids among which a similar one is searched for; with more it takes seconds."""
 
 
 def add(commands: Commands) -> None:
@@ -101,7 +97,7 @@ def _show(options: argparse.Namespace) -> int:
     golden = load_golden(options.file, options.metric, options.form)
     query = golden.find(options.query)
     if query is None:
-        raise CommandError(_unknown_query(options.file, options.query, golden))
+        raise CommandError(unknown_query(options.file, options.query, golden))
     named = [] if options.stored is None else [options.stored]
     runs = list(runs_of_golden_set(Path(options.file), named, options.tests, options.baseline_dir))
     screen = stdout_screen()
@@ -165,21 +161,6 @@ def _default_metrics(query: Query, golden: GoldenSet) -> list[Metric]:
     """Return the metrics that are shown by default: the usual ones, and those with thresholds."""
     gated = [threshold.metric for threshold in (*golden.thresholds, *query.thresholds)]
     return [*USUAL_METRICS, *gated]
-
-
-def _unknown_query(file: str, wanted: str, golden: GoldenSet) -> str:
-    """Return the message that there is no such query, with similar ones."""
-    by_text = [query.id for query in golden.queries.values() if query.text == wanted]
-    part = [query_id for query_id in golden.queries if wanted and wanted.casefold() in query_id.casefold()]
-    close: Sequence[str] = by_text or part
-    if not close and len(golden.queries) <= _MAX_COMPARED:
-        close = get_close_matches(wanted[:100], list(golden.queries), n=3)
-    advice = (
-        f"Did you mean {' or '.join(map(quote, close[:3]))}?"
-        if close
-        else f"`pytest-irmetrics check --json {shlex.quote(file)}` lists the ids of its {plural(len(golden.queries), 'query', 'queries')}."
-    )
-    return f"{file}:1: There is no query {quote(wanted)}. {advice}"
 
 
 def _query_lines(query: Query, golden: GoldenSet, screen: Screen, titles: Mapping[str, str]) -> Iterator[str]:

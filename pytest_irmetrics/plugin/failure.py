@@ -37,7 +37,8 @@ def fail(message: str, headline: str = "") -> NoReturn:
 def shorten_repeated_message(item: pytest.Item, report: pytest.TestReport, raised: BaseException) -> None:
     """Leave only a failure's first line to what repeats it: the short summary where CI is set, JUnit's `message`.
 
-    A failure that no line of the test raised is placed at the test, which ``--tb=line`` and annotations of CI show.
+    A failure that no line of the test raised is placed at the test, which ``--tb=line`` and annotations of CI show; and
+    with ``--tb=line`` nothing of it is printed but the line that pytest itself prints of each failure then.
     """
     headline = getattr(raised, _HEADLINE, None)
     crash = getattr(report.longrepr, "reprcrash", None)

@@ -72,11 +72,11 @@ def failed_gates(item: ItemReport) -> list[VerdictReport]:
 
 
 def look_command(item: ItemReport) -> str | None:
-    """Return the command that shows in full the query that explains a failure best; None where no query does."""
+    """Return the command that shows in full the query that explains a failure best; None where no query does, or is shown so."""
     query = next(
         (query_id for gate in explaining_gates(failed_gates(item)) for query_id in gate.queries), None
     )
-    if item.look is None or query is None:
+    if item.look is None or query is None or item.only_queries:
         return None
     return f"{item.look} {query_option(query)}"
 

@@ -74,6 +74,15 @@ def test_only_the_query_asked_for_is_shown_and_nothing_is_stored(stored):
     result.stdout.fnmatch_lines(["*refnud*refund*"])
 
 
+def test_a_failure_of_the_query_asked_for_does_not_send_back_to_the_same_command(project):
+    project.retrieve("1 / 0")
+    assert "To look closer: " in printed(project.run())
+    result = project.run("--ir-query", "refund")
+    result.assert_outcomes(failed=1)
+    assert "raised ZeroDivisionError: division by zero (conftest.py:6)" in printed(result)
+    assert "To look closer: " not in printed(result)
+
+
 def test_of_several_queries_asked_for_one_that_is_misspelt_is_named(stored):
     result = stored.run("--ir-query", "refund", "--ir-query", "huors")
     result.assert_outcomes(passed=1)

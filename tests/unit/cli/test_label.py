@@ -82,7 +82,10 @@ class TestList:
             == "golden/faq.yaml: 1 returned document of refund that mrr looks at is not judged."
         )
         assert "u1" in out
-        assert "There is no query 'refnd'." in label(capsys, "--query", "refnd", status=1).err
+        assert (
+            "There is no query 'refnd'. Did you mean 'refund'?"
+            in label(capsys, "--query", "refnd", status=1).err
+        )
 
     def test_a_fully_judged_set_has_an_empty_list(self, capsys, folder):
         store(folder, {"refund": ["d1"], "opening hours": ["d9"], "nothing": []})
