@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pytest_irmetrics.retrieval.passages import document_of
+from pytest_irmetrics.retrieval.passages import documents_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,9 +94,8 @@ class AnswerPairs:
             return self
         pairs = []
         for pair in self.pairs:
-            known = {passage.key: passage.doc for passage in pair.query.passages}
             sides = [
-                [tuple(dict.fromkeys(known.get(i) or document_of(i) for i in ranking)) for ranking in side]
+                [tuple(dict.fromkeys(documents_of(pair.query, ranking))) for ranking in side]
                 for side in (pair.before, pair.now)
             ]
             pairs.append(AnswerPair(pair.query, *sides))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.evaluation import EvaluationError
 from pytest_irmetrics.gates import would_pass
-from pytest_irmetrics.retrieval.passages import document_of
+from pytest_irmetrics.retrieval.passages import documents_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -115,8 +115,7 @@ def _unmatched_passages(evaluation: Evaluation) -> Iterator[str]:
     missed: dict[str, str] = {}  # and for which query
     golden = evaluation.golden
     for query in judging:
-        keys = {passage.key: passage.doc for passage in query.passages}
-        returned = {keys.get(entry) or document_of(entry) for entry in entries[query.id]}
+        returned = {*documents_of(query, entries[query.id])}
         for passage in query.passages:
             key = passage.key
             if passage.grade >= golden.relevance_level and passage.doc in returned and key not in found:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.id_spelling import normalised
 from pytest_irmetrics.base.wording import listed, plural, quote
-from pytest_irmetrics.retrieval.passages import document_of
+from pytest_irmetrics.retrieval.passages import documents_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -61,10 +61,7 @@ def _returned_documents(evaluation: Evaluation, queries: Sequence[Query]) -> set
     returned: set[str] = set()
     for query in queries:
         entries = {entry for ranking in evaluation.rankings(query.id) for entry in ranking}
-        if query.passages:
-            documents = {passage.key: passage.doc for passage in query.passages}
-            entries = {documents.get(entry) or document_of(entry) for entry in entries}
-        returned |= entries
+        returned.update(documents_of(query, entries) if query.passages else entries)
     return returned
 
 

@@ -74,7 +74,6 @@ def drop_unsupported(golden: GoldenSet, target: Format) -> tuple[GoldenSet, list
 
     Raises ConversionError.
     """
-    notes = []
     dropped = list(_describe_set(golden)) if "set" not in target.holds else []
     queries = list(golden.queries.values())
     no_answer: list[Query] = []
@@ -88,27 +87,11 @@ def drop_unsupported(golden: GoldenSet, target: Format) -> tuple[GoldenSet, list
         _refuse(twice, f"{target.title} holds one query of a text", "Keep one each of")
     reduced = [_reduce_query(query, target.holds) for query in queries]
     by_passage = [query for query in reduced if not query.judgments and not query.no_answer]
-    without_relevant: list[Query] = []
+    reduced = [query for query in reduced if query.judgments or query.no_answer]
+    notes = [f"{target.title} {target.verb} no {', '.join(dropped)}."] if dropped else []
     if not target.any_grades:
-        negative = sum(grade < 0 for query in reduced for grade in query.judgments.values())
-        if negative:
-            notes.append(
-                f"{target.title} holds no grades below 0 ({negative}): 0 is written, which scores the same."
-            )
-            reduced = [_without_negative(query) for query in reduced]
-        level = golden.relevance_level
-        without_relevant = [
-            query
-            for query in reduced
-            if query.judgments and max(query.judgments.values()) < level and not query.no_answer
-        ]
-        if without_relevant:
-            notes.append(
-                f"{target.title} holds no query without a relevant document, so {_listed(without_relevant)} {_is_or_are(without_relevant)} left "
-                "out. They scored 0 and counted in every mean."
-            )
-    if dropped:
-        notes.insert(0, f"{target.title} {target.verb} no {', '.join(dropped)}.")
+        reduced, changes = _fit_grades(reduced, golden.relevance_level, target)
+        notes += changes
     if no_answer:
         notes.append(
             f"Without an answer to judge, {_listed(no_answer)} {_is_or_are(no_answer)} left out (`no_answer`)."
@@ -125,9 +108,8 @@ def drop_unsupported(golden: GoldenSet, target: Format) -> tuple[GoldenSet, list
         notes.append(
             f"Without any judgment, {_names(golden.left_out)} {_is_or_are(golden.left_out)} left out."
         )
-    left_out = {query.id for query in (*by_passage, *without_relevant)}
     kept = GoldenSet(
-        [query for query in reduced if query.id not in left_out],
+        reduced,
         path=golden.path,
         name=golden.name,
         relevance_level=golden.relevance_level if "set" in target.holds else 1,
@@ -205,6 +187,28 @@ def _reduce_query(query: Query, holds: frozenset[str]) -> Query:
         xfail=query.xfail if "xfail" in holds else None,
         note=query.note if "note" in holds else None,
     )
+
+
+def _fit_grades(queries: Sequence[Query], level: Grade, target: Format) -> tuple[list[Query], list[str]]:
+    """Return the queries as a format takes them that refuses grades below 0 and queries without a relevant document.
+
+    With a sentence for each of the two that there were.
+    """
+    notes = []
+    negative = sum(grade < 0 for query in queries for grade in query.judgments.values())
+    if negative:
+        notes.append(
+            f"{target.title} holds no grades below 0 ({negative}): 0 is written, which scores the same."
+        )
+    fitted = [_without_negative(query) for query in queries]
+    irrelevant = [query for query in fitted if not query.no_answer and max(query.judgments.values()) < level]
+    if irrelevant:
+        notes.append(
+            f"{target.title} holds no query without a relevant document, so {_listed(irrelevant)} {_is_or_are(irrelevant)} left "
+            "out. They scored 0 and counted in every mean."
+        )
+    left_out = {query.id for query in irrelevant}
+    return [query for query in fitted if query.id not in left_out], notes
 
 
 def _without_negative(query: Query) -> Query:

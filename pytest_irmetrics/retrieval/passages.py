@@ -14,20 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_irmetrics.golden.passage import Passage, normalize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Grade
-
-__all__ = [
-    "Chunk",
-    "JudgedPassages",
-    "chunk_name",
-    "document_of",
-    "is_random_id",
-    "passages_when_stored",
-    "rank_chunks",
-    "translate_ranking",
-]
 
 _CHUNK = " (chunk "
 
@@ -148,6 +138,12 @@ def passages_when_stored(
 def document_of(entry: str) -> str:
     """Return the document of a ranking's entry that is no passage: of a chunk, the document that it was cut from."""
     return entry.rpartition(_CHUNK)[0] or entry
+
+
+def documents_of(query: Query, ranking: Iterable[str]) -> Iterator[str]:
+    """Yield the document of each entry of a query's ranking: that of a judged passage or of a chunk, or the entry itself."""
+    passages = {passage.key: passage.doc for passage in query.passages}
+    return (passages.get(entry) or document_of(entry) for entry in ranking)
 
 
 def chunk_name(entry: str) -> str | None:
