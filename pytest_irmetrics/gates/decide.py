@@ -9,7 +9,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.evaluation import NoQueryError, find_unknown_ids
 from pytest_irmetrics.gates import wording
 from pytest_irmetrics.gates.baseline_gates import BaselineJudge
-from pytest_irmetrics.gates.query_gates import judge_queries
+from pytest_irmetrics.gates.query_gates import judge_queries, returns_forbidden
 from pytest_irmetrics.gates.verdict import Verdict, at_least, verdict_on
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.retrieval.passages import document_of
@@ -52,9 +52,9 @@ def decide(
     """
     if evaluation.errors:
         return (_errors(evaluation),)
-    # Of single queries, foreign ids may be just what is wrong with them.
-    if not single_queries_only and (foreign := _foreign_ids(evaluation, comparison)):
-        return (foreign,)
+    # Of single queries, unknown ids may be just what is wrong with them.
+    if not single_queries_only and (unknown := _unknown_ids(evaluation, comparison)):
+        return (unknown,)
     judge = None
     if comparison is not None:
         judge = BaselineJudge(
@@ -105,7 +105,7 @@ def _errors(evaluation: Evaluation) -> Verdict:
     return Verdict("failed", text, "errors", queries=tuple(evaluation.errors))
 
 
-def _foreign_ids(evaluation: Evaluation, comparison: Comparison | None) -> Verdict | None:
+def _unknown_ids(evaluation: Evaluation, comparison: Comparison | None) -> Verdict | None:
     """Fail a run of which not one id occurs anywhere in the golden set."""
     unknown = find_unknown_ids(evaluation)
     if unknown is None:
@@ -127,15 +127,9 @@ def _forbidden(evaluation: Evaluation) -> Iterator[Verdict]:
     """Fail queries that return a document which is forbidden for them; pass where there are such documents."""
     forbidding = [query for query in evaluation.counted if query.forbidden]
     if forbidding:
-        guilty = tuple(
-            query.id
-            for query in forbidding
-            if any(
-                doc_id in ranking for ranking in evaluation.rankings(query.id) for doc_id in query.forbidden
-            )
-        )
-        state: State = "failed" if guilty else "passed"
-        yield Verdict(state, wording.forbidden(len(guilty)), "forbidden", queries=guilty)
+        at_fault = tuple(query.id for query in forbidding if returns_forbidden(evaluation, query))
+        state: State = "failed" if at_fault else "passed"
+        yield Verdict(state, wording.forbidden(len(at_fault)), "forbidden", queries=at_fault)
 
 
 def _wrongly_answered(evaluation: Evaluation, gates: Gates) -> Iterator[Verdict]:

@@ -41,13 +41,19 @@ def _judge_query(gate: Gate, query: Query, score: float | None, judge: BaselineJ
     return judge.judge_query(gate, query)
 
 
+def returns_forbidden(evaluation: Evaluation, query: Query) -> bool:
+    """Tell whether an answer to a query holds a document that is forbidden for it."""
+    rankings = evaluation.rankings(query.id)
+    return any(doc_id in ranking for ranking in rankings for doc_id in query.forbidden)
+
+
 def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:
     """Tell whether an ``xfail`` query would pass now: no gate on a single query would fail for it.
 
     Without a gate of its own, an answerable query must at least find a relevant document.
     """
     rankings = evaluation.rankings(query.id)
-    if any(doc_id in ranking for ranking in rankings for doc_id in query.forbidden):
+    if returns_forbidden(evaluation, query):
         return False
     if query.no_answer:
         return not any(map(len, rankings))
