@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pytest_irmetrics import cli
-from tests.expected import FOLDER, RENEWING
-from tests.integration.test_example_project import EXAMPLE, run
+from tests.expected import RENEWING
+from tests.integration.test_example_project import EXAMPLE, printed, run
 
 DOCS = Path(__file__).parents[2] / "docs"
 LABELLING = DOCS / "labelling.md"
@@ -20,11 +20,10 @@ SELFTEST = DOCS / "selftest.md"
 def test_the_example_prints_what_the_page_on_the_selftest_shows():
     page = SELFTEST.read_text(encoding="utf-8")
     (shown,) = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    ended, output = run("--ir-selftest", COLUMNS="80")
-    assert ended == 0
+    output = printed("selftest")
     if RENEWING:
-        lines, printed = shown.splitlines(), output.splitlines()
-        now = "\n".join(printed[printed.index(lines[0]) : printed.index(lines[-1]) + 1]) + "\n"
+        lines, now = shown.splitlines(), output.splitlines()
+        now = "\n".join(now[now.index(lines[0]) : now.index(lines[-1]) + 1]) + "\n"
         SELFTEST.write_text(page.replace(shown, now), encoding="utf-8")
         shown = now
     assert f"\n{shown}" in output
@@ -41,8 +40,7 @@ def test_the_picture_shows_what_the_example_prints(theme):
         "".join(part.text for part in sorted(row, key=lambda part: float(part.get("x"))))
         for _, row in sorted(rows.items())
     )
-    printed = (FOLDER / "example" / "red.txt").read_text(encoding="utf-8")
-    failure = printed.partition("[rules] __")[2].partition("\n")[2].partition("\n====")[0]
+    failure = printed("red").partition("[rules] __")[2].partition("\n")[2].partition("\n====")[0]
     assert without_spaces(shown) == without_spaces(f"$ pytest --ir-baseline{failure}")
 
 
@@ -55,8 +53,8 @@ def test_the_tolerances_of_the_example_are_those_that_the_page_shows(tmp_path, m
     run(f"--ir-report=json:{path}", RULES_TOKENIZER="unicode61")
     monkeypatch.chdir(EXAMPLE)
     assert cli.main(["check", "--tolerance", "golden/rules.yaml", "--run", str(path)]) == 0
-    printed = re.sub(r"(?m)^(change .* → ).*$", r"\1run.json", capsys.readouterr().out)
+    tolerances = re.sub(r"(?m)^(change .* → ).*$", r"\1run.json", capsys.readouterr().out)
     (shown,) = re.findall(
         r"^```text\n(golden .*?)^```$", LABELLING.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
-    assert printed.startswith(f"{shown}\nA harmless change")
+    assert tolerances.startswith(f"{shown}\nA harmless change")

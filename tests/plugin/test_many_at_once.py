@@ -416,7 +416,6 @@ def test_executors_concurrency_and_batches_store_the_same_bytes(project):
 XDIST = [
     ["-n", "2"],
     ["-n", "2", "--dist", "loadfile"],
-    ["-n", "2", "--dist", "loadscope"],
     ["-n", "0", "--dist", "load", "--tx", "2*popen//python=" + sys.executable],
 ]
 

@@ -45,6 +45,9 @@ class Engine:
     """What is taken from a rule's score: a function of the rule."""
 
     def search(self, query, size, *, linter=None, offset=0):
+        return list(_found(self, query, size, linter, offset))
+
+    def found(self, query, size, linter, offset):
         words = re.findall(r"[^\W_]+", query.lower() if self.lower else query)
         if self.stop_words:
             words = [word for word in words if word.lower() not in rules()[1]]
@@ -61,6 +64,13 @@ class Engine:
 
     def but(self, **changes):
         return replace(self, **changes)
+
+
+@lru_cache(maxsize=10_000)
+def _found(engine, query, size, linter, offset):
+    return engine.found(
+        query, size, linter, offset
+    )  # the engine before a change is asked the same for each change
 
 
 @lru_cache(maxsize=64)
