@@ -140,7 +140,7 @@ class Project:
             stderr=subprocess.STDOUT,
             text=True,
             encoding="utf-8",
-            timeout=60,
+            timeout=300,
             check=False,
         )
         assert not (must_pass and done.returncode), f"$ {command}\n{done.stdout}"

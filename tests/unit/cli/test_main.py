@@ -104,7 +104,7 @@ def test_a_closed_pipe_ends_without_a_traceback(folder):
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(30) == 1
+        assert process.wait(60) == 1
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")

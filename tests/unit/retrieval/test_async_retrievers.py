@@ -246,7 +246,7 @@ class TestAsyncRetrievers:
             told = threading.Event()
 
             def search(_query):
-                return ["told"] if told.wait(30) else []
+                return ["told"] if told.wait(60) else []
 
             asyncio.get_running_loop().call_later(0.01, told.set)
             return await aretrieve(ONE, search, RetrievalOptions(timeout=60))

@@ -232,7 +232,7 @@ def test_sync_retrievers_work_in_threads_while_the_loop_runs_on(library, options
 
         def search(query):
             assert threading.current_thread() is not here
-            return [query, tenant.get()] if told.wait(30) else []
+            return [query, tenant.get()] if told.wait(60) else []
 
         async def later():
             nonlocal turns
@@ -405,7 +405,7 @@ def test_sync_code_with_an_async_retriever_in_a_running_loop_is_told_of_acheck(l
 
 
 def test_sync_code_in_a_running_loop_may_use_threads(library):
-    together = threading.Barrier(3, timeout=30)
+    together = threading.Barrier(3, timeout=60)
 
     def search(query):
         together.wait()

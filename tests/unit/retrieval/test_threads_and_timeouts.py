@@ -46,7 +46,7 @@ class TestTimeouts:
             "found = retrieve(queries, lambda query: time.sleep(3600), RetrievalOptions(timeout=0.05, concurrency=2))\n"
             "assert found.stopped and len(found.errors) == 5, found\n"
         )
-        subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
+        subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=120)
 
     def test_a_late_answer_is_ignored(self, clock):
         release = threading.Event()
@@ -168,7 +168,7 @@ class TestThreads:
         connection.close()
 
     def test_as_many_threads_work_as_concurrency_says(self):
-        together = threading.Barrier(3, timeout=30)
+        together = threading.Barrier(3, timeout=60)
 
         def search(query):
             together.wait()
@@ -200,5 +200,5 @@ class TestThreads:
         asyncio.run(aretrieve(QUERIES, lambda query: [query], RetrievalOptions(concurrency=4)))
         for thread in threading.enumerate():
             if thread.name == "irmetrics":
-                thread.join(10)
+                thread.join(60)
                 assert not thread.is_alive()
