@@ -141,9 +141,10 @@ def _texts_in(mapping: Mapping[str, Any]) -> dict[str, str]:
 
 def _rows(corpus: str) -> Iterator[Mapping[str, Any]]:
     """Yield the documents of a corpus, each as a mapping of its fields. Raises CommandError."""
-    where = printable(corpus)
     with readable_file(corpus, "") as named:
-        path = named / "corpus.jsonl" if named.is_dir() else named
+        in_folder = named.is_dir()
+        path = named / "corpus.jsonl" if in_folder else named
+        where = printable(path.as_posix() if in_folder else corpus)
         try:
             with _opened(path) as stream:
                 kind = without_gz(path).suffix.lower() if corpus != STANDARD else ""

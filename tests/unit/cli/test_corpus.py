@@ -109,7 +109,7 @@ def test_a_corpus_with_none_of_the_documents_is_noted(capsys):
         ("c.csv", "", "c.csv:1: There is no column docid."),
         ("c.jsonl.gz", b"no gzip", "c.jsonl.gz: cannot be read: "),
         ("c.jsonl.gz", gzip.compress(LINES.encode() * 99)[:-30], "c.jsonl.gz: cannot be read: "),
-        ("folder/x", "", "folder: cannot be read: No such file"),
+        ("folder/x", "", "folder/corpus.jsonl: cannot be read: No such file"),
     ],
 )
 def test_what_cannot_be_read_is_an_error_with_its_place(name, content, words):
