@@ -14,7 +14,7 @@ from typing import Any
 
 from pytest_irmetrics.retrieval.call import RetrievalError
 from pytest_irmetrics.retrieval.describe import describe, type_name
-from pytest_irmetrics.retrieval.options import DEPTH_NAMES
+from pytest_irmetrics.retrieval.signatures import DEPTH_NAMES, signature_of
 
 _KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 _VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
@@ -75,10 +75,8 @@ def _attribute(value: object, name: str) -> Any:
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
     """Return a function's parameters; None where they cannot be read."""
-    try:
-        return list(inspect.signature(function).parameters.values())
-    except Exception:  # noqa: BLE001 - a builtin, or a __signature__ that raises whatever it likes
-        return None
+    signature = signature_of(function)
+    return None if signature is None else list(signature.parameters.values())
 
 
 def _of_langchain(retriever: object, *, prefer_async: bool) -> FrameworkMethod:

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.run import Run
 
 
-DEPTH_NAMES = ("k", "top_k", "top_n", "limit", "size", "n", "n_results", "num_results")
-"""A parameter of one of these names is given the depth."""
-
-
 @dataclass(frozen=True, slots=True)
 class RetrievalOptions:
     """How a retriever is asked and its answers are read. Raises ValueError for a value out of range."""

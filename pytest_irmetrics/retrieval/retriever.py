@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.retrieval.call import Call, RetrievalError
 from pytest_irmetrics.retrieval.describe import describe, type_name
-from pytest_irmetrics.retrieval.options import DEPTH_NAMES
 from pytest_irmetrics.retrieval.passages import JudgedPassages
+from pytest_irmetrics.retrieval.signatures import DEPTH_NAMES, signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -86,14 +86,6 @@ def batched(f: Callable[..., Any], size: int = 64) -> Batched:
     return Batched(f, size)
 
 
-def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
-    """Return a function's signature; None where it cannot be read."""
-    try:
-        return inspect.signature(function)
-    except Exception:  # noqa: BLE001 - a builtin, or a __signature__ that raises whatever it likes
-        return None
-
-
 def is_async(retriever: object) -> bool:
     """Say whether a call of the retriever has to be awaited, as far as can be known without calling it."""
     function = retriever.function if isinstance(retriever, Batched) else retriever
@@ -150,11 +142,11 @@ class Retriever:
         """
         if isinstance(retriever, Batched):
             function = retriever.function
-            return cls(function, retriever.size, _signature(function), is_async(retriever))
+            return cls(function, retriever.size, signature_of(function), is_async(retriever))
         if inspect.isclass(retriever):
             raise RetrievalError(f"The retriever is {describe(retriever)}, a class. {_RETRIEVERS}")
         if callable(retriever):
-            return cls(retriever, None, _signature(retriever), is_async(retriever))
+            return cls(retriever, None, signature_of(retriever), is_async(retriever))
         return cls._of_framework(retriever, prefer_async=prefer_async)
 
     @classmethod
@@ -165,7 +157,7 @@ class Retriever:
         if method is None:
             hint = frameworks.hint(retriever)
             raise RetrievalError(f"The retriever is {describe(retriever)}.{hint} {_RETRIEVERS}")
-        signature = method.signature or _signature(method.function)
+        signature = method.signature or signature_of(method.function)
         found = cls(method.function, None, signature, method.is_async)
         return found if found.takes_depth else replace(found, depth_advice=method.depth_advice)
 

@@ -11,7 +11,7 @@ import pytest
 from pytest_irmetrics import plugin
 from pytest_irmetrics.evaluation import DEFAULT_METRICS
 from pytest_irmetrics.plugin import hookspecs
-from pytest_irmetrics.retrieval.options import DEPTH_NAMES
+from pytest_irmetrics.retrieval.signatures import DEPTH_NAMES
 from pytest_irmetrics.thresholds import WORDS
 from tests.git_repository import needs_git
 
