@@ -326,6 +326,32 @@ def test_ctrl_c_with_processes(project):
     assert not project.baseline.exists()
 
 
+def test_a_plain_retriever_is_called_in_the_executor_of_the_fixture(project):
+    project.write(
+        "conftest.py",
+        """
+        import pytest
+        from concurrent.futures import ThreadPoolExecutor
+        from threading import current_thread
+
+        @pytest.fixture
+        def retriever():
+            def search(query, k):
+                assert current_thread().name.startswith("of-the-fixture")
+                return ["doc-" + query.split()[1]]
+
+            return search
+
+        @pytest.fixture
+        def ir_executor():
+            with ThreadPoolExecutor(2, thread_name_prefix="of-the-fixture") as executor:
+                yield executor
+        """,
+    )
+    project.write("golden/faq.yaml", GOLDEN)
+    project.run().assert_outcomes(passed=1)
+
+
 def test_a_dead_process_is_told_and_the_other_tests_go_on(project):
     project.write(
         "conftest.py",

@@ -336,6 +336,20 @@ class TestOtherStates:
         branch.run("--no-ir-baseline").assert_outcomes(passed=1)
         branch.run("--ir-since=").assert_outcomes(passed=1)
 
+    def test_what_was_turned_off_says_nothing(self, branch):
+        branch.write("pytest.ini", "[pytest]\nir_since = main\n")
+        assert "since main" in printed(branch.run())
+        for option in ("--no-ir-baseline", "--ir-since=", "--ir-selftest"):
+            assert "since main" not in printed(branch.run(option)), option
+
+    def test_a_run_that_replaces_baselines_stores_the_same_with_it(self, branch):
+        branch.write("pytest.ini", "[pytest]\nir_metrics = no_answer\n")
+        branch.test('ir_golden("golden/*.yaml")')
+        store(branch)
+        stored = branch.baseline.read_text()
+        branch.run("--ir-baseline-update", "--ir-since=main").assert_outcomes(passed=1)
+        assert branch.baseline.read_text() == stored
+
     def test_the_setting_does_not_gate_where_baselines_are_replaced(self, branch):
         branch.write("pytest.ini", "[pytest]\nir_since = main\n")
         branch.baseline.unlink()

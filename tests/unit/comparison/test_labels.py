@@ -72,6 +72,25 @@ def test_a_run_of_which_some_queries_tell_no_judgments_does_not_tell_the_effect(
     assert compared({"a": {"d": 1, "x": 1}}, stored=stored).labels_delta("mrr") is None
 
 
+def test_the_effect_is_told_of_metrics_that_rankings_and_judgments_decide():
+    golden = GoldenSet([Query("a", "a", {"d": 1, "x": 1}), Query("none", "none", {}, no_answer=True)])
+    answers = {
+        "a": Answer((("x", "d"),), text="a", judgments=THEN["a"], weight=1.0),
+        "none": Answer((("x",),), text="none", judgments={}, weight=1.0),
+    }
+    custom = {"mine": lambda _query, ranking, _k: float(len(ranking))}
+    sides = [
+        evaluate_run(
+            golden, Run.of(answers, 10), ["mrr", "mine", "no_answer"], depth=10, custom_metrics=custom
+        )
+        for _ in range(2)
+    ]
+    comparison = compare(*sides)
+    assert comparison.labels_delta("mrr") == 0.5
+    assert comparison.labels_delta("mine") is None
+    assert comparison.labels_delta("no_answer") is None
+
+
 def test_tags_are_labels_of_their_own_slice_alone():
     comparison = compared(b={"tags": ["t", "u"]})
     assert comparison.tag_changes == ("b",)

@@ -54,6 +54,23 @@ def test_where_each_side_leaves_out_other_queries_the_means_differ_and_there_is_
     assert (change.p_value, change.interval) == (None, None)
 
 
+@pytest.mark.parametrize(
+    ("fell", "rose", "of", "conclusion"),
+    [
+        (20, 0, 20, "worse"),
+        (5, 1, 20, "too few"),
+        (4, 3, 400, "no worse"),
+        (4, 0, 20, None),
+        (0, 0, 20, "no worse"),
+    ],
+)
+def test_a_conclusion_on_other_queries_is_drawn_from_p_and_interval(fell, rose, of, conclusion):
+    golden = golden_set(of)
+    now = evaluated(golden, lambda n: MISS if n < fell else HIT if n < fell + rose else SECOND)
+    change = compare(now, evaluated(golden, lambda _: SECOND))["mrr"]
+    assert change.conclusion(0.02) == conclusion
+
+
 def test_lost_queries_come_costliest_first():
     golden = golden_set(4, weight=lambda n: (1.0, 3.0, 2.0, 3.0)[n])
     change = compare(evaluated(golden, lambda _: MISS), evaluated(golden, lambda _: HIT))["mrr"]

@@ -154,6 +154,14 @@ def test_answers_that_a_metric_leaves_out_are_in_no_pass():
     assert noise.deviation == pytest.approx(math.sqrt(max(passes * (1 / 3 + 1), by_query)))
 
 
+def test_a_pass_whose_answers_a_metric_all_leaves_out_has_no_mean():
+    golden = GoldenSet.from_judgments({"q": {"d": 1}, "r": {"d": 1}})
+    run = Run.of(dict.fromkeys(golden.queries, Answer(rankings=(HIT, ("x",), MISS))), depth=10)
+    sides = [evaluate_run(golden, run, ["mrr(miss=skip)@10"], depth=10) for _ in range(2)]
+    noise = compare(*sides).run_noise("mrr(miss=skip)@10")
+    assert noise.deviation == pytest.approx(math.sqrt(statistics.variance([1, 0.5]) * (1 / 3 + 1 / 3)))
+
+
 def test_metrics_of_ones_own_and_no_answer_have_run_noise_too():
     golden = GoldenSet([Query("q", "text", {"d": 1}), Query("none", "nothing", {}, no_answer=True)])
     custom = {"first": lambda query, ranking, _k: float(ranking[0] in query.judgments)}
