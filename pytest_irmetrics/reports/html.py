@@ -31,8 +31,6 @@ _COUNTED = (
 """The labels of queries that are counted at the top, with their names and shades."""
 _LINKED_BARS = 1_000
 """How many bars of a report are links, in the order of its golden sets; a page of 100 sets would be half links otherwise."""
-
-
 _PAGE = 4_950_000
 """Bytes of a page, which ends with as many lines of queries as there is room for."""
 _SECTIONS = 1_200_000
@@ -109,18 +107,18 @@ def _set_parts(sets: Sequence[dict[str, Any]], environment: Any) -> dict[str, An
 
     Those that fail have a section first, then those in which queries changed.
     """
-    written = environment.get_template("report_set.jinja").module
+    macros = environment.get_template("report_set.jinja").module
     _link_bars(sets)
     for place, one in enumerate(sets):
         one["leads"] = one["failing"] and place == 0  # then the top of the page has its sentences
         one["opened"] = len(sets) == 1 or (one["failing"] and place < _OPEN)
     room = Room(_SECTIONS)
     for one in sorted(sets, key=lambda one: (not one["failing"], not one["changed"])):
-        section = written.section(one) if room.is_open else ""
+        section = macros.section(one) if room.is_open else ""
         if room.take(section) or one is sets[0]:
             one["section"] = section
     ends = _add_leading_rows(sets)
-    rows = _taken((written.index_row(one, ends is not None) for one in sets), _INDEX)
+    rows = _taken((macros.index_row(one, ends is not None) for one in sets), _INDEX)
     others = (Trusted(escape_html(f"{one['title']}: {one['verdict']}")) for one in sets[len(rows) :])
     return {
         "sets": sets,
@@ -141,7 +139,7 @@ def _variant_parts(items: Sequence[ItemReport], environment: Any) -> dict[str, A
 
 
 def _taken(written: Iterable[str], size: int) -> list[str]:
-    """Return as many texts as are together at most so many bytes; no more of them are made than one."""
+    """Return as many of the first texts as are together at most so many bytes; those after them are not made."""
     return list(takewhile(Room(size).take, written))
 
 
