@@ -166,6 +166,11 @@ class SinceReport:
         return "refused" if self.refused and self.is_told_first else self.state if self.is_told_first else ""
 
     @property
+    def holds_less(self) -> bool:
+        """Whether any limit of its gates holds less than it did then."""
+        return any(edit.weaker for edit in self.edits)
+
+    @property
     def accepted_means(self) -> list[MeanSince]:
         """The means whose fall passes."""
         return [mean for mean in self.means if mean.accepted]

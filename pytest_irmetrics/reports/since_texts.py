@@ -207,7 +207,7 @@ def counted(items: Sequence[SinceReport]) -> str:
         for state, word in words.items()
         if (count := sum((one.verdict or one.state) == state for one in items))
     ]
-    weaker = sum(any(edit.weaker for edit in one.edits) for one in items)
+    weaker = sum(one.holds_less for one in items)
     said = (
         f"; {plural(weaker, 'test has a limit', 'tests have limits')} that {'holds' if weaker == 1 else 'hold'} less"
         if weaker

@@ -118,7 +118,8 @@ def _accepted(
             yield from _wrapped(f"{lead}: {names[nodeid]}: {headline}", screen, Style.BOLD_YELLOW)
         if since.is_told_first:
             yield from _since_details(since, screen, verbosity)
-    yield from _wrapped(since_texts.counted(list(found.values())), screen)
+    style = Style.YELLOW if any(since.holds_less for since in found.values()) else Style.PLAIN
+    yield from _wrapped(since_texts.counted(list(found.values())), screen, style)
     for path in session.gone_since:
         yield from _wrapped(since_texts.gone(path, next(iter(found.values()))), screen, Style.YELLOW)
 

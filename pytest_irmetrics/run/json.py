@@ -202,9 +202,9 @@ def _refuse_text(text: str, shown: str) -> NoReturn:
     if conflict:
         line = line_at(text, conflict.start())
         raise RunError(
-            f"{shown}:{line}: is in a merge conflict. Take one side whole (`git checkout --ours` or `--theirs`); what the "
-            "merged search answers is neither side's, so then compare, and accept it (a baseline: `pytest --ir-baseline`, "
-            "`--ir-baseline-update`)."
+            f"{shown}:{line}: is in a merge conflict. Take one side whole (`git checkout --ours` or `--theirs`). The merged "
+            "search may answer as neither side's did: compare a baseline (`pytest --ir-baseline`), then store it anew "
+            "(`pytest --ir-baseline-update`)."
         )
     body = text.rstrip()
     if not body:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -74,6 +75,13 @@ class TestADoctoredUpdate:
             in text
         )
         assert "1 accepted; 1 test has a limit that holds less" in text
+
+    def test_without_a_fall_the_count_of_lowered_limits_stands_out(self, branch):
+        branch.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.2)'])
+        output = branch.run("--ir-since=main", "--color=yes").stdout.str()
+        assert re.search(
+            r"\x1b\[33msince main \(\w+\): 1 changed; 1 test has a limit that holds less\x1b", output
+        )
 
     def test_reports_begin_with_it(self, branch):
         doctor(branch)
