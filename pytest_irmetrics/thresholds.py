@@ -148,14 +148,15 @@ def check_word(word: str, *, for_query: bool = False) -> None:
     raise ThresholdError(f"{quote(word)} is no word of a threshold. {advice}")
 
 
-def read_limit(metric: Metric, word: str, value: object) -> Limit | None:
+def read_limit(metric: Metric, word: str, value: object, name: str | None = None) -> Limit | None:
     """Read the limit that `word` sets on `metric`: a number, its text, ``"5%"`` for `max_drop`, or ``"off"`` (None).
 
     Ranges: `min`, `max` and `min_each` within the metric's own; `max_drop` from 0 to the width of that range, or from 0%
     to 100%; `min_gain` from 0 to that width; `max_lost` a whole number from 0; `significance` between 0 and 1, both
-    excluded. A latency has `max` alone. Raises ThresholdError.
+    excluded. A latency has `max` alone. Raises ThresholdError, which calls the limit by `name`, else by word and metric.
     """
     check_word(word)
+    name = name or f"`{word}` of {metric}"
     if metric.kind == "latency" and word != "max":
         raise ThresholdError(
             f"`{word}` does not apply to {metric}, where lower is better. Use `max`, in milliseconds."
@@ -164,7 +165,7 @@ def read_limit(metric: Metric, word: str, value: object) -> Limit | None:
     if text == _OFF:
         return None
     if text is not None and text.endswith("%"):
-        return _read_percentage(metric, word, text)
+        return _read_percentage(word, text, name)
     number = _number(value if text is None else text)
     if number is None:
         shown = quote(value) if isinstance(value, str) else _short_repr(value)
@@ -175,10 +176,10 @@ def read_limit(metric: Metric, word: str, value: object) -> Limit | None:
             "min_gain": "0.01",
         }.get(word, "0.7")
         raise ThresholdError(
-            f"`{word}` of {metric} is {shown}, which is not a number. Write for example {example}, or off."
+            f"{name} is {shown}, which is not a number. Write for example {example}, or off."
         )
     check = _CHECKS.get(word, _check_score)
-    return check(metric, word, Limit(number))
+    return check(metric, name, Limit(number))
 
 
 def build(
@@ -291,75 +292,65 @@ def _short_repr(value: object) -> str:
         return f"a value of type {type(value).__name__}"
 
 
-def _read_percentage(metric: Metric, word: str, text: str) -> Limit:
+def _read_percentage(word: str, text: str, name: str) -> Limit:
     if word != "max_drop":
-        raise ThresholdError(
-            f"`{word}` of {metric} is {quote(text)}, but only `max_drop` takes per cent. Write a number."
-        )
+        raise ThresholdError(f"{name} is {quote(text)}, but only `max_drop` takes per cent. Write a number.")
     number = read_number(text[:-1].rstrip())
     if number is None or not 0 <= number <= 100:
         raise ThresholdError(
-            f"`max_drop` of {metric} is {quote(text)}. Write a share of the baseline from 0% to 100%, or off."
+            f"{name} is {quote(text)}. Write a share of the baseline from 0% to 100%, or off."
         )
     return Limit(number, percent=True)
 
 
-def _check_score(metric: Metric, word: str, limit: Limit) -> Limit:
+def _check_score(metric: Metric, name: str, limit: Limit) -> Limit:
     """Require a score that the metric can have."""
     if metric.lower <= limit.value <= metric.upper:
         return limit
     if not math.isfinite(metric.upper):
-        raise ThresholdError(
-            f"`{word}` of {metric} is {limit}. Write a number, {Limit(metric.lower)} or more."
-        )
+        raise ThresholdError(f"{name} is {limit}. Write a number, {Limit(metric.lower)} or more.")
     share = round(limit.value / 100, 12)  # 1.1 / 100 is not 0.011 in binary
     hint = f" For {limit} per cent, write {Limit(share)}." if 1 < limit.value <= 100 else ""
     raise ThresholdError(
-        f"`{word}` of {metric} is {limit}, which it can never be. "
+        f"{name} is {limit}, which it can never be. "
         f"Write a number from {Limit(metric.lower)} to {Limit(metric.upper)}.{hint}"
     )
 
 
-def _check_drop(metric: Metric, word: str, limit: Limit) -> Limit:
+def _check_drop(metric: Metric, name: str, limit: Limit) -> Limit:
     """Require a drop from 0 to the width of the metric's range."""
     if limit.value < 0:
         raise ThresholdError(
-            f"`{word}` of {metric} is {limit}. Write how far it may fall: 0 or more, or per cent of the baseline."
+            f"{name} is {limit}. Write how far it may fall: 0 or more, or per cent of the baseline."
         )
     if limit.value > metric.upper - metric.lower:
         hint = f" or {limit}%" if limit.value <= 100 else ""
-        raise ThresholdError(
-            f"`{word}` of {metric} is {limit}, further than it can fall. Write for example 0.01{hint}."
-        )
+        raise ThresholdError(f"{name} is {limit}, further than it can fall. Write for example 0.01{hint}.")
     return limit
 
 
-def _check_gain(metric: Metric, word: str, limit: Limit) -> Limit:
+def _check_gain(metric: Metric, name: str, limit: Limit) -> Limit:
     """Require a rise from 0 to the width of the metric's range."""
     if limit.value < 0:
         raise ThresholdError(
-            f"`{word}` of {metric} is {limit}. Write how far it must rise, 0 or more; `max_drop` says how far it may fall."
+            f"{name} is {limit}. Write how far it must rise, 0 or more; `max_drop` says how far it may fall."
         )
     if limit.value > metric.upper - metric.lower:
-        raise ThresholdError(
-            f"`{word}` of {metric} is {limit}, further than it can rise. Write for example 0.01."
-        )
+        raise ThresholdError(f"{name} is {limit}, further than it can rise. Write for example 0.01.")
     return limit
 
 
-def _check_count(metric: Metric, word: str, limit: Limit) -> Limit:
+def _check_count(_metric: Metric, name: str, limit: Limit) -> Limit:
     """Require a whole number of queries."""
     if limit.value < 0 or limit.value != int(limit.value):
-        raise ThresholdError(
-            f"`{word}` of {metric} is {limit}, which counts no queries. Write a whole number, 0 or more."
-        )
+        raise ThresholdError(f"{name} is {limit}, which counts no queries. Write a whole number, 0 or more.")
     return Limit(int(limit.value))
 
 
-def _check_level(metric: Metric, word: str, limit: Limit) -> Limit:
+def _check_level(_metric: Metric, name: str, limit: Limit) -> Limit:
     """Require a significance level."""
     if not 0 < limit.value < 1:
-        raise ThresholdError(f"`{word}` of {metric} is {limit}. Write a level between 0 and 1, such as 0.05.")
+        raise ThresholdError(f"{name} is {limit}. Write a level between 0 and 1, such as 0.05.")
     return limit
 
 

@@ -172,7 +172,7 @@ def _add_notes_on_comparison(
 def _on_judgments(result: ItemResult, comparison: Comparison) -> Iterator[str]:
     """Say what judged documents alone show, or, where that is said already, give the scenarios of the unjudged ones."""
     metric = result.leading_metric
-    if metric is None or any(verdict.word == "ids" for verdict in result.verdicts):
+    if metric is None or _finds_foreign_ids(result):
         return
     found = result.unjudged if result.fell else possible_cause(comparison, metric)
     if found is None:
@@ -197,4 +197,5 @@ def _needs_judgments(result: ItemResult, delta: float) -> bool:
 
 
 def _finds_foreign_ids(result: ItemResult) -> bool:
+    """Whether not one returned id is one of the golden set's."""
     return any(verdict.word == "ids" for verdict in result.verdicts)

@@ -217,7 +217,7 @@ class Recorder:
         """Print the terminal summary, also of a run that was `interrupted`."""
         screen = Screen(stream_width(self._config), stream_encoding(self._config))
         verbosity = self._config.getoption("verbose", 0)
-        lines = list(summary_lines(self._whole_report(interrupted=interrupted), screen, verbosity))
+        lines = list(summary_lines(self._summary_report(interrupted=interrupted), screen, verbosity))
         if lines and verbosity >= 0:
             reporter.write_sep("=", "retrieval quality")
         for line in lines:
@@ -233,7 +233,7 @@ class Recorder:
         for command in (*github_errors(report), *github_warnings(report)):
             reporter.write_line(to_stream(command, encoding))
 
-    def _whole_report(self, *, interrupted: bool) -> SessionReport:
+    def _summary_report(self, *, interrupted: bool) -> SessionReport:
         """Return all that the terminal summary shows."""
         gains, store = self._gains()
         return replace(

@@ -135,9 +135,9 @@ def _seconds(name: str, value: object) -> float | None:
 
 def _max_drop(value: object) -> Limit | None:
     try:
-        return thresholds.read_limit(parse_metric("mrr"), "max_drop", value)
+        return thresholds.read_limit(parse_metric("mrr"), "max_drop", value, name="ir_max_drop")
     except thresholds.ThresholdError as error:
-        raise SettingsError(f"ir_max_drop {str(error).removeprefix('`max_drop` of mrr ')}") from None
+        raise SettingsError(str(error)) from None
 
 
 def _lines(value: object) -> list[str]:
