@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.plugin.conftest import printed
+from tests.plugin.conftest import GOLDEN_MARK, printed, store
 
 
 def golden(project, scores, marks=""):
@@ -25,12 +25,17 @@ def of(prefix, count, score):
     return {f"{prefix}{number}": score for number in range(count)}
 
 
-def test_removed_queries_are_said_with_their_scores_and_the_mean_with_them(project):
-    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'])
-    scores = {**of("easy", 8, 1.0), **of("hard", 2, 0.1)}
+def store_scores(project, scores, minimum=0.5):
+    """Store a baseline of queries with these scores, under a threshold of mrr."""
+    project.test([GOLDEN_MARK, f'ir_threshold("mrr", {minimum})'])
     golden(project, scores)
     answer(project, scores)
-    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    store(project)
+
+
+def test_removed_queries_are_said_with_their_scores_and_the_mean_with_them(project):
+    scores = {**of("easy", 8, 1.0), **of("hard", 2, 0.1)}
+    store_scores(project, scores)
     golden(project, of("easy", 8, 1.0))
     for options in (["--ir-baseline"], ["--ir-baseline", "-q"], ["--ir-baseline-update"]):
         text = printed(project.run(*options))
@@ -41,11 +46,8 @@ def test_removed_queries_are_said_with_their_scores_and_the_mean_with_them(proje
 
 
 def test_added_queries_are_said_with_the_mean_without_them_and_the_min_that_they_lift(project):
-    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.65)'])
     scores = {**of("old", 5, 1.0), **of("bad", 3, 0.1)}
-    golden(project, scores)
-    answer(project, scores)
-    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    store_scores(project, scores, 0.65)
     worse = {**scores, "old0": 0.1, **of("new", 10, 1.0)}
     golden(project, worse)
     answer(project, worse)
@@ -55,11 +57,8 @@ def test_added_queries_are_said_with_the_mean_without_them_and_the_min_that_they
 
 
 def test_queries_that_are_newly_excluded_are_said_with_the_mean_with_them(project):
-    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'])
     scores = of("q", 4, 1.0)
-    golden(project, scores)
-    answer(project, scores)
-    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    store_scores(project, scores)
     text = (project.path / "golden/faq.yaml").read_text().replace("q0-doc}", "q0-doc, xfail: T-1}")
     project.write("golden/faq.yaml", text)
     answer(project, {**scores, "q0": 0.1})
@@ -71,11 +70,8 @@ def test_queries_that_are_newly_excluded_are_said_with_the_mean_with_them(projec
 
 
 def test_an_effect_that_is_next_to_nothing_is_not_said(project):
-    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'])
     scores = {**of("q", 99, 1.0), "hard": 0.1}
-    golden(project, scores)
-    answer(project, scores)
-    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    store_scores(project, scores)
     golden(project, of("q", 99, 1.0))
     text = printed(project.run("--ir-baseline"))
     assert "not in the golden set any more: hard (mrr 0.1000)." in text
@@ -97,11 +93,7 @@ def test_a_fall_of_the_judged_share_is_said_where_no_mean_falls(project):
 
 
 def test_a_failure_tells_the_judged_share_over_all_queries_and_over_those_compared(project):
-    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'])
-    scores = of("q", 4, 1.0)
-    golden(project, scores)
-    answer(project, scores)
-    project.run("-v", "--ir-baseline-update").assert_outcomes(passed=1)
+    store_scores(project, of("q", 4, 1.0))
     golden(project, of("q", 5, 1.0))
     project.answers({**{f"q{n}": ["x", f"q{n}-doc"] for n in range(4)}, "q4": ["q4-doc"]})
     result = project.run("-v", "--ir-baseline")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from datetime import datetime, timedelta, timezone
 from importlib.metadata import PackageNotFoundError
 
@@ -12,6 +11,7 @@ import pytest
 from pytest_irmetrics.base import version
 from pytest_irmetrics.plugin import run_info
 from pytest_irmetrics.plugin.run_info import _CI_COMMITS
+from tests.git_repository import commit, git, isolate_git, needs_git, new_repository
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -22,41 +22,39 @@ def _no_ci(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def git(folder, *arguments):
-    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b.invalid", *arguments]
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
-
-
 @pytest.fixture
-def repository(tmp_path):
-    folder = tmp_path / "repository"
-    folder.mkdir()
-    git(folder, "init", "-q", "-b", "main")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "first")
+def repository(tmp_path, monkeypatch):
+    isolate_git(monkeypatch)
+    folder = new_repository(tmp_path / "repository")
+    commit(folder, "first")
     return folder
 
 
+@needs_git
 def test_the_commit_is_that_of_the_branch_that_is_checked_out(repository):
     below = repository / "a" / "b"
     below.mkdir(parents=True)
     assert run_info._commit(below) == git(repository, "rev-parse", "HEAD")
 
 
+@needs_git
 def test_the_commit_of_a_detached_head_is_known(repository):
     git(repository, "checkout", "-q", "--detach")
     assert run_info._commit(repository) == git(repository, "rev-parse", "HEAD")
 
 
+@needs_git
 def test_the_commit_is_known_where_references_are_packed(repository):
     git(repository, "pack-refs", "--all")
     assert run_info._commit(repository) == git(repository, "rev-parse", "HEAD")
 
 
+@needs_git
 def test_the_commit_of_a_worktree_is_its_own(repository, tmp_path):
     git(repository, "worktree", "add", "-q", "-b", "other", str(tmp_path / "other"))
-    git(tmp_path / "other", "commit", "-q", "--allow-empty", "-m", "second")
-    assert run_info._commit(tmp_path / "other") == git(tmp_path / "other", "rev-parse", "HEAD")
-    assert run_info._commit(tmp_path / "other") != run_info._commit(repository)
+    second = commit(tmp_path / "other", "second")
+    assert run_info._commit(tmp_path / "other") == second
+    assert run_info._commit(repository) != second
 
 
 def test_without_a_repository_ci_says_the_commit(tmp_path, monkeypatch):
