@@ -134,7 +134,7 @@ def _convert_golden_set(options: argparse.Namespace, form: str, to: str) -> None
         )
     if to == "trec" and len(files) == 1:
         _refuse_topics_beside(options.target)
-    contents = {path: _packed_as_named(path, text, options.target) for path, text in files.items()}
+    contents = {path: _packed_as_named(path, text) for path, text in files.items()}
     is_new = _is_new(contents, options)
     if is_new:
         _verify(files, to, options, kept)
@@ -167,9 +167,9 @@ def _refuse_topics_beside(target: str) -> None:
         )
 
 
-def _packed_as_named(path: str, text: str, target: str) -> bytes:
-    """Return the bytes of a file; packed where it is the target and that is called .gz."""
-    return pack(text.encode()) if path == target and is_packed(Path(path)) else text.encode()
+def _packed_as_named(path: str, text: str) -> bytes:
+    """Return the bytes of a file, packed where its name ends in .gz."""
+    return pack(text.encode()) if is_packed(Path(path)) else text.encode()
 
 
 def _source_format(source: str) -> str:
