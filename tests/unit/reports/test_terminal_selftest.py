@@ -20,8 +20,8 @@ def lost(name="broke 3 % of queries (3/110)", caught=("ndcg@10 max_drop",), tag=
     return Degradation(name, "Three queries come back empty.", 3, deltas, ["ndcg@10"], list(caught), tag)
 
 
-def table(report, screen, **options):
-    return [line.text for line in selftest_lines(report, screen, **options)]
+def table(report, screen, *, everything=False):
+    return [line.text for line in selftest_lines(report, screen, everything=everything)]
 
 
 def test_degradations_survive_serialisation():
