@@ -10,7 +10,7 @@ from pytest_irmetrics import GoldenSet, Run, compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.run import Answer
 from pytest_irmetrics.thresholds import build
-from tests.unit.gates.runs import HIT, MISS, evaluated, gates, golden_set, judged, verdict
+from tests.unit.gates.runs import HIT, MISS, SECOND, evaluated, gates, golden_set, judged, verdict
 
 
 def stored(golden, ranking=HIT, **run):
@@ -55,6 +55,16 @@ def test_judging_what_came_back_relevant_hides_no_drop():
     assert second == (
         "New judgments alone cannot make it pass: accept today's run, or undo the change of the search."
     )
+
+
+def test_new_judgments_that_move_no_mean_are_not_spoken_of_in_a_drop():
+    then = golden_set(4)
+    golden = edited(then, lambda query: replace(query, judgments={"d": 1, "never returned": 1}))
+    now, before = evaluated(golden, lambda _: SECOND), evaluate_run(golden, stored(then), ["mrr"])
+    decided = verdict(now, before, max_drop=0.01)
+    assert decided.failed
+    assert not decided.as_stored
+    assert decided.details[0].startswith("4 of 4 queries")
 
 
 def test_lost_queries_are_counted_under_the_stored_labels_too():
