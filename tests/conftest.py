@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Whatever terminal and CI these tests run in: a test that is about colours, a width or GitHub's log says so.
@@ -19,3 +20,12 @@ patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("irmetrics", patient, derandomize=True)
 settings.register_profile("fuzz", patient, max_examples=2000, print_blob=True)
 settings.load_profile("irmetrics")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _as_on_a_desk():
+    """In CI pytest cuts no message of its summary: a test that is about that says so."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CI", raising=False)
+        patch.delenv("BUILD_NUMBER", raising=False)
+        yield

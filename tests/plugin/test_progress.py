@@ -135,7 +135,6 @@ def on_terminal(project, *arguments, columns=100):
         *arguments,
     ]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
-    environment.pop("CI", None)
     written = b""
     with subprocess.Popen(
         command, cwd=project.path, stdout=theirs, stderr=theirs, env=environment
