@@ -64,7 +64,7 @@ def test_new_judgments_that_move_no_mean_are_not_spoken_of_in_a_drop():
     decided = verdict(now, before, max_drop=0.01)
     assert decided.failed
     assert not decided.as_stored
-    assert decided.details[0].startswith("4 of 4 queries")
+    assert decided.details[0] == "4 queries: 4 worse, 0 better, 0 same."
 
 
 def test_lost_queries_are_counted_under_the_stored_labels_too():
