@@ -70,7 +70,7 @@ def _report(options: argparse.Namespace) -> int:
         forms = [
             "md"
             if text == STANDARD
-            else output.parse([text], Path(), option="argument -o/--output: ")[0].format
+            else output.parse([text], Path(), option="argument -o/--output: ", standard_output=True)[0].format
             for text in printed
         ]
     except output.ReportPathError as error:

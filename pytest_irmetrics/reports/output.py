@@ -55,18 +55,23 @@ class Target:
     """Whether it is the summary of a GitHub Actions step, to which every command appends."""
 
 
-def parse(given: Iterable[str], folder: Path, *, option: str = "--ir-report=") -> list[Target]:
+def parse(
+    given: Iterable[str], folder: Path, *, option: str = "--ir-report=", standard_output: bool = False
+) -> list[Target]:
     """Parse the values of ``--ir-report``, relative to a folder. Raises ReportPathError, whose message begins with `option`.
 
-    `~` and environment variables are expanded. A path given twice is one report.
+    `~` and environment variables are expanded. A path given twice is one report. ``-`` is refused unless the caller
+    has a `standard_output` of its own, which pytest has not.
     """
     targets: dict[str, Target] = {}
     for text in given:
         try:
             target = _parse_one(text, folder)
+            if text.rpartition(":")[2] == "-" and not standard_output:
+                raise ReportPathError(f"pytest itself prints to standard output. {_ACCEPTED}")  # noqa: TRY301 - named like the others below
             real = os.path.realpath(target.path)
             if targets.setdefault(real, target).format != target.format:
-                raise ReportPathError("another report goes to the same file. Give each its own.")  # noqa: TRY301 - named like the others below
+                raise ReportPathError("another report goes to the same file. Give each its own.")  # noqa: TRY301 - as above
         except ReportPathError as error:
             raise ReportPathError(f"{option}{escape_terminal(text)}: {error}") from None
     return list(targets.values())

@@ -70,6 +70,8 @@ def test_home_and_absolute_paths_are_not_below_the_folder(tmp_path, monkeypatch)
         ("${NOT_THERE}/report.html", "the environment variable NOT_THERE is not set"),
         ("html:folder", "this is a folder"),
         ("html:new/", "this is a folder"),
+        ("md:-", "pytest itself prints to standard output. Give a path that ends in"),
+        ("-", "the path does not say in which format"),
         ("report.\x1b[31mpdf", r"--ir-report=report.\x1b[31mpdf: "),
     ],
 )
