@@ -183,3 +183,10 @@ def test_counts_of_thousands_have_separators():
     golden = golden_set(3000)
     (decided,) = decide(evaluated(golden, lambda n: MISS if n < 1200 else HIT), gates(min_each=0.5))
     assert decided.text.startswith("mrr is below 0.5000 for 1,200 of 3,000 queries; ")
+
+
+def test_of_single_queries_alone_those_behind_a_gate_on_a_mean_are_held_too():
+    now = evaluated(golden_set(2), lambda n: HIT if n else MISS)
+    both = resolve([[build("mrr", {"min": 0.9, "min_each": 0.5})]])
+    (decided,) = decide(now, both, single_queries_only=True)
+    assert (decided.word, decided.state, decided.queries) == ("min_each", "failed", ("q0000",))
