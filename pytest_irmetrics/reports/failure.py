@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.layout import display_width, table
@@ -45,7 +46,7 @@ _MORE_VERDICTS = 3
 _MAIN_DETAILS = 2
 """How many sentences a fall under the stored judgments begins with that say why it counts."""
 _ERRORS = 6
-"""How many errors are shown, the first of them in full."""
+"""How many errors are shown."""
 _PLACES = 4
 """Of how many queries with one error the place is shown; the others are named."""
 
@@ -131,7 +132,7 @@ def _errors(
 ) -> Iterator[str]:
     """Show each retrieval error once, with the places of the queries that had it; every such query is named.
 
-    Without ``details`` only the errors of most queries are shown, the first in full and a line of each other, and some
+    Without ``details`` only the errors of most queries are shown, of each the sentences that no error above has, and some
     of their places.
     """
     by_error: dict[str, list[QueryReport]] = {}
@@ -143,21 +144,23 @@ def _errors(
                 by_error.setdefault(queries[query_id].error or "", []).append(queries[query_id])
     ordered = sorted(by_error.items(), key=lambda pair: -len(pair[1]))
     most = len(ordered) if details else _ERRORS
+    shown: set[str] = set()
     for number, (error, failing) in enumerate(ordered[:most]):
-        in_full = details or number == 0
+        sentences = re.split(r"(?<=\.) ", error)
+        told = error if details else " ".join(text for text in sentences if text not in shown) or error
+        shown.update(sentences)
         placed = failing if details else failing[:_PLACES]
         places = [f"{query.where}: {query.query_id}" for query in placed]
-        if in_full:
+        if details or number == 0:
             yield ""
         whole = details or len(ordered) > 1 or error.rstrip(".") not in said
         if len(failing) == 1:
             yield screen.cut(places[0])
             if whole:
-                yield from screen.wrapped(error, "  ") if in_full else [screen.cut(f"  {error}")]
+                yield from screen.wrapped(told, "  ")
             continue
         lead = f"{len(failing):,} queries"
-        told = f"{lead}: {error}" if whole else f"{lead}:"
-        yield from screen.wrapped(told, hanging="  ") if in_full else [screen.cut(told)]
+        yield from screen.wrapped(f"{lead}: {told}" if whole else f"{lead}:", hanging="  ")
         yield from (f"  {screen.cut(place, screen.width - 2)}" for place in places)
         others = [query.query_id for query in failing[len(placed) :]]
         if others:

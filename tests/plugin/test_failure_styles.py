@@ -132,5 +132,5 @@ def test_what_is_accepted_is_told_once_though_each_answer_has_an_error_of_its_ow
     assert [line for line in lines if "Accepted, best first" in line] == [
         "  from it. A fixture ir_doc_id can say where it is. Accepted, best first: ids"
     ]
-    assert "  result 1 is dict {'name': 'refund policy'}. No id can be read from it. A fixt…" in lines
+    assert "  result 1 is dict {'name': 'refund policy'}." in lines
     assert len(lines) < 20
