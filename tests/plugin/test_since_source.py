@@ -6,6 +6,7 @@ import pytest
 
 from pytest_irmetrics.plugin.since_source import edited_marks, edited_settings, max_drop_then
 from pytest_irmetrics.reports.since_report import EditSince
+from tests.plugin.conftest import ASYNCIO_SETTING
 
 THEN = b"""
 import pytest
@@ -27,6 +28,11 @@ class TestSearch:
     def test_other(self, irmetrics):
         irmetrics.check()
 """
+
+
+@pytest.fixture(autouse=True)
+def _settings(pytester):
+    pytester.makeini(f"[pytest]\n{ASYNCIO_SETTING}")
 
 
 @pytest.fixture
