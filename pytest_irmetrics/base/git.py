@@ -144,7 +144,7 @@ class Repository:
         ):  # an option, or what cannot be passed on
             return None
         found = self._git.ask("rev-parse", "--verify", "--quiet", revision + "^{commit}")
-        return None if found is None else found.decode("ascii", "replace").strip()
+        return None if found is None else found.decode("ascii").strip()
 
     def merge_base(self, revision: str, head: str = "HEAD") -> str:
         """Return the commit where `head` left `revision`: their best common ancestor, the latest if there are several.
@@ -248,7 +248,7 @@ class Repository:
         """Return the content that a pointer of Git LFS names, if it was fetched; no program of Git LFS is run."""
         fields = dict(line.partition(b" ")[::2] for line in pointer.splitlines())
         oid = fields.get(b"oid", b"").removeprefix(b"sha256:").decode("ascii", "replace")
-        if len(oid) != 64 or not set(oid) <= set("0123456789abcdef"):
+        if not set(oid) <= set("0123456789abcdef"):
             return None
         common = os.fsdecode(self._git.run("rev-parse", "--git-common-dir").removesuffix(b"\n"))
         file = self.top / common / "lfs" / "objects" / oid[:2] / oid[2:4] / oid
@@ -342,7 +342,7 @@ def _read_tree(printed: bytes) -> Iterator[Entry]:
     for record in printed.split(b"\0"):
         head, tab, path = record.partition(b"\t")
         if tab:
-            mode, _, oid = head.decode("ascii", "replace").split()
+            mode, _, oid = head.decode("ascii").split()
             yield Entry(os.fsdecode(path), mode, oid)
 
 

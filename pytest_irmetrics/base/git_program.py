@@ -267,9 +267,9 @@ def _timed_out(command: str) -> GitTimeoutError:
 
 def _safe_directory(error: str) -> str | None:
     """Return the folder that Git wants to be told is safe, out of its own message."""
-    _, found, rest = error.partition("safe.directory ")
+    _, _, rest = error.partition("safe.directory ")
     with suppress(ValueError):  # a quote that is not closed
-        words = shlex.split(rest.splitlines()[0]) if found and rest else []
+        words = shlex.split(rest.partition("\n")[0])
         return words[0] if len(words) == 1 else None
     return None
 

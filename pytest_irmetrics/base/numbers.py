@@ -117,8 +117,9 @@ def interval_ends_text(interval: tuple[float, float]) -> str:
 def p_value_text(p: float, *against: float, equal: str = "", less: str = "<") -> str:
     """Return a p-value with two or three decimals, or more beside a level that it would else print like.
 
-    ``equal`` stands before it, or ``less`` before 0.001 for what is below that, where no level is.
+    ``equal`` stands before it, or ``less`` before 0.001, or before a level below that, where it is less than all of these.
     """
-    if p < 0.001 and all(level >= 0.001 for level in against):
-        return f"{less}0.001"
+    smallest = min((0.001, *against))
+    if p < smallest:
+        return f"{less}{smallest:g}"
     return f"{equal}{score_text(p, *against, digits=3 if p < 0.01 else 2)}"

@@ -139,8 +139,8 @@ class _Session:
                 self._print_item(item)
                 if not self._ask(item, keys):
                     return
-            if self._number == len(self._task.items) and not self._ask_at_the_end(keys):
-                return
+            if self._number == len(self._task.items):
+                self._ask_at_the_end(keys)
 
     # Questions ------------------------------------------------------------------------------------------------
 
@@ -181,20 +181,20 @@ class _Session:
                 if self._grade(item, int(key), keys):
                     return True
 
-    def _ask_at_the_end(self, keys: Keys) -> bool:
-        """Let the last grade be undone; return whether it was."""
+    def _ask_at_the_end(self, keys: Keys) -> None:
+        """Let the last grade be undone, which leads back to its document."""
         while self._steps:
             print_line("")
             self._prompt("That was the last one. u undo, q quit: ")
             key = keys.key().lower()
             if key == "u":
                 self._print("u")
-                return self._undo()
+                self._undo()
+                return
             if key in (END, "q", "\n", "\r"):
                 self._print("q")
-                return False
+                return
             print_line("")
-        return False
 
     def _ask_passage(self, item: Unjudged, grade: int, keys: Keys) -> Passage | None:
         """Ask which part of a chunk's text is judged; None to ask for the grade again."""
@@ -233,8 +233,11 @@ class _Session:
                 f"{self._shown}: cannot be read: {error.strerror or error}. Put it back."
             ) from None
         if data != self._data:
-            self._golden = GoldenSet.load(self._path, custom_metrics=self._metrics, shown=self._shown)
+            self._golden = self._load()
             self._data = data
+
+    def _load(self) -> GoldenSet:
+        return GoldenSet.load(self._path, custom_metrics=self._metrics, shown=self._shown)
 
     def _why_not_to_judge(self, item: Unjudged) -> str | None:
         """Return why an item is not to be judged any more, where somebody changed the file; None if it is."""
@@ -315,7 +318,7 @@ class _Session:
                     )
                     return False
                 self._write(step.before, None)
-                self._golden = GoldenSet.load(self._path, custom_metrics=self._metrics, shown=self._shown)
+                self._golden = self._load()
             except IRMetricsError as error:
                 self._print(*str(error).splitlines())
                 return False

@@ -134,8 +134,9 @@ def compare_runs(
     # A query that the later run answered under another text is not comparable either.
     reworded = compare(evaluation, evaluation).reworded
     if reworded:
-        asked = subset(golden, [query_id for query_id in asked.queries if query_id not in reworded], where)
-        evaluation = evaluation.narrowed(golden=asked)
+        evaluation = evaluation.narrowed(
+            only=[query_id for query_id in asked.queries if query_id not in reworded]
+        )
     comparison = compare(evaluation, evaluate_run(asked, baseline.run, scored, depth=baseline.run.depth))
     beyond = metrics_beyond(scored, comparison.depth)
     changes = [comparison.change(metric) for metric in scored if metric not in beyond]

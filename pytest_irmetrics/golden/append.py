@@ -293,9 +293,7 @@ class _Editor:
         elif node.style in ("|", ">") or (node.items is not None and not node.items):
             self._problem(query, "`relevant` is no list with an entry. Write one, and label again.", node)
         elif node.items is None:
-            first = self._key(node)
-            if node.style is None and _FLOW_SIGNS.search(node.value):
-                first = double_quoted(node.value)
+            first = self._key_in_flow(node)
             self._changes.append((node.start, node.end, f"[{', '.join([first, *entries])}]"))
         else:
             dash = "" if node.flow else "- "
@@ -341,9 +339,7 @@ class _Editor:
 
     def _wrap_id(self, node: _Node, documents: Mapping[str, Grade], *, graded: bool) -> None:
         """Turn a single id into a list, or a mapping."""
-        first = self._key(node)
-        if node.style is None and _FLOW_SIGNS.search(node.value):
-            first = double_quoted(node.value)
+        first = self._key_in_flow(node)
         begin, end, one = ("{", "}", ": 1") if graded else ("[", "]", "")
         entries = [first + one, *self._entries(documents, [node], graded=graded)]
         self._changes.append((node.start, node.end, begin + ", ".join(entries) + end))
@@ -353,6 +349,12 @@ class _Editor:
         if node.line != node.last_line or (node.style is None and node.value == "<<"):
             return double_quoted(node.value)
         return self._text[node.start : node.end]
+
+    def _key_in_flow(self, node: _Node) -> str:
+        """Return an id as it is written in the text; quoted anew if it could not stand between brackets that way."""
+        if node.style is None and _FLOW_SIGNS.search(node.value):
+            return double_quoted(node.value)
+        return self._key(node)
 
     def _list_to_mapping(self, query: Query, node: _Node) -> bool:
         """Turn a list into a mapping in which each id has grade 1; False if it cannot be done, which is reported."""

@@ -118,6 +118,20 @@ def test_a_branch_of_a_remote_that_was_not_fetched_is_an_error_that_fetches_it(f
     assert "fetch origin +release/2.0:refs/remotes/origin/release/2.0;" in str(raised.value)
 
 
+@posix
+def test_names_in_another_encoding_are_read(folder: Path) -> None:
+    git(folder, "remote", "add", "origin", b"https://example.invalid/na\xefve.git")
+    git(folder, "config", "i18n.logOutputEncoding", "ISO-8859-1")
+    before = commit(folder, "naïve")
+    unknown = ("-c", "i18n.commitEncoding=unknown")
+    git(folder, *unknown, "commit", "--quiet", "--allow-empty", "--no-verify", "-m", b"na\xefve")
+    with Repository(folder) as repository:
+        assert repository.describe(before).subject == "naïve"
+        assert repository.describe(repository.commit()).subject == "na\N{REPLACEMENT CHARACTER}ve"
+        with pytest.raises(UnknownRevisionError, match=r"fetch origin \+main:refs/remotes/origin/main;"):
+            repository.commit("origin/main")
+
+
 def test_without_any_commit_the_error_says_to_commit(tmp_path: Path) -> None:
     with pytest.raises(UnbornError, match=r"no commit yet. Commit the baselines first"):
         Repository(new_repository(tmp_path)).merge_base("main")
@@ -375,8 +389,10 @@ def test_a_file_in_lfs_that_was_fetched_is_read_without_git_lfs(folder: Path) ->
         assert repository.read_file("HEAD", "a/run.json") == b"real"
 
 
-def test_a_pointer_of_lfs_cannot_lead_out_of_its_folder(folder: Path) -> None:
-    write_and_commit(folder, {"a/run.json": POINTER.format("../" * 20 + "etc/passwd")})
+@pytest.mark.parametrize("oid", ["./" * 24 + "../../../outside", "\N{SUPERSCRIPT TWO}" * 64, ""])
+def test_a_pointer_of_lfs_cannot_lead_out_of_its_folder(folder: Path, oid: str) -> None:
+    write_and_commit(folder, {"a/run.json": POINTER.format(oid), "outside": "secret"})
+    (folder / ".git" / "lfs" / "objects").mkdir(parents=True)
     with Repository(folder) as repository, pytest.raises(LfsPointerError):
         repository.read_file("HEAD", "a/run.json")
 

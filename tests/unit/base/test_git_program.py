@@ -10,7 +10,7 @@ import pytest
 
 from pytest_irmetrics.base import git_program
 from pytest_irmetrics.base.git import Repository
-from pytest_irmetrics.base.git_program import GitTimeoutError, UnknownRevisionError
+from pytest_irmetrics.base.git_program import GitTimeoutError, OwnerError, UnknownRevisionError
 from tests.git_repository import git, isolate_git, needs_git, new_repository, write_and_commit
 
 if TYPE_CHECKING:
@@ -28,6 +28,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made = new_repository(tmp_path / "work")
     write_and_commit(made, {"a/run.json": "one\n"}, "first")
     return made
+
+
+def install_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> Path:
+    """Put a program git on the PATH that runs a command of the shell."""
+    script = tmp_path / "bin" / "git"
+    script.parent.mkdir()
+    script.write_text(f"#!/bin/sh\n{command}\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+    return script
 
 
 def test_git_reads_what_the_user_configured_and_no_repository_that_a_hook_names() -> None:
@@ -97,14 +107,36 @@ def test_nothing_that_a_repository_configures_is_run(folder: Path, tmp_path: Pat
 
 
 @posix
+@pytest.mark.parametrize(
+    ("printed", "trusted"),
+    [
+        (
+            "To add an exception, call:\n\tgit config --global --add safe.directory /srv/search\n",
+            "/srv/search",
+        ),
+        ("git config --global --add safe.directory '/srv/two words'", "'/srv/two words'"),
+        ("git config --global --add safe.directory /srv/two words", None),
+        ("git config --global --add safe.directory '/srv/no end", None),
+        ("git config --global --add safe.directory ", None),
+        ("git config --global --add safe.directory \n/srv/next/line", None),
+        ("", None),
+    ],
+)
+def test_the_folder_to_trust_is_the_one_that_git_names_or_the_folder_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str, trusted: str | None
+) -> None:
+    (tmp_path / "printed").write_text(f"fatal: detected dubious ownership in repository\n{printed}")
+    install_git(tmp_path, monkeypatch, f"cat '{tmp_path}/printed' >&2; exit 128")
+    with pytest.raises(OwnerError) as raised:
+        Repository(tmp_path)
+    assert str(raised.value).endswith(f": git config --global --add safe.directory {trusted or tmp_path}")
+
+
+@posix
 def test_a_git_that_hangs_is_ended(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repository = Repository(folder)
     oid = git(folder, "rev-parse", "HEAD:a/run.json")
-    script = tmp_path / "bin" / "git"
-    script.parent.mkdir()
-    script.write_text("#!/bin/sh\nexec sleep 60\n")
-    script.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+    script = install_git(tmp_path, monkeypatch, "exec sleep 60")
     monkeypatch.setattr(git_program, "TIME_LIMIT", 0.2)
     with pytest.raises(GitTimeoutError, match=r"git rev-parse did not end within 0.2 s"):
         Repository(folder)

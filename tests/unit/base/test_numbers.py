@@ -10,6 +10,8 @@ from pytest_irmetrics.base.numbers import (
     MINUS,
     change_text,
     finite,
+    interval_ends_text,
+    p_value_text,
     read_number,
     score_text,
     signed_text,
@@ -91,6 +93,36 @@ def test_digits_can_be_fewer():
 )
 def test_a_difference_shows_its_sign(delta, against, shown):
     assert signed_text(delta, *against) == shown
+
+
+def test_the_ends_of_an_interval_have_three_decimals():
+    assert interval_ends_text((-0.0451, 0.0081)) == f"{MINUS}0.045 to +0.008"
+
+
+@pytest.mark.parametrize(
+    ("p", "levels", "shown"),
+    [
+        (0.5, [], "p = 0.50"),
+        (0.01, [], "p = 0.01"),
+        (0.0094, [], "p = 0.009"),
+        (0.001, [], "p = 0.001"),
+        (0.0009, [], "p < 0.001"),
+        (0.0, [], "p < 0.001"),
+        (0.004, [0.05], "p = 0.004"),
+        (0.0499, [0.05], "p = 0.0499"),
+        (0.0501, [0.05], "p = 0.0501"),
+        (0.0009, [0.001], "p < 0.001"),
+        (0.001, [0.001], "p = 0.001"),
+        (0.0001, [0.0005], "p < 0.0005"),
+        (0.0007, [0.0005], "p = 0.0007"),
+    ],
+)
+def test_a_p_value_is_short_and_on_the_right_side_of_its_level(p, levels, shown):
+    assert p_value_text(p, *levels, equal="p = ", less="p < ") == shown
+
+
+def test_a_p_value_of_a_table_is_bare():
+    assert [p_value_text(p) for p in (0.25, 0.004, 0.0004)] == ["0.25", "0.004", "<0.001"]
 
 
 @pytest.mark.parametrize(

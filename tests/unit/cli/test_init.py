@@ -113,9 +113,15 @@ def test_writes_the_same_every_time(capsys):
 
 
 def test_follows_no_dangling_link(capsys, folder):
-    (folder / "test_search.py").symlink_to(folder / "elsewhere.py")
-    init(capsys, status=1)
+    for name in ("conftest.py", "test_search.py"):
+        (folder / name).symlink_to(folder / "elsewhere.py")
+    assert "needs a fixture that hands over your search" in init(capsys, status=1)
     assert not (folder / "elsewhere.py").exists()
+
+
+def test_a_conftest_that_cannot_be_read_may_need_the_fixture(capsys, folder):
+    (folder / "conftest.py").mkdir()
+    assert "needs a fixture that hands over your search" in init(capsys, status=1)
 
 
 @pytest.mark.parametrize("name", ["golden", "file"])

@@ -20,9 +20,9 @@ from tests.unit.cli.typed_keys import type_keys
 def loop(capsys, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
 
-    def loop(*typed, options=(), status=0):
+    def loop(*typed, options=(), status=0, file=FILE):
         type_keys(monkeypatch, *typed)
-        assert cli.main(["label", FILE, "--interactive", *options]) == status
+        assert cli.main(["label", file, "--interactive", *options]) == status
         return capsys.readouterr().out
 
     return loop
@@ -130,6 +130,14 @@ def test_a_document_that_somebody_else_judged_meanwhile_is_passed_over(loop):
     assert "golden/faq.yaml:5: refund: u1 1 is there by now; passed over.\n" in out
     assert "2 of 3  golden/faq.yaml:3: refund\n" in out
     assert judged() == {"d1": 1, "u1": 1, "u2": 1}
+
+
+def test_what_was_judged_meanwhile_is_named_by_its_place_after_an_undo_too(loop):
+    Path(FILE).write_text(f"{GOLDEN}thresholds: {{freshness: 0.5}}\n")
+    edit = edited("[d1]", "[d1, u1]")
+    out = loop("s", edit, "1", "u", "u", "q", file=f"./{FILE}", options=("--metric", "freshness"))
+    assert "taken out: ./golden/faq.yaml:5: refund: u2 1\n" in out
+    assert "./golden/faq.yaml:5: refund: u1 1 is there by now; passed over.\n" in out
 
 
 def test_a_query_that_went_meanwhile_is_passed_over(loop):

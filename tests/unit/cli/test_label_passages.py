@@ -26,6 +26,8 @@ def label(capsys, *arguments, status=0):
     ("relevant", "after"),
     [
         (" d1   # the page\n", ' [d1, {doc: handbook, text: "thirty: days", grade: 2}]   # the page\n'),
+        (" x[1],y\n", ' ["x[1],y", {doc: handbook, text: "thirty: days", grade: 2}]\n'),
+        (" 'x[1]'\n", " ['x[1]', {doc: handbook, text: \"thirty: days\", grade: 2}]\n"),
         (" [d1]\n", ' [d1, {doc: handbook, text: "thirty: days", grade: 2}]\n'),
         (
             " [{doc: d1, text: x}]\n",
