@@ -183,11 +183,11 @@ class RankedDocument:
     relevant: bool
     """Whether it is graded above 0 and not forbidden."""
     forbidden: bool
-    move: str = ""
+    move: str
     """`was 5`, `new`, `now 4` or `gone`; empty where its rank is the same, or nothing is compared."""
-    fell: bool = False
+    fell: bool
     """Whether its rank is worse now, or it is gone."""
-    new: bool = False
+    new: bool
 
 
 def _document(
