@@ -134,6 +134,12 @@ class TestBaselinesWithoutATest:
         result = two.run("--ir-baseline")
         assert "test_search_quality[faq].json was not used: pytest did not collect" in printed(result)
 
+    def test_are_not_named_where_a_file_that_python_files_leaves_out_failed_as_doctests(self, two):
+        two.write("pytest.ini", "[pytest]\npython_files = test_a.py\n")
+        assert self.named(two, "--doctest-modules")
+        two.write("b/test_b.py", "import no_such_module\n")
+        assert not self.named(two, "--doctest-modules", "--continue-on-collection-errors")
+
     def test_are_named_where_the_file_is_gone(self, two):
         (two.path / "b" / "test_b.py").unlink()
         assert self.named(two)

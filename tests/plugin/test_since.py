@@ -296,6 +296,15 @@ class TestEditsOfTheGoldenSet:
         text = text_of(branch.run("--ir-since=main", "-q", "-o", "ir_depth=20"))
         assert "Depth: 10 → 20." in text
 
+    def test_what_a_greater_depth_finds_is_its_part(self, branch):
+        branch.answers(
+            {**ANSWERS, "opening hours": [*(f"doc-{number}" for number in range(20, 31)), "doc-1"]}
+        )
+        branch.run("--ir-since=main", "-o", "ir_depth=20", "--ir-report=json:r.out")
+        mean = json.loads((branch.path / "r.out").read_text())["tests"][0]["since"]["means"][0]
+        assert [part["part"] for part in mean["parts"]] == ["retriever", "depth"]
+        assert sum(part["delta"] for part in mean["parts"]) == pytest.approx(mean["now"] - mean["then"])
+
     def test_the_parts_add_up(self, branch):
         edit_golden_set(branch, "    relevant: doc-1\n", "    relevant: doc-2\n    weight: 3\n")
         edit_golden_set(branch, "queries:", "queries:\n  - {id: easy, query: easy, relevant: doc-1}")

@@ -55,6 +55,14 @@ def test_titles_that_cannot_be_had_cost_a_note_and_no_verdict(stored, fixture, n
     assert text.count("ir_doc_title") == 1
 
 
+@pytest.mark.parametrize(("options", "asked"), [([], False), (["-v"], False), (["-vv"], True)])
+def test_titles_are_asked_for_where_documents_are_shown(stored, options, asked):
+    give_titles(stored, "{}.__getitem__")
+    result = stored.run("--ir-baseline", *options)
+    result.assert_outcomes(passed=1)
+    assert ("ir_doc_title raised KeyError" in printed(result)) == asked
+
+
 @pytest.mark.parametrize(
     "document",
     [

@@ -60,6 +60,7 @@ FAILURES = {
     "a golden set that is not there": "irmetrics.check(golden='gone.yaml')",
     "a run that is not there": "irmetrics.check(against='gone.json')",
     "the golden set": "irmetrics.golden",
+    "a second check": "irmetrics.golden and irmetrics.acheck().close(); irmetrics.acheck()",
 }
 
 

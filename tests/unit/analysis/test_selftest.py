@@ -348,3 +348,16 @@ def test_no_advice_is_given_where_all_is_caught():
     assert all(degradation.caught_by for degradation in result.degradations)
     assert result.advice == ()
     assert selftest_conclusion(result.degradations) == f"caught all {len(result.degradations)}"
+
+
+def test_a_degradation_counts_where_one_of_several_metrics_falls():
+    def own(_query, ranking, _k):
+        return 1.0 if ranking[:1] == ("d1",) else 0.0
+
+    found = {f"q{number}": (("d1", f"u{number}"),) for number in range(6)}  # nothing relevant
+    queries = [query(number) for number in range(6)]
+    metrics = read_metrics(["mrr", "own"], {"own": own})
+    result = tried(
+        queries, "mrr max_drop=0.01", metrics=metrics, run=stored(queries, found), custom={"own": own}
+    )
+    assert by_name(result)["rankings shifted by one"].deltas == {"mrr": 0.0, "own": -1.0}

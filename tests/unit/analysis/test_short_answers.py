@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_irmetrics import GoldenSet, evaluate
+from pytest_irmetrics import GoldenSet, Run, evaluate
 from pytest_irmetrics.analysis.evaluation_notes import on_evaluation
+from pytest_irmetrics.evaluation import evaluate_run
 
 GOLDEN = GoldenSet.from_judgments(
     {name: {f"{name}1": 1, "doc-1": 1} for name in "abcd"}, texts={name: name for name in "abcd"}
@@ -52,3 +53,10 @@ def test_single_queries_say_nothing_of_the_others():
 
 def test_no_answer_at_all_is_no_short_one():
     assert notes((0, 0, 0, 0)) == []
+
+
+def test_a_run_of_unknown_depth_was_asked_for_no_number_of_results():
+    run = Run({query: [f"{query}{rank}" for rank in (1, 2, 3)] for query in "abcd"})
+    evaluation = evaluate_run(GOLDEN, run, ["mrr"])
+    assert evaluation.depth is None
+    assert list(on_evaluation(evaluation, {})) == []

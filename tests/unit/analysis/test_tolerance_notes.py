@@ -199,3 +199,10 @@ def test_a_tolerance_of_many_queries_is_said_to_lose_them():
     run = evaluate_run(set_, Run({query: ["d"] for query in set_.queries}), ["mrr"])
     (note,) = on_tolerance(compare(run, run), gates("mrr", max_drop=0.01))
     assert note == "max_drop 0.01 of mrr on 7,000 queries lets 70 be lost altogether; consider max_lost."
+
+
+def test_nothing_is_noted_of_a_max_drop_that_allows_nothing_or_of_a_slice_without_a_pair():
+    run = evaluate_run(golden(20), Run({f"q{number}": ["d"] for number in range(20)}), ["ndcg@10"])
+    assert list(on_tolerance(compare(run, run), gates("ndcg@10", max_drop=0))) == []
+    tagged = resolve([[build("ndcg@10", {"max_drop": 0.01}, tag="x")]])
+    assert list(on_tolerance(compare(run, run), tagged)) == []

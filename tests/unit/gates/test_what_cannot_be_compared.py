@@ -11,7 +11,7 @@ from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import decide
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run import Answer
-from pytest_irmetrics.thresholds import Gates
+from pytest_irmetrics.thresholds import Gates, build, resolve
 from tests.unit.gates.runs import gates
 
 GOLDEN = GoldenSet([Query(f"q{n}", f"text {n}", {"d": 1}, tags=("x",) if n < 3 else ()) for n in range(8)])
@@ -125,3 +125,26 @@ def test_a_set_of_which_too_few_queries_pair_fails_unless_it_is_stored_anew():
     ]
     assert decided(now, comparison, storing=True) == decided(now, comparison, single_queries_only=True) == ()
     assert decided(*compared(reworded("q0", "q1", "q2", "q3"))) == ()
+
+
+def test_gates_that_the_baseline_cannot_judge_make_no_other_p_value_larger():
+    """One on a cut-off below the baseline's depth, and one on a slice of which too few queries pair."""
+    queries = [Query(f"q{n}", f"text {n}", {"d": 1}, tags=("x",) if n < 3 else ()) for n in range(20)]
+    then = GoldenSet(queries)
+    golden = GoldenSet([replace(query, text="reworded") if query.tags else query for query in queries[1:]])
+    answers = {
+        query.id: Answer((("d",),), query.text, {}, query.judgments, 1.0, query.tags) for query in queries
+    }
+    before = evaluate_run(then, Run.of(answers, 5, "faq.yaml", 1, None), METRICS, depth=5)
+    lost = {query_id: ["x"] if number % 2 else ["d"] for number, query_id in enumerate(golden.queries)}
+    now = evaluate_run(golden, Run(lost), [*METRICS, "recall@10"], depth=10)
+    words = {"max_drop": 0.01, "significance": 0.05}
+    mrr, too_deep, slice_ = build("mrr", words), build("recall@10", words), build("mrr", words, tag="x")
+
+    def of_mrr(*thresholds):
+        decided_ = decided(now, compare(now, before), resolve([thresholds]))
+        return next(v for v in decided_ if v.word == "max_drop" and v.metric.name == "mrr" and v.tag is None)
+
+    assert of_mrr(mrr, too_deep).text == of_mrr(mrr, slice_).text == of_mrr(mrr).text
+    assert "adjusted" not in of_mrr(mrr).text
+    assert "p = " in of_mrr(mrr).text

@@ -149,6 +149,15 @@ def test_a_curve_has_a_point_for_each_cutoff():
     assert alone.baseline == ""
 
 
+def test_the_points_of_a_curve_rise_with_its_values():
+    plot = plots.curve_plot(Curve("rank", [0.0, 5.0, 10.0], [10.0]))
+    (left, low), (middle, half), (right, high) = (map(float, point.split(",")) for point in plot.now.split())
+    assert middle == pytest.approx((left + right) / 2)
+    assert half == pytest.approx((low + high) / 2)
+    assert (left < right, high < half < low) == (True, True)
+    assert [float(number) for number in plot.baseline.split(",")] == [left, high]
+
+
 def test_variants_share_an_axis_of_how_far_they_are_below_the_highest():
     axis = plots.variant_axis([[0.51, 0.61, None], [0.9, 0.89, 0.9], [12.5, 9.0, 7.0], [None, None, None]])
     assert (axis.low, axis.high) == (pytest.approx(-0.115), 0)
