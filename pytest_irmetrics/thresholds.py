@@ -274,6 +274,7 @@ def resolve(levels: Iterable[Iterable[Threshold]]) -> Gates:
 
 
 def _set_twice_message(metric: Metric, tag: str | None, word: str, first: str, second: str) -> str:
+    """Return the message that a limit is set twice in one place, by what stands `first` and `second`."""
     slice_ = "" if tag is None else f" for the tag {quote(tag)}"
     places = f" ({first} and {second})" if first != second else f" ({first})" if first else ""
     return f"`{word}` of {metric.name}{slice_} is set twice in one place{places}. Keep one."

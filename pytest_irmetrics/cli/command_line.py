@@ -59,6 +59,7 @@ class _Formatter(argparse.HelpFormatter):
         return "\n".join(indent + line for line in self._split_lines(text, width - len(indent)))
 
     def _split_lines(self, text: str, width: int) -> list[str]:
+        """Wrap a text between words alone: argparse would part ``--ir-baseline`` at its hyphen."""
         return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
 

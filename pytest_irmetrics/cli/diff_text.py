@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.analysis.kind_of_change import kind_of_change
 from pytest_irmetrics.analysis.slices import on_main_slice
 from pytest_irmetrics.base.layout import table
-from pytest_irmetrics.base.numbers import score_text, signed_text
+from pytest_irmetrics.base.numbers import change_text, score_text, signed_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli.diff_notes import notes_on
 from pytest_irmetrics.reports.texts import judgment_text
@@ -102,8 +102,7 @@ def _lines_of_query(
     if query.text is not None and query.text != query_id:
         yield screen.cut(f"  {query.text}")
     scores = [
-        f"{change.metric} {score_text(change.before[query_id], change.after[query_id])} → "
-        f"{score_text(change.after[query_id], change.before[query_id])}"
+        f"{change.metric} {change_text(change.before[query_id], change.after[query_id])}"
         for change in compared.changes
         if query_id in change.worse or query_id in change.better
     ]

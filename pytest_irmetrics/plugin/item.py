@@ -18,7 +18,7 @@ from pytest_irmetrics.gates import rates_rankings, usual_metric
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.plugin.collected_tests import class_names, item_name
 from pytest_irmetrics.plugin.doc_titles import DocTitles
-from pytest_irmetrics.plugin.marks import GoldenParameter, MarkError, marked_thresholds, nearest_marks
+from pytest_irmetrics.plugin.marks import MarkError, marked_thresholds, nearest_marks
 from pytest_irmetrics.retrieval import RetrievalOptions
 from pytest_irmetrics.run.baseline import baseline_path, golden_set_named, list_baselines
 from pytest_irmetrics.thresholds import BY_DEFAULT, Gates, Threshold, resolve
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.plugin.marks import GoldenParameter
     from pytest_irmetrics.plugin.session import GatingSession
     from pytest_irmetrics.plugin.settings import Settings
     from pytest_irmetrics.retrieval import Retrieved
@@ -115,24 +116,18 @@ class GatedItem:
         if not missing:
             return []
         try:
-            known = [*self._golden_sets_of_run(), golden]
+            known = [*self.session.golden_sets_of(self.node.session.items), golden]
         except GoldenSetError:  # the set that cannot be read fails its own test, and may have these queries
             return []
         return [
             _unknown_query(wanted, known) for wanted in missing if not any(one.find(wanted) for one in known)
         ]
 
-    def _golden_sets_of_run(self) -> list[GoldenSet]:
-        """Return the golden sets that `ir_golden` gives to the tests of this run. Raises GoldenSetError."""
-        parameters = (golden_parameter(node) for node in self.node.session.items)
-        paths = {path for parameter in parameters if parameter is not None for path in parameter.siblings}
-        return [self.session.golden_set(path) for path in sorted(paths)]
-
     def _refuse_queries(self, golden: GoldenSet, wanted: Sequence[str]) -> NoReturn:
         """Skip a golden set that does not have the queries of ``--ir-query``; fail where none of the run's has."""
         __tracebackhide__ = True
         try:
-            known = [*self._golden_sets_of_run(), golden]
+            known = [*self.session.golden_sets_of(self.node.session.items), golden]
         except GoldenSetError:  # as in `unknown_queries`
             known = []
         if not known or any(one.find(query_id) for one in known for query_id in wanted):
@@ -331,12 +326,6 @@ class GatedItem:
     def screen(self) -> Screen:
         """The width and encoding that a failure message is written for."""
         return Screen(self.session.stream_width, self.session.stream_encoding)
-
-
-def golden_parameter(node: pytest.Item) -> GoldenParameter | None:
-    """Return what `ir_golden` gives a test item; None for a test without."""
-    parameter = getattr(getattr(node, "callspec", None), "params", {}).get("irmetrics")
-    return parameter if isinstance(parameter, GoldenParameter) else None
 
 
 def _unknown_query(wanted: str, known: Iterable[GoldenSet]) -> str:

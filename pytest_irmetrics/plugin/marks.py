@@ -45,6 +45,12 @@ class MarkError(IRMetricsError, ValueError):
     """Raised for a mark that means nothing; the message says what to write instead."""
 
 
+def golden_parameter(node: pytest.Item) -> GoldenParameter | None:
+    """Return what `ir_golden` gives a test item; None for a test without."""
+    parameter = getattr(getattr(node, "callspec", None), "params", {}).get("irmetrics")
+    return parameter if isinstance(parameter, GoldenParameter) else None
+
+
 def golden_parameters(
     marks: Sequence[pytest.Mark],
     test_file: Path,

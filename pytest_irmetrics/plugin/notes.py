@@ -22,7 +22,8 @@ from pytest_irmetrics.analysis.unjudged import (
     scenarios,
 )
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
-from pytest_irmetrics.plugin.item import GatedItem, golden_parameter
+from pytest_irmetrics.plugin.item import GatedItem
+from pytest_irmetrics.plugin.marks import golden_parameter
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.thresholds import Gates
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.gates import Verdict
+    from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.plugin.session import GatingSession
 
 _MAX_TOLERANCE_NOTES = 3
@@ -140,15 +143,8 @@ def _add_notes_on_comparison(
     unjudged: list[str] = []
     own = against == OWN_BASELINE  # of another run, what it has for other queries says nothing of edits
     result.notes += on_additions(comparison, against, gates if own else Gates())
-    told = any(
-        v.failed
-        and v.as_stored
-        and v.word == "max_drop"
-        and (v.metric, v.tag) == (leading, None)
-        and not v.single
-        for v in result.verdicts
-    )
-    edits = list(on_edits(comparison, against, gates, leading if own else None, leading if told else None))
+    told = leading if any(_falls_as_stored(verdict, leading) for verdict in result.verdicts) else None
+    edits = list(on_edits(comparison, against, gates, leading if own else None, told))
     result.notes += edits
     result.quiet_notes += edits
     if leading is not None and _needs_judgments(result, comparison.change(leading).delta):
@@ -194,6 +190,17 @@ def _unless_there_is_a_sign(comparison: Comparison, on_judgments: Iterable[str])
 def _needs_judgments(result: ItemResult, delta: float) -> bool:
     """Whether to note unjudged documents: after a fall that fails nothing, over ids that the golden set knows."""
     return delta < 0 and not result.fell and not _finds_foreign_ids(result)
+
+
+def _falls_as_stored(verdict: Verdict, metric: Metric | None) -> bool:
+    """Whether a verdict fails a metric's mean for its fall under the stored judgments, of which the failure then tells."""
+    is_of_mean = verdict.word == "max_drop" and not verdict.single
+    return (
+        verdict.failed
+        and verdict.as_stored
+        and is_of_mean
+        and (verdict.metric, verdict.tag) == (metric, None)
+    )
 
 
 def _finds_foreign_ids(result: ItemResult) -> bool:

@@ -15,6 +15,7 @@ from pytest_irmetrics.plugin import options
 from pytest_irmetrics.plugin.collected_tests import collected_tests, item_name
 from pytest_irmetrics.plugin.marks import (
     find_item_problems,
+    golden_parameter,
     golden_parameters,
     nearest_marks,
     unbound_marks,
@@ -23,7 +24,7 @@ from pytest_irmetrics.plugin.settings import Settings
 from pytest_irmetrics.run import baseline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pytest
 
@@ -42,6 +43,7 @@ class GatingSession:
         GatingSession._open += 1
         self.config = config
         self._golden_sets: dict[Path, GoldenSet] = {}
+        self._paths_of_run: list[Path] | None = None
         self._since: BaselinesOfThen | None = None
 
     @cached_property
@@ -94,6 +96,14 @@ class GatingSession:
                 path, custom_metrics=self.settings.custom_metrics, shown=self.shown(path)
             )
         return self._golden_sets[path]
+
+    def golden_sets_of(self, items: Iterable[pytest.Item]) -> list[GoldenSet]:
+        """Return the golden sets that ``ir_golden`` gives to the tests of this run, its `items`. Raises GoldenSetError."""
+        if self._paths_of_run is None:
+            parameters = map(golden_parameter, items)
+            paths = {path for parameter in parameters if parameter is not None for path in parameter.siblings}
+            self._paths_of_run = sorted(paths)
+        return [self.golden_set(path) for path in self._paths_of_run]
 
     def shown(self, path: Path) -> str:
         """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""

@@ -290,6 +290,7 @@ def anchors(prefix: str, names: Iterable[str]) -> list[str]:
 
 
 def _details(query: QueryReport, titles: Mapping[str, str]) -> Details:
+    """Return what the list shows of a query in full: its scores, and its rankings side by side."""
     both = side_by_side(query)
     shown = both[:_MOST_RANKS]
     return Details(

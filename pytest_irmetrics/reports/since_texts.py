@@ -80,7 +80,7 @@ def _why_it_passes(mean: MeanSince, since: SinceReport) -> str:
 
 
 def cure(since: SinceReport) -> str:
-    """Return what turns a refused fall green."""
+    """Return how to accept a fall that ``ir_accept = fail`` refuses, or else to mend it, in a sentence."""
     accept = "add `-o ir_accept=warn` to this command"
     if since.state == "unreadable":
         return f"To let it pass, {accept}."
