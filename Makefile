@@ -1,4 +1,4 @@
-# Everything here sets itself up: Python 3.10 or later and make are enough.
+# Everything here sets itself up: Python 3.11 or later and make are enough.
 #
 #   make test            make test PYTHON=python3.12            make test ARGS='-k golden -n 0'
 
@@ -76,5 +76,5 @@ $(VENV)/.ready-%: pyproject.toml | $(PY)
 	@touch $@
 
 $(PY):
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or later is needed, and $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed, and $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)

@@ -27,8 +27,7 @@ from pytest_irmetrics.base.wording import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from typing_extensions import Self
+    from typing import Self
 
 __all__ = ["Entry", "GitError", "Repository", "Version"]
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
+import tomllib
 from collections import Counter
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -146,8 +145,7 @@ def _settings(text: str, name: str) -> dict[str, str]:
 
 
 def _toml(text: str) -> Mapping[str, Any]:
-    parser = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")  # which pytest needs there
-    document: dict[str, Any] = parser.loads(text)
+    document: dict[str, Any] = tomllib.loads(text)
     tool = document.get("tool", {}).get("pytest", {})
     return {**document.get("pytest", {}), **tool, **tool.get("ini_options", {})}
 

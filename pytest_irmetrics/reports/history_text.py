@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.layout import table, table_rows
@@ -61,7 +61,7 @@ def date(point: HistoryPoint | Since) -> str:
     """Return the day of a commit; ``now`` for what is not committed."""
     if not point.commit:
         return "now"
-    return datetime.fromtimestamp(point.time, timezone.utc).date().isoformat()
+    return datetime.fromtimestamp(point.time, UTC).date().isoformat()
 
 
 def short_id(commit: str) -> str:

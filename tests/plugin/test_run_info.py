@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from importlib.metadata import PackageNotFoundError
 
 import pytest
@@ -88,7 +88,7 @@ def test_the_json_report_has_time_commit_and_versions(project):
     project.run("--ir-report=report.json").assert_outcomes(passed=1)
     info = json.loads((project.path / "report.json").read_text(encoding="utf-8"))["run_info"]
     started = datetime.fromisoformat(info["started"])
-    assert timedelta(0) <= datetime.now(timezone.utc) - started < timedelta(minutes=5)
+    assert timedelta(0) <= datetime.now(UTC) - started < timedelta(minutes=5)
     assert info["seconds"] >= 0.3
     assert set(info["versions"]) == {"python", "pytest", "pytest-irmetrics"}
 

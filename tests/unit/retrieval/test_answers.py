@@ -41,7 +41,7 @@ class Text(str):
     __slots__ = ()
 
 
-class Color(str, Enum):
+class Color(str, Enum):  # noqa: UP042
     RED = "red"
 
 
