@@ -28,11 +28,7 @@ mutants: $(VENV)/.ready-mutants
 
 # The outputs that tests hold whole: writes them anew from what the code prints now. Read `git diff` before you commit it.
 expected: $(VENV)/.ready-test
-	IRMETRICS_RENEW=1 $(PY) -m pytest -q tests/unit/reports/test_expected_output.py \
-		tests/unit/test_error_messages.py tests/integration/test_example_output.py tests/integration/test_readme.py tests/plugin/test_docs_messages.py \
-		tests/unit/test_docs_pages.py tests/integration/test_how_many_queries.py tests/unit/test_reading_page.py \
-		tests/unit/test_python_page.py tests/unit/cli/test_cli_page.py tests/unit/reports/test_report_schema.py \
-		tests/unit/test_coming_from_pages.py tests/plugin/test_ci_page.py tests/plugin/test_history_page.py tests/plugin/test_noise_page.py
+	IRMETRICS_RENEW=1 $(PY) -m pytest -q -m expected
 	git diff --stat
 
 # Against the frameworks and engines themselves, which are much to install: hundreds of megabytes.

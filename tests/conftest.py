@@ -5,6 +5,8 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.expected import RENEWING, mark_tests_that_renew, remove_what_nothing_holds
+
 # Whatever terminal and CI these tests run in: a test that is about colours, a width or GitHub's log says so.
 for name in (
     *("GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR", "PY_COLORS", "COLUMNS", "LINES"),
@@ -29,3 +31,20 @@ def _as_on_a_desk():
         patch.delenv("CI", raising=False)
         patch.delenv("BUILD_NUMBER", raising=False)
         yield
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "expected: holds what is printed against a file; set by tests/expected.py"
+    )
+
+
+def pytest_collection_modifyitems(items):
+    mark_tests_that_renew(items)
+
+
+def pytest_sessionfinish(session, exitstatus):
+    """Where `make expected` renewed everything, what it did not renew is of no test."""
+    options = session.config.option
+    if RENEWING and exitstatus == 0 and options.markexpr == "expected" and not options.file_or_dir:
+        remove_what_nothing_holds()

@@ -6,11 +6,12 @@ After a change of words, `make expected` writes the page's blocks anew.
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 
 import pytest
+
+from tests.expected import RENEWING
 
 PAGE = Path(__file__).parents[2] / "docs" / "messages.md"
 
@@ -287,7 +288,7 @@ def test_the_page_shows_what_is_printed(project, name):
     page = PAGE.read_text(encoding="utf-8")
     documented = block(page, name)
     assert documented, f"{PAGE.name} has no block for {name}: <!-- {name} -->, then ```text"
-    if os.environ.get("IRMETRICS_RENEW"):
+    if RENEWING:
         PAGE.write_text(page[: documented.start(2)] + printed + page[documented.end(2) :], encoding="utf-8")
         return
     assert documented[2] == printed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from pytest_irmetrics import cli
 from pytest_irmetrics.golden import GoldenSet
+from tests.expected import RENEWING
 from tests.unit.cli.console import HOSTILE, assert_escaped
 from tests.unit.cli.test_label import FILE, GOLDEN, RUN, folder, store  # noqa: F401 - a fixture that all use
 from tests.unit.cli.typed_keys import type_keys
@@ -294,7 +294,7 @@ def test_the_page_on_labelling_shows_a_session(loop, folder):  # noqa: F811 - th
     }
     (folder / "titles.json").write_text(json.dumps(titles))
     out = loop("0", "s", "q", options=("--run", "run.json", "--corpus", "titles.json"))
-    if os.environ.get("IRMETRICS_RENEW"):
+    if RENEWING:
         page.write_text(f"{before}{begin}{out}{end}{after}", encoding="utf-8")
         return
     assert out == shown

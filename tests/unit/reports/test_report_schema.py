@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from pytest_irmetrics.cli.schema import REPORT_SCHEMA
 from pytest_irmetrics.reports import SessionReport
 from pytest_irmetrics.reports.json import render
+from tests.expected import RENEWING
 from tests.report_schema import page_text, schema, schema_text
 from tests.unit.reports.samples import (
     INFO,
@@ -41,7 +41,7 @@ def validator():
 
 def assert_same(path, wanted):
     """Hold a file against what it should be; with IRMETRICS_RENEW=1, write it."""
-    if os.environ.get("IRMETRICS_RENEW"):
+    if RENEWING:
         path.write_text(wanted, encoding="utf-8")
     assert path.read_text(encoding="utf-8") == wanted, "`make expected` writes it anew"
 
