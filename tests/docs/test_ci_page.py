@@ -13,8 +13,7 @@ from pytest_irmetrics import Run, cli
 from tests.expected import RENEWING
 from tests.git_repository import commit, git, isolate_git, needs_git, new_repository
 from tests.pages import DOCS, blocks, without_the_machine
-
-from .conftest import ANSWERS, TEST
+from tests.plugin.conftest import ANSWERS, TEST
 
 PAGE = (DOCS / "ci.md").read_text(encoding="utf-8")
 SECTIONS = {part.split("\n", 1)[0]: part for part in re.split(r"^##+ ", PAGE, flags=re.MULTILINE)[1:]}

@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from tests.pages import DOCS, ROOT, blocks
-from tests.unit.test_docs_pages import ENDPOINT, PAGES
+from tests.pages import DOCS, ENDPOINT_PAGE, ROOT, WALKED_PAGES, blocks
 
 SITE = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 PROJECT_PAGES = ["README.md", "CONTRIBUTING.md", "example_project/README.md"]
@@ -21,9 +20,9 @@ LINK = re.compile(r"(?<!!)\[[^\]\[]*(?:\[[^\]]*\][^\]\[]*)*\]\(([^)\s]+)\)")
 
 CODE = {"console", "python", "yaml", "toml", "ini", "sh"}
 FOLDERS = {
-    "coming-from": "unit/test_coming_from_pages.py",
+    "coming-from": "docs/test_coming_from_pages.py",
     "engines": "integration/engines/pages.py",
-    "reference": "plugin/test_reference_pages.py",
+    "reference": "docs/test_reference_pages.py",
 }
 """Which test runs the blocks of a folder's pages, where it does not name them one by one."""
 
@@ -142,13 +141,13 @@ def test_every_block_of_code_is_run_or_says_why_not(name):
     for path in re.findall(r"\btests/[\w/.]+\.py", " ".join(block.remark for block in found)):
         assert (ROOT / path).is_file(), f"docs/{name}: {path} is gone"
     code = [block for block in found if not block.not_run]
-    if name in {*PAGES, ENDPOINT}:
+    if name in {*WALKED_PAGES, ENDPOINT_PAGE}:
         idle = [block.text for block in code if block.kind != "console" and not block.file]
         assert not idle, "is written to no file: give it a title, or write <!-- not run: REASON --> above it"
     elif code and name.partition("/")[0] not in FOLDERS:
         named = f'"{name.rpartition("/")[2]}"', f"docs/{name}"
         assert any(text in sources_of_tests() for text in named), (
-            f"no test reads docs/{name}, which has blocks of code: add it to test_docs_pages.py"
+            f"no test reads docs/{name}, which has blocks of code: add it to WALKED_PAGES of tests/pages.py"
         )
 
 

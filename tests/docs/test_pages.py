@@ -15,32 +15,17 @@ import pytest
 import yaml
 
 from tests.git_repository import needs_git
-from tests.pages import DOCS, Project, blocks, commands, is_shown, use
-
-PAGES = {
-    "index.md": 4,
-    "tutorial.md": 14,
-    "formats.md": 9,
-    "labelling.md": 10,
-    "passages.md": 4,
-    "experiments.md": 6,
-    "statistics-for-engineers.md": 4,
-    "howto/click-logs.md": 5,
-    "howto/monorepo.md": 2,
-}
-"""How many commands a page has at least."""
-
-ENDPOINT = "howto/http-endpoint.md"
+from tests.pages import DOCS, ENDPOINT_PAGE, WALKED_PAGES, Project, blocks, commands, is_shown, use
 
 
 @needs_git
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", WALKED_PAGES)
 @pytest.mark.skipif(sys.platform == "win32", reason="the page's commands are for a POSIX shell")
 def test_every_command_prints_what_the_page_shows(tmp_path, page):
     done = use(DOCS / page, Project(tmp_path))
     for command, shown, printed in done:
         assert is_shown(shown, printed), f"$ {command}\n{printed}"
-    assert len(done) >= PAGES[page]
+    assert len(done) >= WALKED_PAGES[page]
 
 
 def test_the_tutorial_s_workflow_runs_the_command_that_the_page_ran():
@@ -119,7 +104,7 @@ def test_an_endpoint_is_asked_as_the_page_shows(tmp_path):
         project = Project(tmp_path)
         url = f"http://127.0.0.1:{server.server_port}/search"
         project.environment.update(SEARCH_URL=url, NO_PROXY="*", no_proxy="*")
-        done = use(DOCS / ENDPOINT, project)
+        done = use(DOCS / ENDPOINT_PAGE, project)
     finally:
         server.shutdown()
         server.server_close()

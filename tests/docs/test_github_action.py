@@ -13,8 +13,7 @@ import pytest
 import yaml
 
 from tests.git_repository import git, needs_git
-
-from .conftest import make_ranking_worse
+from tests.plugin.conftest import make_ranking_worse
 
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
