@@ -23,6 +23,3 @@ __all__ = [
     "moves",
     "slices_that_fell",
 ]
-
-# Pickles and tracebacks name what is public, wherever it is made.
-Comparison.__module__ = __name__

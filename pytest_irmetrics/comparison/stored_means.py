@@ -13,7 +13,7 @@ from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
 
     from pytest_irmetrics.comparison.comparison import Comparison
     from pytest_irmetrics.run.answer import Answers
@@ -40,7 +40,7 @@ def wrong_means(comparison: Comparison) -> list[WrongMean]:
         for name, mean in run.means.items()
         if (metric := _read_metric(name, run.depth)) is not None
     }
-    if not told or _confirmed_by(comparison, told):
+    if not told:
         return []
     unlabelled = [i for i, answer in run.answers.items() if answer.judgments is None]
     if unlabelled:  # who took these out may have edited the rankings too
@@ -48,12 +48,12 @@ def wrong_means(comparison: Comparison) -> list[WrongMean]:
             return []
         labelled = {i: replace(run.answers[i], judgments=queries[i].judgments) for i in unlabelled}
         run = Run.of({**run.answers, **labelled}, run.depth, relevance_level=comparison.stored_level)
-    wrong = _wrong_over(run, told, [i for i, answer in run.answers.items() if answer.xfail])
-    if wrong:
-        # A run that was stored before it told which queries are excluded.
-        excluded = [i for i in run.answers if i in queries and queries[i].xfail is not None]
-        wrong = _wrong_over(run, told, excluded) if excluded else wrong
-    return wrong
+    means = _means_of(run, told)
+    return [
+        WrongMean(metric.name, mean, means[metric])
+        for metric, mean in told.items()
+        if not _is(mean, means[metric])
+    ]
 
 
 def _read_metric(name: str, depth: int | None) -> Metric | None:
@@ -66,22 +66,6 @@ def _read_metric(name: str, depth: int | None) -> Metric | None:
     return None if metric.kind == "latency" else metric
 
 
-def _confirmed_by(comparison: Comparison, told: dict[Metric, float]) -> bool:
-    """Whether the comparison already gives these means: it is over the stored queries, as they were stored."""
-    answers, queries = comparison.baseline.run.answers, comparison.full.golden.queries
-    if (
-        comparison.under_stored_labels is not None
-        or len(comparison.paired) != len(answers)
-        or comparison.depth != comparison.baseline.run.depth
-        or any(answers[i].xfail != (queries[i].xfail is not None) for i in comparison.paired)
-    ):
-        return False
-    measured = [metric for metric in told if metric in comparison.now.metrics]
-    if not any(metric.kind == "ranking" for metric in measured):
-        return False
-    return all(_is(told[metric], comparison.change(metric).baseline) for metric in measured)
-
-
 def _is(told: float, found: float | None) -> bool:
     return found is not None and abs(told - found) <= TOLERANCE
 
@@ -91,7 +75,7 @@ def means_as_stored(run: Run) -> dict[str, float]:
     metrics = [metric for name in run.means if (metric := _read_metric(name, run.depth)) is not None]
     if any(answer.judgments is None for answer in run.answers.values()):
         return {}
-    found = _means_of(run, metrics, [i for i, answer in run.answers.items() if answer.xfail])
+    found = _means_of(run, metrics)
     return {metric.name: mean for metric, mean in found.items() if mean is not None}
 
 
@@ -101,20 +85,10 @@ def with_answers(run: Run, answers: Answers) -> Run:
     return Run.of(changed.answers, run.depth, run.golden_set, run.relevance_level, means_as_stored(changed))
 
 
-def _wrong_over(run: Run, told: dict[Metric, float], excluded: Collection[str]) -> list[WrongMean]:
-    found = _means_of(run, told, excluded)
-    return [
-        WrongMean(metric.name, mean, found[metric])
-        for metric, mean in told.items()
-        if not _is(mean, found[metric])
-    ]
-
-
-def _means_of(run: Run, metrics: Iterable[Metric], excluded: Collection[str]) -> dict[Metric, float | None]:
-    """Score a stored run by what it was judged with, without the excluded queries."""
+def _means_of(run: Run, metrics: Iterable[Metric]) -> dict[Metric, float | None]:
+    """Score a stored run by what it was judged with."""
     queries = [
-        replace(stored_query(query_id, answer), passages=(), xfail="" if query_id in excluded else None)
-        for query_id, answer in run.answers.items()
+        replace(stored_query(query_id, answer), passages=()) for query_id, answer in run.answers.items()
     ]
     # As it was scored then: passages have the names that the stored judgments give them.
     plain = Run.of({i: Answer(answer.rankings) for i, answer in run.answers.items()}, run.depth)

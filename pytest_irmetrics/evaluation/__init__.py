@@ -30,7 +30,3 @@ __all__ = [
     "require_depth",
     "warn_of_unknown_ids",
 ]
-
-# Pickles and tracebacks name what is public, wherever it is made.
-for _public in (Evaluation, EvaluationError, NoQueryError, UnknownIdsWarning):
-    _public.__module__ = __name__

@@ -28,7 +28,3 @@ __all__ = [
     "parse_metric",
     "score",
 ]
-
-# Pickles and tracebacks name what is public, wherever it is made.
-for _public in (Metric, MetricError):
-    _public.__module__ = __name__

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +16,7 @@ from pytest_irmetrics.run.answer import CURE
 from pytest_irmetrics.run.baseline import read_baseline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.plugin.item import GatedItem
@@ -42,14 +40,14 @@ def read_stored_run(
 ) -> StoredRun | None:
     """Read the stored run that a test item is compared with; None where it is compared with none.
 
-    `against` is what `check` was given: also None is returned for a retriever or an Evaluation that can be compared with.
+    `against` is what `check` was given: also None is returned for a retriever that can be compared with.
     `like` is as in `Run.load`. `note` is called with what is wrong with a baseline that an updating run replaces. Raises
     RunError, also where the baseline to gate on is missing; RetrievalError and EvaluationError for what cannot be compared with.
     """
     if isinstance(against, Evaluation):
-        require_no_errors(against)
-        _require_queries(against.run, "The evaluation given as `against`")
-        return None
+        raise EvaluationError(
+            "`against` takes a retriever, a Run or a path, not an Evaluation. Give its run: check(against=evaluation.run)."
+        )
     if isinstance(against, Run):
         return StoredRun(
             _queries_of(golden, _require_queries(against, "The run given as `against`")), "the other run"
@@ -113,31 +111,14 @@ def _queries_of(golden: GoldenSet, run: Run) -> Run:
 
 
 def _missing_baseline(item: GatedItem, path: Path) -> str:
-    """Word how to store the baseline that is missing, or how to keep it where a test or a golden set was renamed."""
+    """Word how to store the baseline that is missing, or how to keep it where a golden set was renamed."""
     shown = item.session.shown
     lines = [f"There is no baseline for this test: {shown(path)}."]
     commands = [f"To store one, and then commit it: {item.command('--ir-baseline-update')}"]
     move = item.parameter.move_command if item.parameter is not None else None
     if move is not None:
         return "\n".join([*lines, "", f"Where its golden set was renamed: {move}", *commands])
-    stale_paths = item.session.stale_baselines(Path(item.node.path))
-    if stale_paths:
-        old = _most_similar(stale_paths, path)
-        lines.append(f"No test has this baseline any more: {shown(old)}.")
-        move = shlex.join(["git", "mv", shown(old), shown(path)])
-        commands.insert(0, f"Where that test is this one, renamed: {move}")
     return "\n".join([*lines, "", *commands])
-
-
-def _most_similar(paths: Sequence[Path], path: Path) -> Path:
-    """Choose the baseline that a renamed test most likely had: with the same ids, then with the most similar name."""
-    return max(
-        paths,
-        key=lambda other: (
-            other.name.partition("[")[2] == path.name.partition("[")[2],
-            difflib.SequenceMatcher(None, other.name, path.name).ratio(),
-        ),
-    )
 
 
 def evaluate_run(now: Evaluation, run: Run, depth: int | None) -> Evaluation:

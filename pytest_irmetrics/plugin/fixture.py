@@ -97,7 +97,7 @@ class IRMetrics:
         """Evaluate, gate and return the Evaluation; fail the test where a gate fails.
 
         ``retriever`` and ``golden`` (a GoldenSet or a path) stand in for the test's own. ``against`` is a
-        retriever, a Run, a path or an Evaluation that stands in for the stored baseline.
+        retriever, a Run or a path that stands in for the stored baseline.
         """
         __tracebackhide__ = True
         self._begin_check()
@@ -173,8 +173,6 @@ class IRMetrics:
         name = _OTHER_RETRIEVER
         if stored is not None:
             baseline, name = evaluate_run(now, stored.run, stored.run.depth), stored.name
-        elif isinstance(against, Evaluation):
-            baseline = evaluate_run(now, against.run, against.depth)
         elif not isinstance(against, STORED_TYPES) and not now.errors:
             retrieved = yield queries, against, item.retrieval_options(now.run)
             baseline = item.evaluation(golden, metrics, retrieved)

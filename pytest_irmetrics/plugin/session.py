@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pytest_irmetrics.base.paths import path_below
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin import options
-from pytest_irmetrics.plugin.collected_tests import collected_tests, item_name
+from pytest_irmetrics.plugin.collected_tests import item_name
 from pytest_irmetrics.plugin.marks import (
     find_item_problems,
     golden_parameter,
@@ -143,13 +143,6 @@ class GatingSession:
         """Whether all tests of a file are collected; ``--lf`` and node ids collect some of them."""
         by_node_id = any("::" in argument for argument in self.config.args)
         return not by_node_id and not self.config.getoption("lf", None)
-
-    def stale_baselines(self, test_file: Path) -> list[Path]:
-        """Return the baselines beside a test file whose test or test file is gone."""
-        collected = collected_tests(self.config)
-        if collected is None:
-            return []
-        return [path for path, why in collected.unused_in(test_file.parent).items() if why == "gone"]
 
     def print_now(self, message: str) -> None:
         """Print on standard error in the middle of a test, past pytest's capturing; called from another thread."""

@@ -57,18 +57,6 @@ def test_what_cannot_be_compared_with_is_told_before_anyone_is_asked(stored, giv
     assert "`against`" in printed(result)
 
 
-def test_an_evaluation_to_compare_with_is_read_as_deep_as_it_is(stored):
-    old = 'evaluate(irmetrics.golden, lambda query, k: ["doc-40", "doc-12"][:k], metrics=["mrr"], depth=1)'
-    stored.test(
-        ['ir_golden("golden/*.yaml")', 'ir_threshold("recall@2", max_drop=0.01)'],
-        f"from pytest_irmetrics import evaluate; irmetrics.check(against={old})",
-    )
-    result = stored.run()
-    result.assert_outcomes(failed=1)
-    assert "recall@2 needs 2 results a query, and the other retriever holds 1." in printed(result)
-    assert "The depths differ, 10 today and 1 in the other retriever; both are cut at 1." in printed(result)
-
-
 def test_the_query_asked_for_is_compared_with_itself_alone(stored):
     make_ranking_worse(stored)
     result = stored.run("--ir-baseline", "--ir-query", "hours", "-v")
@@ -79,24 +67,6 @@ def test_the_query_asked_for_is_compared_with_itself_alone(stored):
     result.stdout.no_fnmatch_line("*max_drop 0.01*on*quer*")
     result = stored.run("--ir-baseline", "--ir-query", "refund")
     result.stdout.fnmatch_lines(["golden/faq.yaml: no mean judged, 1 of 1 query worse; mrr 0.3333 (−0.6667)"])
-
-
-def test_against_takes_an_evaluation_and_is_called_other_in_tables(stored):
-    stored.test(
-        ['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max_drop=0.01)'],
-        'irmetrics.check(retriever=lambda query, k: ["doc-4"], against=irmetrics.evaluate())',
-    )
-    result = stored.run("-vv")
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "mrr fell by 0.5000 from the other retriever to 0.3333; at most 0.0100 is",
-            "  other     1 doc-12(1) 2 doc-3 3 doc-40(1)",
-            "  now       1 doc-4",
-            "  metric*now *other *delta*",
-            "  mrr by tag*now *other *delta*",
-        ]
-    )
 
 
 @pytest.mark.parametrize(

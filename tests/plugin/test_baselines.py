@@ -51,27 +51,6 @@ def test_without_a_baseline_nobody_is_asked(project, test):
     result.stdout.fnmatch_lines(["There is no baseline for this test: *"])
 
 
-def test_a_renamed_test_is_told_which_baseline_was_its_own(stored):
-    stored.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'], name="test_renamed")
-    result = stored.run("--ir-baseline")
-    result.assert_outcomes(failed=1)
-    assert "git mv 'ir_baselines/test_search/test_search_quality[faq].json'" in printed(result)
-    stored.baseline.rename(stored.baseline.with_name("test_renamed[faq].json"))
-    stored.run("--ir-baseline").assert_outcomes(passed=1)
-
-
-def test_of_several_baselines_without_a_test_the_one_of_the_same_golden_set_is_offered(project):
-    project.write("golden/help.yaml", (project.path / "golden" / "faq.yaml").read_text())
-    project.run("--ir-baseline-update").assert_outcomes(passed=2)
-    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'], name="test_renamed")
-    output = printed(project.run("--ir-baseline"))
-    for name in ("faq", "help"):
-        old, new = (
-            f"'ir_baselines/test_search/test_{test}[{name}].json'" for test in ("search_quality", "renamed")
-        )
-        assert f"git mv {old} {new}" in output
-
-
 def test_an_updating_run_prints_what_it_lowers_and_then_the_drop_is_accepted(stored):
     make_ranking_worse(stored)
     result = stored.run("--ir-baseline-update")

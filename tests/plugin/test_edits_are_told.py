@@ -69,7 +69,7 @@ def test_a_check_against_another_run_says_that_the_baseline_was_not_consulted(pr
     project.answers(WITHOUT_RESET)
     project.test(
         [GOLDEN_MARK, 'ir_threshold("mrr", max_drop=0.01)'],
-        body="irmetrics.check(against=irmetrics.evaluate())",
+        body="irmetrics.check(against=irmetrics.evaluate().run)",
     )
     for options in ([], ["-q"]):
         result = project.run("--ir-baseline", *options)
@@ -165,14 +165,14 @@ class TestGains:
 class TestAgainst:
     """A check against another run neither reads nor replaces the baseline of its test."""
 
-    BODY = "irmetrics.check(against=irmetrics.evaluate())"
+    BODY = "irmetrics.check(against=irmetrics.evaluate().run)"
 
     def test_an_update_stores_nothing_and_says_so(self, project):
         project.test([GOLDEN_MARK, 'ir_threshold("mrr", max_drop=0.01)'], body=self.BODY)
         result = project.run("--ir-baseline-update")
         result.assert_outcomes(passed=1)
         assert not project.baseline.exists()
-        assert "No baseline was stored: this test compares with the other retriever" in printed(result)
+        assert "No baseline was stored: this test compares with the other run" in printed(result)
 
     def test_an_update_leaves_the_baseline_as_it_is(self, project):
         project.test([GOLDEN_MARK, 'ir_threshold("mrr", max_drop=0.01)'])
