@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -48,3 +49,14 @@ def pytest_sessionfinish(session, exitstatus):
     options = session.config.option
     if RENEWING and exitstatus == 0 and options.markexpr == "expected" and not options.file_or_dir:
         remove_what_nothing_holds()
+
+
+@pytest.fixture
+def project(pytester, monkeypatch):
+    """Give a small project that gates its search, whose pytest runs load only the plugins that they need."""
+    from tests.projects import Project  # most tests need no project, and it loads all of the package
+
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    # A file that changes twice in a second and keeps its size would be taken for what was compiled before.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    return Project(pytester)

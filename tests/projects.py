@@ -1,0 +1,176 @@
+"""A small project that gates its search, made in pytester's folder: for tests through pytest itself."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from importlib import import_module
+from importlib.metadata import version
+from pkgutil import walk_packages
+
+import pytest_irmetrics
+
+# In-process runs forget what they import; what is loaded here is loaded once for all of them.
+for _module in walk_packages(pytest_irmetrics.__path__, "pytest_irmetrics."):
+    if not _module.name.endswith("__main__"):
+        import_module(_module.name)
+
+OLD_ASYNCIO = tuple(map(int, version("pytest-asyncio").split(".")[:2])) < (0, 24)
+"""Whether pytest-asyncio is one that leaves event loops behind."""
+
+# It says what is so anyhow, and without it the plugin warns; the old one does not know it.
+ASYNCIO_SETTING = "" if OLD_ASYNCIO else "asyncio_default_fixture_loop_scope = function\n"
+
+_ANSWER = "answers.get(query, [])[:k]"
+
+RETRIEVER = f"""
+    import json, pathlib, pytest
+
+    @pytest.fixture(scope="session")
+    def retriever():
+        answers = json.loads(pathlib.Path(__file__).with_name("answers.json").read_text(encoding="utf-8"))
+        return lambda query, k: {_ANSWER}
+"""
+
+TEST = """
+    import pytest
+
+    @pytest.mark.ir_golden("golden/*.yaml")
+    @pytest.mark.ir_threshold("mrr", 0.5)
+    def test_search_quality(irmetrics):
+        irmetrics.check()
+"""
+
+GOLDEN = """
+    queries:
+      - id: reset
+        query: how do I reset my password
+        relevant: [doc-12, doc-40]
+      - id: refund
+        query: refund policy
+        relevant: {doc-9: 3, doc-4: 1, doc-7: 0}
+        tags: [billing]
+      - id: hours
+        query: opening hours
+        relevant: doc-1
+"""
+
+ANSWERS = {
+    "how do I reset my password": ["doc-12", "doc-3", "doc-40"],
+    "refund policy": ["doc-9", "doc-4", "doc-5"],
+    "opening hours": ["doc-2", "doc-1"],
+}
+
+WITHOUT_RESET = {**ANSWERS, "how do I reset my password": ["doc-3", "doc-5", "doc-6"]}
+"""Answers of a search that got worse: one query has lost both of its documents."""
+
+GOLDEN_MARK = 'ir_golden("golden/*.yaml")'
+
+GATED = '@pytest.mark.ir_golden("golden/*.yaml")\n@pytest.mark.ir_threshold("mrr", 0.99)\n'
+"""Marks that what the project's retriever finds does not satisfy."""
+
+_SIGNS_OF_OUR_ERRORS = (
+    r"(?m)INTERNALERROR|Traceback \(most recent call last\)|^\S*pytest_irmetrics[/\\]\S+:\d+: "
+)
+
+
+class Project:
+    """A small project that gates its search, in pytester's folder."""
+
+    def __init__(self, pytester):
+        self.pytester = pytester
+        self.path = pytester.path
+        self.write("conftest.py", RETRIEVER)
+        self.write("test_search.py", TEST)
+        self.write("golden/faq.yaml", GOLDEN)
+        self.answers(ANSWERS)
+
+    def write(self, name, text):
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
+        return path
+
+    def answers(self, answers):
+        self.write("answers.json", json.dumps(answers))
+
+    def retrieve(self, expression):
+        """Let the retriever give what an expression of `query` and `k` is, in place of the answers."""
+        conftest = self.path / "conftest.py"
+        text = conftest.read_text(encoding="utf-8")
+        assert _ANSWER in text
+        conftest.write_text(text.replace(_ANSWER, expression), encoding="utf-8")
+
+    def edit(self, name, old, new):
+        """Replace a text, which must be there, in a file."""
+        path = self.path / name
+        text = path.read_text(encoding="utf-8")
+        assert old in text, f"{name} does not hold {old!r}:\n{text}"
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def store(self, *args):
+        """Store the baselines of the project's tests, which pass."""
+        result = self.run("--ir-baseline-update", *args)
+        assert result.ret == 0, result.stdout.str()
+
+    def make_async(self):
+        """Let the test be a coroutine that pytest-asyncio runs."""
+        self.write("pytest.ini", f"[pytest]\n{ASYNCIO_SETTING}")
+        tests = self.path / "test_search.py"
+        text = tests.read_text(encoding="utf-8").replace("irmetrics.check", "await irmetrics.acheck")
+        tests.write_text(text.replace("def test", "@pytest.mark.asyncio\nasync def test"), encoding="utf-8")
+
+    def test(self, marks, body="irmetrics.check()", name="test_search_quality"):
+        marks = [marks] if isinstance(marks, str) else marks
+        lines = ["import pytest", "", *(f"@pytest.mark.{mark}" for mark in marks)]
+        self.write("test_search.py", "\n".join([*lines, f"def {name}(irmetrics):", f"    {body}", ""]))
+
+    def _arguments(self, args):
+        """Load the plugins that a test is about and no others: that is several times as fast."""
+        text = "".join(path.read_text(encoding="utf-8") for path in self.path.glob("*.py"))
+        plugins = ["irmetrics"]
+        plugins += [
+            name for name in ("asyncio", "anyio") if f"mark.{name}" in text and f"no:{name}" not in args
+        ]
+        plugins += ["xdist"] if "-n" in args else []
+        plugins += ["rerunfailures"] if "--reruns" in args else []
+        return [
+            "-p",
+            "no:cacheprovider",
+            *(part for name in plugins for part in ("-p", PLUGINS[name])),
+            *args,
+        ]
+
+    def run(self, *args):
+        """Run pytest in this process."""
+        return self.pytester.runpytest_inprocess(*self._arguments(args))
+
+    def run_apart(self, *args):
+        """Run pytest in a process of its own: with workers, with Ctrl-C, with another stream."""
+        return self.pytester.runpytest_subprocess(*self._arguments(args))
+
+    @property
+    def baseline(self):
+        return self.path / "ir_baselines" / "test_search" / "test_search_quality[faq].json"
+
+
+PLUGINS = {
+    "irmetrics": "pytest_irmetrics.plugin",
+    "asyncio": "pytest_asyncio.plugin",
+    "anyio": "anyio.pytest_plugin",
+    "xdist": "xdist.plugin",
+    "rerunfailures": "pytest_rerunfailures",
+}
+
+
+def printed(result):
+    """What was printed, whatever the line breaks."""
+    return " ".join(" ".join(result.outlines).split())
+
+
+def text_of(result):
+    """Return a run's whole output as one line, after looking for signs of an error of ours."""
+    output = result.stdout.str() + result.stderr.str()
+    assert not re.search(_SIGNS_OF_OUR_ERRORS, output), output
+    return " ".join(output.split())

@@ -1,0 +1,321 @@
+"""Read the rows of tests/scenarios/*.yaml, and run one: make its project, run pytest in it, look at what came of it.
+
+README.md beside this file says what the keys of a row mean.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from tests.git_repository import commit, git, isolate_git, new_repository
+from tests.projects import ASYNCIO_SETTING, text_of
+
+FOLDER = Path(__file__).parent
+RECORD = os.environ.get("IRMETRICS_RECORD")
+BASELINE = "ir_baselines/test_search/test_search_quality[faq].json"
+FILES = {"golden": "golden/faq.yaml", "test": "test_search.py", "ini": "pytest.ini", "baseline": BASELINE}
+
+RUN_KEYS = {
+    *("options", "env", "apart", "outcome", "says", "never", "once"),
+    *("lines", "writes", "json", "baseline"),
+}
+CHANGE_KEYS = {
+    *("golden", "now", "retrieve", "gates", "marks", "body", "test", "conftest", "settings"),
+    *("edit", "files", "moves", "store", "git"),
+}
+ROW_KEYS = {"name", "before", "steps", *RUN_KEYS, *CHANGE_KEYS}
+SETUP_KEYS = ("golden", "retrieve", "gates", "marks", "body", "test", "conftest", "settings", "files")
+"""What a row says of the project in which the baseline is stored; all else of a row is about its first run."""
+
+
+@cache
+def shared():
+    return yaml.safe_load((FOLDER / "shared.yaml").read_text(encoding="utf-8"))
+
+
+@cache
+def rows():
+    """All rows, each with the defaults of its file, by `FILE: NAME`."""
+    found = {}
+    for path in sorted(FOLDER.glob("*.yaml")):
+        if path.name == "shared.yaml":
+            continue
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        defaults = content.get("defaults", {}) if isinstance(content, dict) else {}
+        for row in content["rows"] if isinstance(content, dict) else content:
+            name = f"{path.stem}: {row['name']}"
+            assert name not in found, f"two rows are called {name}"
+            found[name] = checked({**defaults, **row})
+    return found
+
+
+def checked(row):
+    unknown = set(row) - ROW_KEYS
+    unknown |= {key for step in row.get("steps", ()) for key in set(step) - RUN_KEYS - CHANGE_KEYS}
+    assert not unknown, f"{row['name']}: unknown keys {unknown}"
+    return row
+
+
+def several(value):
+    return [] if value is None else value if isinstance(value, list) else [value]
+
+
+def literal(value):
+    """A text that begins with `= ` is a Python expression; anything else is itself."""
+    return eval(value[2:]) if isinstance(value, str) and value.startswith("= ") else value
+
+
+def ids(answer):
+    """`doc-1 doc-2`, a list of ids, or a list of such lists: one for each time that the query is asked."""
+    if isinstance(answer, str):
+        return answer.split()
+    return [ids(turn) for turn in answer] if any(isinstance(turn, list) for turn in answer) else answer
+
+
+def answers(value, base):
+    """A name of shared answers, or what differs from the answers of before."""
+    value = literal(value)
+    chosen = shared()["answers"][value] if isinstance(value, str) else {**base, **(value or {})}
+    return {query: ids(answer) for query, answer in chosen.items()}
+
+
+def mark(gate):
+    """`mrr 0.5 tag=billing` → `ir_threshold("mrr", 0.5, tag="billing")`."""
+    words = [word.partition("=") for word in gate.split()]
+    if words[0][1]:  # ndcg(gain=exp)@10
+        words[0] = ("".join(words[0]), "", "")
+
+    def argument(text):
+        try:
+            return repr(ast.literal_eval(text))
+        except (SyntaxError, ValueError):
+            return repr(text)
+
+    given = [f"{name}={argument(value)}" if sign else argument(name) for name, sign, value in words[1:]]
+    return f"ir_threshold({', '.join([repr(words[0][0]), *given])})"
+
+
+class Scenario:
+    """One row in one project."""
+
+    def __init__(self, row, project, monkeypatch, stored):
+        self.row, self.project, self.monkeypatch, self.stored = row, project, monkeypatch, stored
+        self.path = project.path
+        self.state = {"gates": ["mrr 0.5"], "marks": [], "body": "irmetrics.check()"}
+        self.before = answers(row.get("before") or {}, shared()["answers"]["good"])
+        self.recorded = []
+
+    def run(self):
+        row = self.row
+        isolate_git(self.monkeypatch)
+        self.set_up()
+        own = {key: value for key, value in row.items() if key not in ("name", "before", "steps")}
+        after = {key: value for key, value in own.items() if key not in SETUP_KEYS}
+        if "steps" not in row:
+            self.step(after)
+        else:
+            self.change({key: value for key, value in after.items() if key in CHANGE_KEYS})
+        for step in row.get("steps", ()):
+            # What a row with steps says of runs holds for each of them.
+            self.step({**{key: value for key, value in after.items() if key in RUN_KEYS}, **step})
+
+    def set_up(self):
+        """Make the project of before, with its baseline stored; for rows that begin alike this is done once."""
+        setup = {key: self.row[key] for key in SETUP_KEYS if key in self.row}
+        stores = self.row.get("before") is not None
+        key = json.dumps([setup, self.before, stores, "git" in self.row])
+        kept = self.stored / hashlib.sha256(key.encode()).hexdigest()[:20]
+        if not kept.exists() or RECORD:
+            self.project.answers(self.before)
+            self.change({"golden": "faq", "test": None, **setup})
+            if stores:
+                self.project.store()
+            if "git" in self.row:
+                (self.path / ".gitignore").write_text("__pycache__\n*.out\n", encoding="utf-8")
+                new_repository(self.path)
+                commit(self.path, "Store the baseline")
+                git(self.path, "checkout", "-q", "-b", "feature")
+            shutil.copytree(self.path, kept, symlinks=True, dirs_exist_ok=True)
+        else:
+            self.write_test(setup)
+            shutil.rmtree(self.path)
+            shutil.copytree(kept, self.path, symlinks=True)
+            os.chdir(self.path)
+
+    def write_test(self, step):
+        """Note what a step says of the test, and write it where it says anything."""
+        about = {key: step[key] for key in ("gates", "marks", "body") if key in step}
+        self.state.update(about)
+        if step.get("test"):
+            self.project.write("test_search.py", step["test"])
+        elif about or "test" in step:
+            marks = several(self.state["marks"])
+            if not any(mark.startswith("ir_golden") for mark in marks):
+                marks = ['ir_golden("golden/*.yaml")', *marks]
+            marks += [mark(gate) for gate in several(self.state["gates"])]
+            self.project.test(marks, self.state["body"].strip().replace("\n", "\n    "))
+
+    def change(self, step):
+        """Do to the project what a step says, in the order of the lines below."""
+        project = self.project
+        if "golden" in step:
+            golden = literal(step["golden"])
+            golden = shared()["golden"].get(golden, golden) if isinstance(golden, str) else golden
+            text = golden if isinstance(golden, str) else as_golden_set(golden)
+            project.write("golden/faq.yaml", text)
+        self.write_test(step)
+        if "retrieve" in step:
+            project.retrieve(step["retrieve"])
+        if "conftest" in step:
+            conftest = self.path / "conftest.py"
+            conftest.write_text(f"{conftest.read_text(encoding='utf-8')}\n\n{step['conftest']}\n", "utf-8")
+        if "settings" in step:
+            lines = [f"{name} = {ini(value)}\n" for name, value in step["settings"].items()]
+            asyncio = ASYNCIO_SETTING if "mark.asyncio" in step.get("test", "") else ""
+            project.write("pytest.ini", "[pytest]\n" + asyncio + "".join(lines))
+        for name, text in step.get("files", {}).items():
+            if text is None:
+                (self.path / name).unlink()
+            else:
+                project.write(name, text)
+        for old, new in step.get("moves", {}).items():
+            (self.path / new).parent.mkdir(parents=True, exist_ok=True)
+            (self.path / FILES.get(old, old)).rename(self.path / new)
+        for edit in step.get("edit", ()):
+            name, old, new = edit if len(edit) == 3 else ("golden", *edit)
+            project.edit(FILES.get(name, name), old, new or "")
+        if "now" in step:
+            project.answers(answers(step["now"], self.before))
+        if step.get("store"):
+            project.store()
+        for words in several(step.get("git")):
+            if words == "commit":
+                commit(self.path)
+            elif words is not True:
+                git(self.path, *shlex.split(words))
+
+    def step(self, step):
+        self.change(step)
+        for name, value in step.get("env", {}).items():
+            self.monkeypatch.setenv(name, value)
+        usual = "--ir-baseline" if self.row.get("before") is not None else ""
+        for options in several(step.get("options", usual)):
+            self.run_pytest(step, options)
+
+    def run_pytest(self, step, options):
+        kept = self.baseline_bytes()
+        arguments = shlex.split(options)
+        report = "scenario.out"
+        if step.get("json") or RECORD:
+            arguments.append(f"--ir-report=json:{report}")
+        run = self.project.run_apart if step.get("apart") else self.project.run
+        result = run(*arguments)
+        if RECORD:
+            self.record(options, result, report)
+            return
+        where = f"{self.row['name']} with {options or 'no options'}"
+        output = text_of(result)
+        try:
+            self.hold(step, result, output, kept, report)
+        except AssertionError as error:
+            raise AssertionError(f"{where}: {error}\n\n{result.stdout.str()}{result.stderr.str()}") from None
+
+    def hold(self, step, result, output, kept, report):
+        """Assert all that a step says of its run."""
+        outcome = step.get("outcome", "passed")
+        if isinstance(outcome, int):
+            assert result.ret == outcome, f"exit status {int(result.ret)}"
+        else:
+            result.assert_outcomes(**({outcome: 1} if isinstance(outcome, str) else outcome))
+        for text in several(step.get("says")):
+            assert folded(text) in output, f"does not say {text!r}"
+        for text in several(step.get("never")):
+            assert folded(text) not in output, f"says {text!r}"
+        for text in several(step.get("once")):
+            assert output.count(folded(text)) == 1, f"says {output.count(folded(text))} times {text!r}"
+        if step.get("lines"):
+            result.stdout.fnmatch_lines(several(step["lines"]))
+        for name, texts in step.get("writes", {}).items():
+            content = folded((self.path / name).read_text(encoding="utf-8"))
+            for text in several(texts):
+                assert folded(text) in content, f"{name} does not hold {text!r}: {content}"
+        if step.get("json"):
+            document = json.loads((self.path / report).read_text(encoding="utf-8"))
+            for place, value in step["json"].items():
+                assert look_up(document, place) == value, f"{place} is {look_up(document, place)!r}"
+        if what := step.get("baseline"):
+            now = self.baseline_bytes()
+            found = "none" if not now else "unchanged" if now == kept else "stored"
+            assert found == what, f"the baseline is {found}"
+
+    def baseline_bytes(self):
+        folders = sorted(self.path.rglob("ir_baselines"))
+        files = sorted(file for folder in folders for file in folder.rglob("*.json") if file.is_file())
+        return {file.relative_to(self.path).as_posix(): file.read_bytes() for file in files}
+
+    def record(self, options, result, report):
+        """Append what came of a run to the file that IRMETRICS_RECORD names."""
+        path = self.path / report
+        document = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        baselines = self.baseline_bytes()
+        line = {
+            "row": self.row["id"],
+            "run": len(self.recorded),
+            "options": options,
+            "exit": int(result.ret),
+            "outcomes": result.parseoutcomes() if result.outlines else {},
+            "report": comparable(document, str(self.path)),
+            "baselines": {name: hashlib.sha256(data).hexdigest()[:16] for name, data in baselines.items()},
+        }
+        line["outcomes"].pop("seconds", None)
+        self.recorded.append(line)
+        with Path(RECORD).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, sort_keys=True) + "\n")
+
+
+def as_golden_set(data):
+    """Write a golden set, or the list of its queries, one query a line."""
+    data = {"queries": data} if isinstance(data, list) else data
+    head = [f"{key}: {json.dumps(value)}\n" for key, value in data.items() if key != "queries"]
+    return "".join([*head, "queries:\n", *(f"  - {json.dumps(query)}\n" for query in data["queries"])])
+
+
+def ini(value):
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value).strip().replace("\n", "\n    ")
+
+
+def folded(text):
+    return " ".join(str(text).split())
+
+
+def look_up(document, place):
+    """`tests.0.gates.0.state` of a document."""
+    for key in place.split("."):
+        document = document[int(key)] if isinstance(document, list) else document[key]
+    return document
+
+
+VOLATILE = {"run_info", "latency_p50", "latency_p95", "took"}
+
+
+def comparable(value, folder):
+    """A report without what differs from run to run: durations, commits, versions, the folder of the run."""
+    if isinstance(value, dict):
+        return {key: comparable(item, folder) for key, item in value.items() if key not in VOLATILE}
+    if isinstance(value, list):
+        return [comparable(item, folder) for item in value]
+    if isinstance(value, str):
+        return re.sub(r"\b[0-9a-f]{7,40}\b", "COMMIT", value.replace(folder, "FOLDER"))
+    return value
