@@ -210,7 +210,6 @@ class GatedItem:
             repeat=settings.repeat,
             executor=self.executor,
             stored=stored,
-            warn=self.session.print_now,
             titles=self.titles.returned,
             chunks=chunks,
             stop_on_error=config.getoption("maxfail", 0) == 1,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -143,12 +141,6 @@ class GatingSession:
         """Whether all tests of a file are collected; ``--lf`` and node ids collect some of them."""
         by_node_id = any("::" in argument for argument in self.config.args)
         return not by_node_id and not self.config.getoption("lf", None)
-
-    def print_now(self, message: str) -> None:
-        """Print on standard error in the middle of a test, past pytest's capturing; called from another thread."""
-        capture = self.config.pluginmanager.getplugin("capturemanager")
-        with nullcontext() if capture is None else capture.global_and_fixture_disabled():
-            print(f"\npytest-irmetrics: {message}", file=sys.stderr, flush=True)  # noqa: T201 - pytest may be blocked for ever
 
     def close(self) -> None:
         """End the processes of Git, and the event loop of sync tests once no pytest session in this process is open."""

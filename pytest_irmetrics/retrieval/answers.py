@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import (
-    AsyncIterable,
     Callable,
     ItemsView,
     Iterable,
@@ -57,13 +56,6 @@ def _unchanged(item: Any) -> Any:
 def _refuse_answer(answer: object, why: str) -> NoReturn:
     """Raise AnswerError for an answer as a whole."""
     raise AnswerError(f"came back: {describe(answer)}. {why} {_ACCEPTED}.")
-
-
-def must_be_awaited(answer: object) -> bool:
-    """Say whether an answer has yet to be awaited: a coroutine, a future, an asynchronous iterator."""
-    return inspect.isawaitable(answer) or (
-        hasattr(type(answer), "__aiter__") and not hasattr(type(answer), "__iter__")
-    )
 
 
 _NEVER_RESULTS: tuple[tuple[type | tuple[type, ...], str], ...] = (
@@ -114,27 +106,11 @@ def draw_items(answer: Any, k: int) -> list[Any]:
     try:
         items = iter(answer)
     except TypeError:
+        if hasattr(type(answer), "__aiter__"):
+            _refuse_answer(answer, "It is asynchronous: return a list, [doc async for doc in found].")
         path = where_results_are(answer)
         _refuse_answer(answer, f"It cannot be gone through.{f' Return {path}.' if path else ''}")
     return _take_first(items, k)
-
-
-async def draw_items_async(
-    answer: AsyncIterable[Any], k: int, read: Callable[[Any], T] = _unchanged
-) -> list[T]:
-    """Return the first k items of an asynchronous iterator; `read` is called with each before the next is made."""
-    items = aiter(answer)
-    drawn: list[T] = []
-    try:
-        while len(drawn) < k:
-            try:
-                drawn.append(read(await anext(items)))
-            except StopAsyncIteration:
-                break
-    finally:
-        if inspect.isasyncgen(items):
-            await items.aclose()
-    return drawn
 
 
 def _take_first(items: Iterator[Any], k: int, read: Callable[[Any], T] = _unchanged) -> list[T]:
@@ -165,11 +141,6 @@ def split_batch(answer: Any, size: int, read: Callable[[Any], T]) -> list[T]:
                 cure = ': of Chroma answer["ids"]'
         raise AnswerError(f"came back: {describe(answer)}. {_expected_of_batch(size)}{cure}.")
     return _require_one_each(_take_first(iter(answer), size + 1, read), size)
-
-
-async def split_batch_async(answer: AsyncIterable[Any], size: int, read: Callable[[Any], T]) -> list[T]:
-    """Return one result for each of `size` queries of an asynchronous iterator, as `split_batch` does."""
-    return _require_one_each(await draw_items_async(answer, size + 1, read), size)
 
 
 def _require_one_each(results: list[T], size: int) -> list[T]:

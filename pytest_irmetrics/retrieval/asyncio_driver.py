@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
     from concurrent.futures import Future
 
-    from pytest_irmetrics.retrieval.call import Reply
-    from pytest_irmetrics.retrieval.schedule import CallChunk, Retrieved, Schedule, Work
+    from pytest_irmetrics.retrieval.call import Call, Reply
+    from pytest_irmetrics.retrieval.schedule import Retrieved, Schedule, Work
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -35,23 +35,23 @@ def is_running() -> bool:
     return True
 
 
-# The functions of schedule.EventLoopDriver
+# Calls
 
 
 async def run_schedule(schedule: Schedule, work: Work) -> Retrieved:
-    """Run a schedule, each chunk of calls in a task of its own; cancel all of these at the end, however it comes."""
-    tasks: dict[asyncio.Task[list[Reply] | _Exit], CallChunk] = {}
+    """Run a schedule, each call in a task of its own; cancel all of these at the end, however it comes."""
+    tasks: dict[asyncio.Task[Reply | _Exit], Call] = {}
     try:
-        chunk = next(schedule)
+        call = next(schedule)
         while True:
-            replies: list[list[Reply]] = []
-            if chunk is not None:
-                task = _start_task(partial(work, chunk))
-                tasks[task] = chunk
+            replies: list[Reply] = []
+            if call is not None:
+                task = _start_task(partial(work, call))
+                tasks[task] = call
             else:
                 done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                replies = [_replies(task, tasks.pop(task)) for task in done]
-            chunk = schedule.send(replies)
+                replies = [_reply(task, tasks.pop(task)) for task in done]
+            call = schedule.send(replies)
     except StopIteration as end:
         retrieved: Retrieved = end.value
         return retrieved
@@ -62,10 +62,10 @@ async def run_schedule(schedule: Schedule, work: Work) -> Retrieved:
             await asyncio.wait(tasks, timeout=CLEANUP_SECONDS)
 
 
-def _replies(task: asyncio.Task[list[Reply] | _Exit], chunk: CallChunk) -> list[Reply]:
-    """Return the replies of a task that is done; failed ones where the retriever cancelled it."""
+def _reply(task: asyncio.Task[Reply | _Exit], call: Call) -> Reply:
+    """Return the reply of a task that is done; a failed one where the retriever cancelled it."""
     done = _result_or_cancelled(task)
-    return [call.failed(done.problem) for call in chunk] if isinstance(done, Cancelled) else done
+    return call.failed(done.problem) if isinstance(done, Cancelled) else done
 
 
 async def run_isolated(start: Callable[[], Coroutine[Any, Any, T]]) -> T | Cancelled:
@@ -103,17 +103,6 @@ async def wait_for_future(future: Future[Any]) -> bool:
 
     future.add_done_callback(notify)
     return await done.wait()
-
-
-def pinger() -> Callable[[Callable[[], object]], None]:
-    """Return a function that, from another thread, has the event loop that runs here call another."""
-    loop = asyncio.get_running_loop()
-
-    def ping(respond: Callable[[], object]) -> None:
-        with contextlib.suppress(RuntimeError):  # a loop that is closed
-            loop.call_soon_threadsafe(respond)
-
-    return ping
 
 
 async def checkpoint() -> None:

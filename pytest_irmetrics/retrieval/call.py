@@ -16,11 +16,8 @@ from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
     draw_items,
-    draw_items_async,
-    must_be_awaited,
     read_ranking,
     split_batch,
-    split_batch_async,
 )
 from pytest_irmetrics.retrieval.describe import describe
 
@@ -62,12 +59,11 @@ class Call(NamedTuple):
         """Return the reply of a call that failed for all its queries."""
         return Reply(self, (problem,) * len(self.query_ids), 0.0)
 
-    def timed_out(self, timeout: float, advice: str = "") -> Reply:
-        """Return the reply of a call that took longer than `timeout` seconds a query; `advice` ends its message."""
+    def timed_out(self, timeout: float) -> Reply:
+        """Return the reply of a call that took longer than `timeout` seconds a query."""
         queries = len(self.query_ids)
         several = f" a query for {queries} queries" if queries > 1 else ""
-        end = f" {advice}" if advice else ""
-        return self.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).{end}")
+        return self.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +108,7 @@ def call_retriever(
         # A plain list is by far the most frequent answer, and the checks below cost as much as reading it.
         if type(answer) is list and not call.is_batch:
             drawn: list[list[Any] | str] = [answer[: options.depth]]
-        elif must_be_awaited(answer):
+        elif inspect.isawaitable(answer):
             return PendingAnswer(call, answer, started)
         else:
             drawn = _draw(call, answer, options.depth)
@@ -128,13 +124,10 @@ def call_retriever(
     return _read_reply(call, drawn, perf_counter() - started, options)
 
 
-def reply_in_time(call: Call, reply: Reply | None, timeout: float | None, advice: Callable[[], str]) -> Reply:
-    """Return the reply; one that says that the call timed out where there is none, or it came too late.
-
-    `advice` returns what more is to be said of a call that timed out, if anything.
-    """
+def reply_in_time(call: Call, reply: Reply | None, timeout: float | None) -> Reply:
+    """Return the reply; one that says that the call timed out where there is none, or it came too late."""
     if timeout is not None and (reply is None or reply.milliseconds > timeout * 1000):
-        return call.timed_out(timeout, advice())
+        return call.timed_out(timeout)
     assert reply is not None  # noqa: S101 - without a time limit no call is given up
     return reply
 
@@ -161,10 +154,7 @@ async def await_answer(pending: PendingAnswer, options: RetrievalOptions) -> Rep
             if inspect.iscoroutine(answer):
                 answer.close()
             raise AnswerError(f"came back: {describe(answer)}. Await it in the retriever.")  # noqa: TRY301 - one way for errors
-        if must_be_awaited(answer):
-            drawn = await _draw_async(call, answer, options.depth)
-        else:
-            drawn = _draw(call, answer, options.depth)
+        drawn = _draw(call, answer, options.depth)
     except Exception as error:  # noqa: BLE001 - as in call_retriever
         return call.failed(_explain_call(call, error))
     return _read_reply(call, drawn, perf_counter() - pending.started, options)
@@ -175,13 +165,6 @@ def _draw(call: Call, answer: Any, depth: int) -> list[list[Any] | str]:
     if not call.is_batch:
         return [draw_items(answer, depth)]
     return split_batch(answer, len(call.query_ids), lambda result: _draw_one(result, depth))
-
-
-async def _draw_async(call: Call, answer: Any, depth: int) -> list[list[Any] | str]:
-    """Return the items of each query of an asynchronous iterator, as `_draw` does."""
-    if not call.is_batch:
-        return [await draw_items_async(answer, depth)]
-    return await split_batch_async(answer, len(call.query_ids), lambda result: _draw_one(result, depth))
 
 
 def _draw_one(result: Any, depth: int) -> list[Any] | str:

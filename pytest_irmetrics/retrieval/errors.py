@@ -78,7 +78,7 @@ class Cancelled:
     """The outcome of a call that the retriever cancelled itself, rather than a time limit or what runs the test."""
 
     error: BaseException
-    """asyncio.CancelledError or trio.Cancelled."""
+    """asyncio.CancelledError."""
 
     @property
     def problem(self) -> str:

@@ -15,7 +15,9 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.retrieval.asyncio_driver import run_with_timeout, wait_for_future
 from pytest_irmetrics.retrieval.call import (
+    Call,
     PendingAnswer,
     Reply,
     await_answer,
@@ -26,10 +28,7 @@ from pytest_irmetrics.retrieval.describe import describe
 from pytest_irmetrics.retrieval.errors import explain, raise_outcome, summary
 
 if TYPE_CHECKING:
-    from pytest_irmetrics.retrieval.blocked_loop import BlockedLoopWatch
-    from pytest_irmetrics.retrieval.call import Call
     from pytest_irmetrics.retrieval.options import RetrievalOptions
-    from pytest_irmetrics.retrieval.schedule import CallChunk, EventLoopDriver
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -94,57 +93,52 @@ def _run_jobs(inbox: queue.SimpleQueue[Callable[[], None] | None]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _ExecutorJob:
-    """A chunk of calls, and how to make them; can be pickled where the retriever can.
+    """A call, and how to make it; can be pickled where the retriever can.
 
-    Each call has its time from when it begins, not from when it is queued. One that is late goes on in a thread
+    It has its time from when it begins, not from when it is queued. If it is late, it goes on in a thread
     that nobody waits for, so that the worker is free again.
     """
 
     function: Callable[..., Any]
-    chunk: CallChunk
+    call: Call
     options: RetrievalOptions
     timeout: float | None
     parent_pid: int = field(default_factory=os.getpid)
 
-    def __call__(self) -> list[Reply | PendingAnswer]:
+    def __call__(self) -> Reply | PendingAnswer:
         try:
-            return self._make_calls()
+            return self._make_call()
         except BaseException as error:
             if isinstance(error, Exception) or os.getpid() == self.parent_pid or _can_be_pickled(error):
                 raise
         # Raised out here: within the handler it would have the other error as its context, which cannot be sent.
         raise _OutcomeError
 
-    def _make_calls(self) -> list[Reply | PendingAnswer]:
+    def _make_call(self) -> Reply | PendingAnswer:
         if self.timeout is None:
-            return [call_retriever(self.function, call, self.options) for call in self.chunk]
+            return call_retriever(self.function, self.call, self.options)
         with DaemonThreads() as threads:
-            return [self._call_in_time(threads, call, self.timeout) for call in self.chunk]
-
-    def _call_in_time(self, threads: DaemonThreads, call: Call, timeout: float) -> Reply | PendingAnswer:
-        future = threads.submit(call_retriever, self.function, call, self.options)
-        wait([future], timeout * len(call.query_ids))
-        if future.done():
-            return future.result()
-        future.add_done_callback(lambda late: None if late.exception() else _close_pending([late.result()]))
-        return call.timed_out(timeout)
+            future = threads.submit(call_retriever, self.function, self.call, self.options)
+            wait([future], self.timeout * len(self.call.query_ids))
+            if future.done():
+                return future.result()
+            future.add_done_callback(_close_late)
+            return self.call.timed_out(self.timeout)
 
 
 @dataclass(slots=True)
 class ExecutorRunner:
-    """Has an executor make chunks of calls, and awaits them without blocking the event loop."""
+    """Has an executor make calls, and awaits them without blocking the event loop."""
 
     function: Callable[..., Any]
     options: RetrievalOptions
     executor: Executor
-    driver: EventLoopDriver
-    watch: BlockedLoopWatch
     await_answer: AwaitAnswer = await_answer
     """How to await the answer of a retriever that looked sync."""
     _last_activity: float = field(default_factory=monotonic)
     """When something last went to the executor or came back."""
     _longest_limit: float = 0.0
-    """Seconds that a chunk may take, of all chunks so far."""
+    """Seconds that a call may take, of all calls so far."""
     _has_answered: bool = False
 
     @property
@@ -156,53 +150,51 @@ class ExecutorRunner:
         """Whether the executor is our own, of which one thread always idles: a call begins when it is submitted."""
         return isinstance(self.executor, DaemonThreads)
 
-    async def __call__(self, chunk: CallChunk) -> list[Reply]:
-        """Have the calls of a chunk made, and await the answers that have to be awaited."""
+    async def __call__(self, call: Call) -> Reply:
+        """Have a call made, and await its answer where that has to be awaited."""
         own = self._has_own_threads
         options = self.options if own else self.options.for_worker()
-        job = _ExecutorJob(self.function, chunk, options, None if own else self._timeout)
+        job = _ExecutorJob(self.function, call, options, None if own else self._timeout)
         try:
             future = self.executor.submit(job)
             if not callable(getattr(future, "add_done_callback", None)):
                 raise _BrokenPromiseError(f"submit returned {describe(future)}, which is no Future")  # noqa: TRY301 - one way for errors
         except Exception as error:  # noqa: BLE001 - an executor that is shut down or broken, no more threads
-            return self._failed(chunk, error)
+            return self._failed(call, error)
         try:
-            done = await self._wait_for(future, chunk)
-            return [await self._reply(one) if isinstance(one, PendingAnswer) else one for one in done]
+            done = await self._wait_for(future, call)
+            return await self._reply(done) if isinstance(done, PendingAnswer) else done
         finally:
             future.cancel()
             future.add_done_callback(_close_late)
 
-    async def _wait_for(
-        self, future: Future[list[Reply | PendingAnswer]], chunk: CallChunk
-    ) -> list[Reply | PendingAnswer]:
+    async def _wait_for(self, future: Future[Reply | PendingAnswer], call: Call) -> Reply | PendingAnswer:
         timeout = self._timeout
         try:
             if timeout is None:
-                await self.driver.wait_for_future(future)
+                await wait_for_future(future)
             else:
-                limit = timeout * sum(len(call.query_ids) for call in chunk)
+                limit = timeout * len(call.query_ids)
                 if self._has_own_threads:
-                    await self.driver.run_with_timeout(limit, partial(self.driver.wait_for_future, future))
+                    await run_with_timeout(limit, partial(wait_for_future, future))
                 else:
                     await self._wait_while_active(future, limit)
                 if not future.done():
-                    return [call.timed_out(timeout) for call in chunk]
-            done = _require_replies(chunk, future.result())
+                    return call.timed_out(timeout)
+            done = _require_reply(call, future.result())
         except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
-            return [*self._failed(chunk, error)]
+            return self._failed(call, error)
         self._has_answered = True
         return done
 
     async def _wait_while_active(self, future: Future[Any], limit: float) -> None:
-        """Wait as long as anything comes back: how long a chunk is queued is the executor's business."""
+        """Wait as long as anything comes back: how long a call is queued is the executor's business."""
         self._last_activity, self._longest_limit = monotonic(), max(self._longest_limit, limit)
         while not future.done():
             left = self._last_activity + self._longest_limit + _START_SECONDS - monotonic()
             if left <= 0:
                 return
-            await self.driver.run_with_timeout(left, partial(self.driver.wait_for_future, future))
+            await run_with_timeout(left, partial(wait_for_future, future))
         self._last_activity = monotonic()
 
     async def _reply(self, pending: PendingAnswer) -> Reply:
@@ -212,14 +204,11 @@ class ExecutorRunner:
             spent = perf_counter() - pending.started
             left = max(self._timeout * len(pending.call.query_ids) - spent, 0.001)
         start = partial(self.await_answer, pending, self.options)
-        with self.watch.awaiting(pending.call, left) as advice:
-            reply = await self.driver.run_with_timeout(left, start)
-        return reply_in_time(pending.call, reply, self._timeout, advice)
+        return reply_in_time(pending.call, await run_with_timeout(left, start), self._timeout)
 
-    def _failed(self, chunk: CallChunk, error: Exception) -> list[Reply]:
+    def _failed(self, call: Call, error: Exception) -> Reply:
         raise_outcome(error)
-        problem = explain(error) if self._has_own_threads else self._explain(error)
-        return [call.failed(problem) for call in chunk]
+        return call.failed(explain(error) if self._has_own_threads else self._explain(error))
 
     def _explain(self, error: Exception) -> str:
         text = summary(error)
@@ -269,26 +258,14 @@ def _can_be_pickled(error: BaseException) -> bool:
     return True
 
 
-def _require_replies(chunk: CallChunk, done: Any) -> list[Reply | PendingAnswer]:
-    """Return the replies to a chunk. Raises _BrokenPromiseError where one is missing, or they are something else."""
-    if (
-        isinstance(done, list)
-        and all(isinstance(one, (Reply, PendingAnswer)) for one in done)
-        and [one.call.query_ids for one in done] == [call.query_ids for call in chunk]
-    ):
+def _require_reply(call: Call, done: Any) -> Reply | PendingAnswer:
+    """Return the reply to a call. Raises _BrokenPromiseError where it is something else."""
+    if isinstance(done, (Reply, PendingAnswer)) and done.call.query_ids == call.query_ids:
         return done
-    raise _BrokenPromiseError(
-        f"the work returned a list of {len(chunk)}, and what came back is {describe(done)}"
-    )
+    raise _BrokenPromiseError(f"the work returned a reply, and what came back is {describe(done)}")
 
 
 def _close_late(future: Future[Any]) -> None:
-    """Drop the answers of a call that nobody waits for any more."""
-    if not future.cancelled() and future.exception() is None and isinstance(future.result(), list):
-        _close_pending(future.result())
-
-
-def _close_pending(done: list[Reply | PendingAnswer]) -> None:
-    for one in done:
-        if isinstance(one, PendingAnswer):
-            one.close()
+    """Drop the answer of a call that nobody waits for any more."""
+    if not future.cancelled() and future.exception() is None and isinstance(future.result(), PendingAnswer):
+        future.result().close()

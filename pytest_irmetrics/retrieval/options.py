@@ -36,8 +36,6 @@ class RetrievalOptions:
     `concurrency` is more than 1."""
     stored: Run | None = None
     """A run over the same queries, such as a baseline: equal rankings are read faster and share its objects."""
-    warn: Callable[[str], object] | None = None
-    """Called, from another thread, with a warning that cannot wait for the end of the run; None: to standard error."""
     titles: dict[str, str] | None = None
     """Where the titles of returned documents are kept, by id; None: they are not read. Workers of a process have none."""
     chunks: KeptChunks | None = None
@@ -68,7 +66,7 @@ class RetrievalOptions:
 
     def for_worker(self) -> RetrievalOptions:
         """Return what a worker of the executor needs of them: small, and possible to pickle."""
-        return replace(self, executor=None, stored=None, warn=None, titles=None, chunks=None, progress=None)
+        return replace(self, executor=None, stored=None, titles=None, chunks=None, progress=None)
 
 
 def _require_executor(executor: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Sequence
 
     from pytest_irmetrics.retrieval.asyncio_driver import SessionLoop
+    from pytest_irmetrics.retrieval.call import Call
     from pytest_irmetrics.retrieval.executor import AwaitAnswer
     from pytest_irmetrics.retrieval.retriever import QueryLike
-    from pytest_irmetrics.retrieval.schedule import CallChunk, EventLoopDriver
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -67,10 +67,8 @@ def retrieve(
     target = _read_retriever(retriever, options)
     if options.is_sequential and not target.is_async:
         return _retrieve_one_by_one(queries, target, options)
-    if target.is_async or _driver_of_running_loop() is None:
-        from pytest_irmetrics.retrieval import asyncio_driver  # noqa: PLC0415
-
-        return _run_on_session_loop(partial(_retrieve_concurrently, queries, target, options, asyncio_driver))
+    if target.is_async or not _is_asyncio_running():
+        return _run_on_session_loop(partial(_retrieve_concurrently, queries, target, options))
     return _retrieve_in_other_thread(queries, target, options)
 
 
@@ -79,21 +77,20 @@ async def aretrieve(
 ) -> Retrieved:
     """Ask a retriever, sync or async, every query on the event loop that runs; else as `retrieve`.
 
-    The loop is asyncio's or trio's; without a timeout, concurrency and an executor any other will do.
+    The loop is asyncio's; without a timeout, concurrency and an executor any other will do.
     """
     options = options or RetrievalOptions()
     queries = _require_unique(queries)
     if isinstance(retriever, Run):
         return _replay(queries, retriever, options)
     target = _read_retriever(retriever, options, prefer_async=options.executor is None)
-    driver = _driver_of_running_loop()
     if options.is_sequential:
-        return await _retrieve_one_by_one_async(queries, target, options, driver)
-    if driver is None:
+        return await _retrieve_one_by_one_async(queries, target, options)
+    if not _is_asyncio_running():
         raise RetrievalError(
-            "ir_timeout, ir_concurrency and ir_executor need asyncio or trio in an async test. Leave them out here."
+            "ir_timeout, ir_concurrency and ir_executor need asyncio in an async test. Leave them out here."
         )
-    return await _retrieve_concurrently(queries, target, options, driver)
+    return await _retrieve_concurrently(queries, target, options)
 
 
 def _require_unique(queries: Iterable[QueryLike]) -> list[QueryLike]:
@@ -123,19 +120,13 @@ def _replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) -
     return replay(queries, run, options)
 
 
-def _driver_of_running_loop() -> EventLoopDriver | None:
-    """Return the driver for the event loop that the caller runs on, without importing a library that nobody uses."""
-    if "trio" in sys.modules:
-        from pytest_irmetrics.retrieval import trio_driver  # noqa: PLC0415
+def _is_asyncio_running() -> bool:
+    """Say whether the caller runs on an event loop of asyncio, without importing asyncio where nobody else has."""
+    if "asyncio" not in sys.modules:
+        return False
+    from pytest_irmetrics.retrieval import asyncio_driver  # noqa: PLC0415
 
-        if trio_driver.is_running():
-            return trio_driver
-    if "asyncio" in sys.modules:
-        from pytest_irmetrics.retrieval import asyncio_driver  # noqa: PLC0415
-
-        if asyncio_driver.is_running():
-            return asyncio_driver
-    return None
+    return asyncio_driver.is_running()
 
 
 # One call after the other
@@ -154,33 +145,33 @@ def _retrieve_one_by_one(
 
 
 async def _retrieve_one_by_one_async(
-    queries: Sequence[QueryLike],
-    retriever: Retriever,
-    options: RetrievalOptions,
-    driver: EventLoopDriver | None,
+    queries: Sequence[QueryLike], retriever: Retriever, options: RetrievalOptions
 ) -> Retrieved:
     """Make one call after the other, on whatever event loop runs."""
+    on_asyncio = _is_asyncio_running()
     collector = ReplyCollector(queries, options)
     function = retriever.function
     last_checkpoint = monotonic()
     for call in iterate_calls(queries, retriever, options, collector):
         reply = call_retriever(function, call, options)
-        collector.add(reply if isinstance(reply, Reply) else await _await_isolated(reply, options, driver))
+        collector.add(reply if isinstance(reply, Reply) else await _await_isolated(reply, options))
         # Plain calls keep the loop from all else: from Ctrl-C, from a time limit around this, from other tasks.
-        if driver is not None and monotonic() - last_checkpoint > _CHECKPOINT_SECONDS:
-            await driver.checkpoint()
+        if on_asyncio and monotonic() - last_checkpoint > _CHECKPOINT_SECONDS:
+            from pytest_irmetrics.retrieval import asyncio_driver  # noqa: PLC0415
+
+            await asyncio_driver.checkpoint()
             last_checkpoint = monotonic()
     return collector.result(retriever.depth_advice)
 
 
-async def _await_isolated(
-    pending: PendingAnswer, options: RetrievalOptions, driver: EventLoopDriver | None
-) -> Reply:
+async def _await_isolated(pending: PendingAnswer, options: RetrievalOptions) -> Reply:
     """Await an answer, so that what the retriever cancels is its query's error and not the test's end."""
-    if driver is None:
+    if not _is_asyncio_running():
         return await await_answer(pending, options)
+    from pytest_irmetrics.retrieval import asyncio_driver  # noqa: PLC0415
+
     try:
-        reply = await driver.run_isolated(partial(await_answer, pending, options))
+        reply = await asyncio_driver.run_isolated(partial(await_answer, pending, options))
     finally:
         pending.close()  # Ctrl-C may come before it was begun
     return reply if isinstance(reply, Reply) else pending.call.failed(reply.problem)
@@ -193,38 +184,29 @@ async def _retrieve_concurrently(
     queries: Sequence[QueryLike],
     retriever: Retriever,
     options: RetrievalOptions,
-    driver: EventLoopDriver,
     await_thread_answer: AwaitAnswer = await_answer,
 ) -> Retrieved:
     """Have as many calls in flight as wanted: coroutines on this event loop, all else in threads or an executor."""
     if retriever.is_async and options.is_sequential:
-        return await _retrieve_one_by_one_async(queries, retriever, options, driver)
-    from pytest_irmetrics.retrieval.blocked_loop import BlockedLoopWatch  # noqa: PLC0415 - one by one needs none
+        return await _retrieve_one_by_one_async(queries, retriever, options)
+    from pytest_irmetrics.retrieval import asyncio_driver  # noqa: PLC0415
 
     schedule = schedule_calls(queries, retriever, options)
     timeout = options.timeout
 
-    async def await_calls(chunk: CallChunk) -> list[Reply]:
-        replies = []
-        for call in chunk:
-            limit = None if timeout is None else timeout * len(call.query_ids)
-            start = partial(call_retriever_async, retriever.function, call, options)
-            with watch.awaiting(call, limit) as advice:
-                reply = await driver.run_with_timeout(limit, start)
-            replies.append(reply_in_time(call, reply, timeout, advice))
-        return replies
+    async def await_call(call: Call) -> Reply:
+        limit = None if timeout is None else timeout * len(call.query_ids)
+        start = partial(call_retriever_async, retriever.function, call, options)
+        return reply_in_time(call, await asyncio_driver.run_with_timeout(limit, start), timeout)
 
-    watch = BlockedLoopWatch(driver, options.warn)
     if retriever.is_async:
-        with closing(watch):
-            return await driver.run_schedule(schedule, await_calls)
+        return await asyncio_driver.run_schedule(schedule, await_call)
     from pytest_irmetrics.retrieval.executor import DaemonThreads, ExecutorRunner  # noqa: PLC0415
 
     with ExitStack() as stack:
         executor = options.executor or stack.enter_context(DaemonThreads())
-        stack.enter_context(closing(watch))
-        runner = ExecutorRunner(retriever.function, options, executor, driver, watch, await_thread_answer)
-        return await driver.run_schedule(schedule, runner)
+        runner = ExecutorRunner(retriever.function, options, executor, await_thread_answer)
+        return await asyncio_driver.run_schedule(schedule, runner)
 
 
 def _retrieve_in_other_thread(
@@ -234,13 +216,10 @@ def _retrieve_in_other_thread(
     import asyncio  # noqa: PLC0415
     from concurrent.futures import wait  # noqa: PLC0415
 
-    from pytest_irmetrics.retrieval import asyncio_driver  # noqa: PLC0415
     from pytest_irmetrics.retrieval.executor import DaemonThreads  # noqa: PLC0415
 
     def run() -> Retrieved:
-        return asyncio.run(
-            _retrieve_concurrently(queries, retriever, options, asyncio_driver, _refuse_to_await)
-        )
+        return asyncio.run(_retrieve_concurrently(queries, retriever, options, _refuse_to_await))
 
     with DaemonThreads() as threads:
         future = threads.submit(run)
@@ -262,7 +241,7 @@ _session_loop: SessionLoop | None = None
 def _run_on_session_loop(start: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run what `start` returns until it is done. Raises RetrievalError where a loop is running already."""
     global _session_loop  # noqa: PLW0603 - one for the process, so that a client outlives a test
-    if _driver_of_running_loop() is not None:
+    if _is_asyncio_running():
         raise RetrievalError(_LOOP_IS_RUNNING)
     if _session_loop is None:
         from pytest_irmetrics.retrieval.asyncio_driver import SessionLoop  # noqa: PLC0415
@@ -273,10 +252,8 @@ def _run_on_session_loop(start: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 def _await_on_session_loop(pending: PendingAnswer, options: RetrievalOptions) -> Reply:
     """Await what a retriever that looked sync turned out to return."""
-    from pytest_irmetrics.retrieval import asyncio_driver  # noqa: PLC0415
-
     try:
-        return _run_on_session_loop(partial(_await_isolated, pending, options, asyncio_driver))
+        return _run_on_session_loop(partial(_await_isolated, pending, options))
     except RetrievalError:
         pending.close()
         raise

@@ -92,7 +92,7 @@ def is_async(retriever: object) -> bool:
     while isinstance(function, functools.partial):
         function = function.func
     return any(
-        inspect.iscoroutinefunction(candidate) or inspect.isasyncgenfunction(candidate)
+        inspect.iscoroutinefunction(candidate)
         for candidate in (function, getattr(type(function), "__call__", None))  # noqa: B004 - looked at, not asked for
     )
 

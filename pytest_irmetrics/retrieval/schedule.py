@@ -7,10 +7,9 @@ the collector. One that has several in flight runs the generator that `schedule_
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.retrieval.call import Call, RankedTwice, Reply
@@ -21,22 +20,15 @@ from pytest_irmetrics.run import Answer, Run, reuse_ids
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
-    from concurrent.futures import Future
 
     from pytest_irmetrics.golden.passage import Passage
-    from pytest_irmetrics.retrieval.errors import Cancelled
     from pytest_irmetrics.retrieval.options import RetrievalOptions
-
-T = TypeVar("T")
 
 MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked."""
 
-_CHUNK_SECONDS = 0.2
-"""How long the calls of a chunk take: long beside what it takes to send them, short beside what is lost with a worker."""
-_MAX_CHUNK_CALLS = 1000
-_MAX_CHUNKS = 256
-"""How many chunks may wait at an executor; it decides how many of them to work on at once."""
+_MAX_QUEUED = 256
+"""How many calls may wait at an executor; it decides how many of them to work on at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,78 +248,27 @@ def _batches(queries: Sequence[QueryLike], size: int) -> list[list[QueryLike]]:
     ]
 
 
-CallChunk = tuple[Call, ...]
-"""Calls to be made one after the other in one go."""
-Schedule = Generator[CallChunk | None, Sequence[Sequence[Reply]], Retrieved]
-Work = Callable[[CallChunk], Awaitable[list[Reply]]]
-"""Makes the calls of a chunk and returns their replies."""
-
-
-class EventLoopDriver(Protocol):
-    """What a module has to offer for retrieval on the event loop of one library."""
-
-    async def run_schedule(self, schedule: Schedule, work: Work) -> Retrieved:
-        """Run a schedule, each chunk in a task of its own; leave no task behind, however it ends."""
-
-    async def run_isolated(self, start: Callable[[], Coroutine[Any, Any, T]]) -> T | Cancelled:
-        """Await what `start` returns; return Cancelled where it was cancelled and its caller was not."""
-
-    async def run_with_timeout(
-        self, seconds: float | None, start: Callable[[], Coroutine[Any, Any, T]]
-    ) -> T | None:
-        """Await what `start` returns; cancel it after so many seconds, and return None."""
-
-    async def wait_for_future(self, future: Future[Any]) -> bool:
-        """Wait until another thread's future is done."""
-
-    def pinger(self) -> Callable[[Callable[[], object]], None]:
-        """Return a function that, from another thread, has the event loop that runs here call another."""
-
-    async def checkpoint(self) -> None:
-        """Let other tasks run; raises where the caller was cancelled."""
-
-
-class _ChunkSize:
-    """How many calls go to an executor in one go: as many as take about _CHUNK_SECONDS, by the replies so far."""
-
-    def __init__(self) -> None:
-        self.seconds_per_call: float | None = None
-
-    def update(self, replies: Sequence[Reply]) -> None:
-        """Learn from a chunk's replies; a first call that loads a model is outweighed by later ones."""
-        seconds = [
-            reply.milliseconds * len(reply.call.query_ids) / 1000
-            for reply in replies
-            if not all(isinstance(outcome, str) for outcome in reply.outcomes)
-        ]
-        if seconds:
-            mean = sum(seconds) / len(seconds)
-            before = self.seconds_per_call
-            self.seconds_per_call = mean if before is None else (before + mean) / 2
-
-    @property
-    def calls(self) -> int:
-        if self.seconds_per_call is None:
-            return 1
-        return max(1, int(min(_CHUNK_SECONDS / max(self.seconds_per_call, 1e-9), _MAX_CHUNK_CALLS)))
+Schedule = Generator[Call | None, Sequence[Reply], Retrieved]
+Work = Callable[[Call], Awaitable[Reply]]
+"""Makes a call and returns its reply."""
 
 
 def schedule_calls(queries: Sequence[QueryLike], retriever: Retriever, options: RetrievalOptions) -> Schedule:
     """Yield the calls to make, with several in flight, and take their replies; return the result.
 
-    It yields a chunk of calls, or None when enough are in flight or nothing is left to ask. It is sent the replies
-    that have come since, a list for each chunk that is done. So a driver with two threads is:
+    It yields a call, or None when enough are in flight or nothing is left to ask. It is sent the replies that have come
+    since. So a driver with two threads is:
 
         schedule = schedule_calls(queries, retriever, options)
         futures = set()
-        chunk = next(schedule)
+        call = next(schedule)
         while True:
-            if chunk is not None:
-                futures.add(threads.submit(make_calls, chunk))
+            if call is not None:
+                futures.add(threads.submit(make_call, call))
                 done = set()
             else:
                 done, futures = wait(futures, return_when=FIRST_COMPLETED)
-            chunk = schedule.send([future.result() for future in done])  # StopIteration has the result
+            call = schedule.send([future.result() for future in done])  # StopIteration has the result
 
     Until a first query has been answered, no more than MAX_INITIAL_FAILURES queries are asked: what is asked of a
     retriever that is down does not depend on how many calls may be in flight. When it returns, some may still be
@@ -335,28 +276,21 @@ def schedule_calls(queries: Sequence[QueryLike], retriever: Retriever, options: 
     """
     collector = ReplyCollector(queries, options)
     calls = iterate_calls(queries, retriever, options, collector)
-    chunk_size = None if options.executor is None else _ChunkSize()
     max_in_flight = options.concurrency
     if options.executor is not None and options.concurrency == 1:
-        max_in_flight = _MAX_CHUNKS
+        max_in_flight = _MAX_QUEUED
     initial_queries = in_flight = 0
-    exhausted = False
     while True:
-        chunk: CallChunk = ()
+        call: Call | None = None
         wait_for_first = not collector.has_answer and initial_queries >= MAX_INITIAL_FAILURES
-        if not exhausted and in_flight < max_in_flight and not (wait_for_first and in_flight):
-            wanted = 1 if chunk_size is None else chunk_size.calls
-            chunk = tuple(islice(calls, wanted))
-            exhausted = len(chunk) < wanted
-        if collector.should_stop or not (chunk or in_flight):
+        if in_flight < max_in_flight and not (wait_for_first and in_flight):
+            call = next(calls, None)
+        if collector.should_stop or not (call or in_flight):
             return collector.result(retriever.depth_advice)
-        if chunk:
+        if call is not None:
             in_flight += 1
             if not collector.has_answer:
-                initial_queries += sum([len(call.query_ids) for call in chunk])
-        for replies in (yield chunk or None):
+                initial_queries += len(call.query_ids)
+        for reply in (yield call):
             in_flight -= 1
-            if chunk_size is not None:
-                chunk_size.update(replies)
-            for reply in replies:
-                collector.add(reply)
+            collector.add(reply)

@@ -57,9 +57,6 @@ CLIENT = """
             return 0.001 * (number * 7 % 5)
 
     def client_of(library):
-        if library == "trio":
-            import trio
-            return Client(trio.lowlevel.current_trio_token, trio.sleep)
         import asyncio
         return Client(asyncio.get_running_loop, asyncio.sleep)
 """
@@ -116,7 +113,6 @@ with_pytest_asyncio = pytest.mark.skipif(
 LOOPS = [
     pytest.param("asyncio", "asyncio", marks=with_pytest_asyncio),
     ("anyio", "asyncio"),
-    ("anyio", "trio"),
 ]
 
 
@@ -378,7 +374,7 @@ def test_a_dead_process_is_told_and_the_other_tests_go_on(project):
     project.write("golden/small.yaml", "queries: [{query: text 1, relevant: [doc-1]}]\n")
     result = project.run("--ir-baseline-update")
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["*queries could not be retrieved: a worker of ir_executor died*", "*q40,*"])
+    result.stdout.fnmatch_lines(["*queries could not be retrieved: a worker of ir_executor died*", "*q40*"])
     _no_trace(result.stdout.str())
     stored = [path.name for path in project.baseline.parent.iterdir()]
     assert stored == ["test_search_quality[[]small].json".replace("[[]", "[")]

@@ -14,12 +14,3 @@ def _one_loop():
     yield
     gc.collect()  # what was never awaited, or destroyed while pending, warns here, and a warning is an error
     close_session_loop()
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    from tests.unit.retrieval.clock import Clock
-
-    clock = Clock()
-    clock.install(monkeypatch)
-    return clock

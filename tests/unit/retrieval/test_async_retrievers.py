@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from unittest.mock import Mock
 
 import pytest
 
@@ -15,13 +14,10 @@ from pytest_irmetrics.retrieval import (
     RetrievalError,
     RetrievalOptions,
     aretrieve,
-    batched,
     close_session_loop,
-    is_async,
     retrieve,
 )
 from pytest_irmetrics.retrieval.asyncio_driver import SessionLoop
-from pytest_irmetrics.run import Run
 from tests.unit.retrieval.helpers import ALL_OPTIONS, ONE, QUERIES, Query, later, problem
 
 
@@ -73,29 +69,6 @@ class TestAsyncRetrievers:
         assert retrieved.run["q7"] == ("text 7", "10")
         assert list(retrieved.run) == [query.id for query in QUERIES]
 
-    @pytest.mark.parametrize("options", ALL_OPTIONS)
-    def test_asynchronous_generators_are_drawn_to_k_and_closed(self, options):
-        engine = AsyncEngine()
-        retrieved = retrieve(ONE, engine.stream, RetrievalOptions(depth=2, **options))
-        assert retrieved.run["q0"] == ("text 0 0", "text 0 1")
-        assert engine.closed
-
-    def test_an_asynchronous_iterator_may_end_before_k(self):
-        class Cursor:
-            left = 2
-
-            def __aiter__(self):
-                return self
-
-            async def __anext__(self):
-                if not self.left:
-                    raise StopAsyncIteration
-                self.left -= 1
-                return self.left
-
-        assert retrieve(ONE, lambda _query: Cursor()).run["q0"] == ("1", "0")
-        assert retrieve(ONE, lambda _query: later(Cursor())).run["q0"] == ("1", "0")
-
     def test_an_awaitable_that_returns_an_awaitable_is_explained(self):
         async def search(_query):
             return later(["a"])
@@ -118,17 +91,6 @@ class TestAsyncRetrievers:
             search
         )
         assert "came back: None" in problem(lambda _query: later(None))
-
-    def test_is_async_tells_without_calling(self):
-        assert is_async(AsyncEngine())
-        assert is_async(AsyncEngine().search)
-        assert is_async(AsyncEngine().stream)
-        assert is_async(functools.partial(AsyncEngine()))
-        assert is_async(batched(AsyncEngine().search))
-        assert not is_async(_sync)
-        assert not is_async(Mock())
-        assert not is_async(Run({}))
-        assert not is_async(None)
 
     def test_one_loop_serves_the_whole_session(self):
         loops = []

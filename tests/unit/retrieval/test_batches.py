@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 
 import pytest
@@ -119,37 +118,6 @@ class TestBatches:
 
         retrieve(QUERIES[:3], batched(search), RetrievalOptions(repeat=2))
         assert calls == [["text 0", "text 1", "text 2"], ["text 0", "text 2"]]
-
-    def test_a_batched_function_may_be_async(self):
-        async def search(texts, k):
-            await asyncio.sleep(0)
-            return [[text, str(k)] for text in texts]
-
-        async def stream(texts):
-            for text in texts:
-                yield [text]
-
-        assert retrieve(QUERIES, batched(search, 3), RetrievalOptions(concurrency=2)).run["q7"] == (
-            "text 7",
-            "10",
-        )
-        assert retrieve(QUERIES, batched(stream)).run["q7"] == ("text 7",)
-
-    def test_a_generator_may_fill_one_list_for_all(self):
-        found = []
-
-        def search(texts):
-            for text in texts:
-                found[:] = [text]
-                yield found
-
-        async def asearch(texts):
-            for results in search(texts):
-                yield results
-
-        for function in (search, asearch):
-            run = retrieve(QUERIES, batched(function)).run
-            assert [run[query.id] for query in QUERIES] == [(query.text,) for query in QUERIES]
 
     def test_a_batch_without_texts_is_explained(self):
         retrieved = retrieve([Query("a"), Query("b", None)], batched(lambda texts: [[] for _ in texts]))
