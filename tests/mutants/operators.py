@@ -1,18 +1,11 @@
-"""The faults to choose from: cosmic-ray's operators that are hard to notice, those that it lacks, and a sample of them."""
+"""Operators that cosmic-ray lacks, the kinds of faults that are hard to notice, and places where a fault changes nothing."""
 
 from __future__ import annotations
 
 import ast
-import difflib
-import hashlib
-import random
-from collections import Counter
 
-from cosmic_ray.ast import ast_nodes, get_ast
-from cosmic_ray.mutating import mutate_code
 from cosmic_ray.operators.operator import Operator
-from cosmic_ray.plugins import OPERATOR_PROVIDERS, get_operator
-from cosmic_ray.work_item import MutationSpec
+from cosmic_ray.plugins import OPERATOR_PROVIDERS
 from parso.python.tree import Name
 
 _UNSORTED = "(lambda items, **_: list(items))"
@@ -160,66 +153,3 @@ def left_out(tree):
             yield node
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"cut", "listed", "quote"}:
             yield from node.args[1:]  # how many characters or things are shown
-
-
-def is_star(node):
-    """Whether `*` or `**` is no operator, but part of a signature or of a call."""
-    return node.type == "operator" and node.parent.type in {
-        "parameters",
-        "param",
-        "argument",
-        "dictorsetmaker",
-    }
-
-
-def faults(path):
-    """Kind → the mutations of one file."""
-    source = path.read_text(encoding="utf-8")
-    ranges = [
-        ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))
-        for node in left_out(ast.parse(source))
-        if node is not None
-    ]
-    nodes = list(ast_nodes(get_ast(source)))
-    for kind, operators in KINDS.items():
-        for name in operators:
-            operator = get_operator(name)()
-            places = ((node, *place) for node in nodes for place in operator.mutation_positions(node))
-            for occurrence, (node, start, end) in enumerate(places):
-                if not is_star(node) and not any(first <= start and end <= last for first, last in ranges):
-                    yield kind, MutationSpec(path, name, occurrence, start, end)
-
-
-def sample(paths, size, seed):
-    """As many mutations as asked for, each kind in turn, in an order that the seed gives; and how many there are.
-
-    What is drawn depends on the lines that are changed, and not on what else the files hold: where code changes, the
-    sample of the rest stays.
-    """
-    by_kind = {kind: [] for kind in random.Random(seed).sample(list(KINDS), len(KINDS))}
-    for path in paths:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        equal = Counter()
-        for kind, mutation in faults(path):
-            line, column = mutation.start_pos
-            place = (path.name, lines[line - 1], column, mutation.operator_name)
-            equal[place] += 1
-            key = hashlib.sha256(repr((seed, place, equal[place])).encode()).digest()
-            by_kind[kind].append((key, mutation))
-    total = sum(map(len, by_kind.values()))
-    for mutations in by_kind.values():
-        mutations.sort(key=lambda keyed: keyed[0], reverse=True)
-    drawn = []
-    while len(drawn) < min(size, total):
-        drawn += [mutations.pop()[1] for mutations in by_kind.values() if mutations]
-    return drawn[:size], total
-
-
-def as_lines(mutation):
-    """The first line that a mutation takes away, and the first in its place."""
-    source = mutation.module_path.read_text(encoding="utf-8")
-    mutated = mutate_code(source, get_operator(mutation.operator_name)(), mutation.occurrence)
-    diff = [*difflib.unified_diff(source.splitlines(), mutated.splitlines(), n=0, lineterm="")][2:]
-    return [
-        next((line[1:].strip() for line in diff if line[0] == sign and line[1:].strip()), "") for sign in "-+"
-    ]
