@@ -15,7 +15,7 @@ from pytest_irmetrics.reports.history_report import (
     Since,
 )
 from pytest_irmetrics.run import Run, RunError
-from pytest_irmetrics.run.versions import RunVersions
+from pytest_irmetrics.run.answer import decode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,6 @@ def read_history(
     whole counts as one commit. Raises GitError where the repository or that commit cannot be read.
     """
     scorer = VersionScorer(golden, metrics, now.depth)
-    reader = RunVersions()
     pinned = None if since is None else repository.commit(since)
     points: list[HistoryPoint] = []
     today = scorer.score(now)
@@ -57,7 +56,7 @@ def read_history(
     versions = list(repository.history(path, first_parent=True))
     for version in versions:
         point = HistoryPoint(version.commit, version.time, version.subject, version.path)
-        run = _read(repository, reader, version, point)
+        run = _read(repository, version, point)
         if run is not None and not points and run != now:
             later = _uncommitted(scorer, today, path)
             points.append(later[0])
@@ -73,7 +72,7 @@ def read_history(
     points.reverse()
     found = None
     if since is not None and pinned is not None:
-        found = _since(repository, scorer, reader, versions, since, pinned, today)
+        found = _since(repository, scorer, versions, since, pinned, today)
     return History(points, _summary(scorer, points, today), found)
 
 
@@ -85,14 +84,14 @@ def _uncommitted(
     return point, today
 
 
-def _read(repository: Repository, reader: RunVersions, version: Version, point: HistoryPoint) -> Run | None:
+def _read(repository: Repository, version: Version, point: HistoryPoint) -> Run | None:
     """Read one version; where that is not possible, the point says why."""
     if version.oid is None:
         point.problem = "the baseline was deleted"
         return None
     try:
-        data = repository.read(version.oid, version.path)
-        return reader.read(data, f"{version.path} in {version.commit[:10]}")
+        shown = f"{version.path} in {version.commit[:10]}"
+        return Run.loads(decode(repository.read(version.oid, version.path), shown), shown)
     except (GitError, RunError) as error:
         point.problem = str(error)
         return None
@@ -176,7 +175,6 @@ def _summary(
 def _since(
     repository: Repository,
     scorer: VersionScorer,
-    reader: RunVersions,
     versions: Sequence[Version],
     revision: str,
     commit: str,
@@ -191,7 +189,8 @@ def _since(
         found.problem = f"{revision} holds no baseline of this test"
         return found
     try:
-        run = reader.read(repository.read(entry.oid, path), f"{path} in {revision}")
+        shown = f"{path} in {revision}"
+        run = Run.loads(decode(repository.read(entry.oid, path), shown), shown)
     except (GitError, RunError) as error:
         found.problem = str(error)
         return found

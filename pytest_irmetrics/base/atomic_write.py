@@ -1,16 +1,13 @@
 """Write a file so that it is at any moment the old one or the new one, never a part, whatever happens to the writer.
 
-The data goes to a temporary file in the same folder, is flushed to the disk and moved into place. The writer holds a
-lock on its temporary file, which ends with its process, however that ends: a temporary file without a lock is one that
-a dead writer left, and the next writer removes it.
+The data goes to a temporary file in the same folder, is flushed to the disk and moved into place. What a killed writer
+left is removed by the next one, a day later.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
-import re
 import secrets
 import stat
 import time
@@ -19,14 +16,7 @@ from pathlib import Path
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import printable
 
-try:
-    import fcntl
-except ImportError:  # Windows, where nobody can delete a file that a writer has open: no lock is needed
-    fcntl = None  # type: ignore[assignment]
-
-_TEMPORARY = re.compile(r"\.ir-writing-[0-9a-f]{16}\.tmp")
 _SECONDS_PER_DAY = 24 * 60 * 60.0
-_ATTEMPTS = 5
 
 
 class WriteError(IRMetricsError, ValueError):
@@ -81,50 +71,21 @@ def _mode(path: Path) -> int | None:
 
 def _replace(real: Path, data: bytes, mode: int | None) -> None:
     real.parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned_in(real.parent)
-    for _ in range(_ATTEMPTS):
-        temporary = real.with_name(f".ir-writing-{secrets.token_hex(8)}.tmp")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        descriptor = os.open(temporary, flags, 0o666)
-        moved = False
-        try:
-            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
-                if not _lock(file.fileno(), temporary):
-                    continue
-                file.write(data)
-                file.flush()
-                if mode is not None:
-                    temporary.chmod(stat.S_IMODE(mode))
-                os.fsync(file.fileno())
-                if fcntl is not None:  # as long as the lock is held; Windows moves closed files only
-                    temporary.replace(real)
-                    moved = True
-            if not moved:
-                temporary.replace(real)
-                moved = True
-        finally:
-            if not moved:
-                with contextlib.suppress(OSError):
-                    temporary.unlink()
-        _flush_folder(real.parent)
-        return
-    raise OSError(errno.EBUSY, "another process keeps removing the temporary file")
-
-
-def _lock(descriptor: int, temporary: Path) -> bool:
-    """Lock a temporary file, as the sign that its writer lives; return whether it is still there to be written."""
-    if fcntl is None:
-        return True
+    _sweep(real.parent)
+    temporary = real.with_name(f".ir-writing-{secrets.token_hex(8)}.tmp")
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:  # another writer took it for abandoned before the lock was ours
-        return False
-    except OSError:  # a file system without locks, where its age tells whether it is abandoned
-        return True
-    try:
-        return os.path.samestat(os.stat(temporary), os.fstat(descriptor))  # noqa: PTH116 - beside fstat
-    except FileNotFoundError:
-        return False
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            if mode is not None:
+                temporary.chmod(stat.S_IMODE(mode))
+            os.fsync(file.fileno())
+        temporary.replace(real)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    _flush_folder(real.parent)
 
 
 def _flush_folder(folder: Path) -> None:
@@ -137,48 +98,9 @@ def _flush_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def remove_abandoned(directory: Path) -> list[Path]:
-    """Remove the temporary files that dead writers left in a folder and below it; return what was removed."""
-    return [path for folder, _, _ in os.walk(directory) for path in _remove_abandoned_in(Path(folder))]
-
-
-def _remove_abandoned_in(folder: Path) -> list[Path]:
-    try:
-        found = sorted(path for path in folder.iterdir() if _TEMPORARY.fullmatch(path.name))
-    except OSError:
-        return []
-    return [path for path in found if _remove_if_abandoned(path)]
-
-
-def _remove_if_abandoned(path: Path) -> bool:
-    """Remove a temporary file unless a living writer holds its lock.
-
-    A writer that has made its file, and not locked it yet, notices afterwards that it is gone, and makes another.
-    """
-    try:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            return False
-        if fcntl is None:
-            path.unlink()  # fails if it is open
-            return True
-        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
-        try:
-            if not _lock_abandoned(descriptor):
-                return False
-            path.unlink()
-            return True
-        finally:
-            os.close(descriptor)
-    except OSError:
-        return False
-
-
-def _lock_abandoned(descriptor: int) -> bool:
-    """Take the lock if nobody has it. Where the file system knows no locks, a file of a day's age counts as abandoned."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return time.time() - os.fstat(descriptor).st_mtime > _SECONDS_PER_DAY
-    return True
+def _sweep(folder: Path) -> None:
+    """Remove the temporary files of writers that were killed more than a day ago."""
+    for path in folder.glob(".ir-writing-*.tmp"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.lstat().st_mtime > _SECONDS_PER_DAY:
+                path.unlink()

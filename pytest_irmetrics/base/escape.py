@@ -16,8 +16,6 @@ from pytest_irmetrics.base.wording import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_MARKS_IN_A_ROW = 8  # Tibetan and Vietnamese need fewer; text made to overflow its line ("zalgo") needs more
-
 # Blank on a screen although Unicode does not class them as format characters.
 _BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
 
@@ -27,49 +25,8 @@ _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 # `##vso[` and `##teamcity[`, it obeys wherever they stand.
 _CI_COMMAND = re.compile(r"(?<!\S)::|##(?=[A-Za-z0-9_.-]{0,40}\[)")
 
-_LOOK_ALIKES = {
-    "…": "...",
-    "\N{MINUS SIGN}": "-",
-    "\N{EN DASH}": "-",
-    "—": "-",
-    "\N{HYPHEN}": "-",
-    "\N{NON-BREAKING HYPHEN}": "-",
-    "\N{LEFT SINGLE QUOTATION MARK}": "'",
-    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
-    "“": '"',
-    "”": '"',
-    "→": "->",
-    "←": "<-",
-    "↑": "^",
-    "↓": "v",
-    "⇒": "=>",
-    "\N{MULTIPLICATION SIGN}": "x",
-    "·": ".",
-    "•": "*",
-    "≤": "<=",
-    "≥": ">=",
-    "≠": "!=",
-    "≈": "~",
-    "±": "+/-",
-    "Δ": "delta",
-    "∆": "delta",
-    "\N{GREEK SMALL LETTER ALPHA}": "alpha",
-    "\N{GREEK SMALL LETTER SIGMA}": "sigma",
-    "✓": "ok",
-    "✔": "ok",
-    "✗": "x",
-    "✘": "x",
-    "─": "-",
-    "━": "-",
-    "│": "|",
-    "┃": "|",
-    "├": "|",
-    "└": "`",
-    "\N{NO-BREAK SPACE}": " ",
-    "\N{FIGURE SPACE}": " ",
-    "\N{THIN SPACE}": " ",
-    "\N{NARROW NO-BREAK SPACE}": " ",
-}
+_LOOK_ALIKES = {"…": "...", MINUS: "-", "→": "->", "×": "x", "≤": "<=", "≥": ">="}
+"""What reports are made of, in ASCII."""
 
 
 def escape_terminal(text: str) -> str:
@@ -145,20 +102,10 @@ def code_markdown(text: str) -> str:
 
 
 def _escape_invisible(text: str) -> str:
-    """Write out what cannot be seen, and combining marks beyond those that a character may carry."""
+    """Write out what cannot be seen."""
     if text.isprintable() and text.isascii():
         return text
-    shown = []
-    marks = _MARKS_IN_A_ROW  # a mark with nothing to stand on would sit on whatever is printed before it
-    for char in text:
-        group = category(char)
-        if group in ("Mn", "Me") and char not in _BLANKS:
-            marks += 1
-            shown.append(_escape_sequence(char) if marks > _MARKS_IN_A_ROW else char)
-            continue
-        shown.append(_escape_sequence(char) if is_invisible(char) else char)
-        marks = 0
-    return "".join(shown)
+    return "".join([_escape_sequence(char) if is_invisible(char) else char for char in text])
 
 
 def is_invisible(char: str) -> bool:
@@ -179,8 +126,7 @@ def _escape_sequence(char: str) -> str:
 def to_stream(text: str, encoding: str | None) -> str:
     r"""Replace what a stream of this encoding cannot print; an unknown encoding counts as ASCII.
 
-    Typographic characters become ASCII look-alikes (`…` → `...`, `→` → `->`, `Δ` → `delta`); other letters are never replaced by
-    others but written out (`é` → `\xe9`), so that an id stays recognisable.
+    What reports are made of becomes ASCII (`…` → `...`, `→` → `->`); all else is written out (`é` → `\xe9`).
     """
     if text.isascii():
         return text

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def as_id(value: object) -> str | None:
-    """Return an id as text: of text, an integer, a UUID, a NumPy integer or MongoDB's ObjectId; None for all else."""
+    """Return an id as text: of text, an integer, a UUID or a NumPy integer; None for all else."""
     if isinstance(value, str):
         return str.__str__(value)  # the text itself, whatever a subclass prints as
     if isinstance(value, bool):
         return None
-    if isinstance(value, UUID) or _is_object_id(value):
+    if isinstance(value, UUID):
         return str(value)
     if isinstance(value, SupportsIndex) and "bool" not in str(getattr(value, "dtype", "")):
         try:
@@ -24,11 +24,6 @@ def as_id(value: object) -> str | None:
         except (TypeError, ValueError):  # an array of several, a NumPy boolean; over 4,300 digits
             return None
     return None
-
-
-def _is_object_id(value: object) -> bool:
-    """Say whether this is MongoDB's own kind of id, without importing its client."""
-    return hasattr(type(value), "generation_time") and hasattr(type(value), "is_valid")
 
 
 def first_repeat(ids: Sequence[str]) -> tuple[str, int, int] | None:

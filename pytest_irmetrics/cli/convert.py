@@ -59,8 +59,7 @@ def add(commands: Commands) -> None:
             "Write a golden set in another format: YAML (.yaml), JSONL (.jsonl), CSV or TSV (.csv, .tsv), TREC qrels "
             "with the texts in NAME.topics.tsv beside them (.qrels), a BEIR folder, or Quepid's rated queries (--to "
             "quepid); or a run, TREC (.run, .trec) to JSON (.json) and back. Suffixes say which; --from and --to say it "
-            "where they do not. A name may end in .gz, and --from trec and run also take a folder of parts; - is standard input or output. "
-            "What OUT cannot hold is said on standard error; all else is in it."
+            "where they do not. A name may end in .gz; - is standard input or output. What OUT cannot hold is said on standard error; all else is in it."
         ),
         examples="""
 pytest-irmetrics convert msmarco.qrels golden/msmarco.yaml
@@ -183,8 +182,7 @@ def _source_format(source: str) -> str:
         return "beir"
     if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where it may not look
         raise CommandError(
-            f"{source}: This folder has no queries.jsonl and qrels/, as BEIR's have. Where its files are the parts of TREC "
-            f"qrels, say so: --from trec; of a run: --from {_RUN}."
+            f"{source}: This folder has no queries.jsonl and qrels/, as BEIR's have. Name a file."
         )
     suffix = without_gz(path).suffix.lower()
     if suffix in _RUN_SUFFIXES:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.read_only import ReadOnlyError
 from pytest_irmetrics.evaluation.errors import EvaluationError
 from pytest_irmetrics.metrics import Scorer, mean_of_scored
@@ -42,24 +41,22 @@ class RunScorer:
 
     def answerable_columns(self, metrics: Sequence[Metric], counted: CountedQueries) -> list[Column]:
         """Return a column for each ranking metric, over all queries that have an answer."""
-        with pause_gc():
-            rankings = self._reader.read_single(counted.ids("ranking"))
-            if rankings is None:
-                return self.columns(metrics, counted.of_kind("ranking"))
-            return self._scorer(metrics).columns(counted.judgments("ranking"), rankings)
+        rankings = self._reader.read_single(counted.ids("ranking"))
+        if rankings is None:
+            return self.columns(metrics, counted.of_kind("ranking"))
+        return self._scorer(metrics).columns(counted.judgments("ranking"), rankings)
 
     def columns(self, metrics: Sequence[Metric], queries: Sequence[Query]) -> list[Column]:
         """Return a column for each ranking metric, over these queries."""
         scorer = self._scorer(metrics)
-        with pause_gc():
-            rankings = self._reader.read_all(queries)
-            judgments = [query.judgments for query in queries]
-            if max(map(len, rankings), default=1) == 1:
-                return scorer.columns(judgments, [ranking for (ranking,) in rankings])
-            flat = scorer.columns(
-                [judged for judged, asked in zip(judgments, rankings, strict=True) for _ in asked],
-                [ranking for asked in rankings for ranking in asked],
-            )
+        rankings = self._reader.read_all(queries)
+        judgments = [query.judgments for query in queries]
+        if max(map(len, rankings), default=1) == 1:
+            return scorer.columns(judgments, [ranking for (ranking,) in rankings])
+        flat = scorer.columns(
+            [judged for judged, asked in zip(judgments, rankings, strict=True) for _ in asked],
+            [ranking for asked in rankings for ranking in asked],
+        )
         return [_average_repeats(column, map(len, rankings)) for column in flat]
 
     def repeats(self, metric: Metric, queries: Sequence[Query]) -> dict[str, Column]:

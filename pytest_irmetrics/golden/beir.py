@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.strict_json import loads
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Stop, raise_any
@@ -60,29 +59,26 @@ def _read_split(path: Path, shown: str, named_by: Path, name: str) -> GoldenSet:
     texts_in = os.path.normpath(Path(shown).parent / ".." / "queries.jsonl").replace(os.sep, "/")
     problems, in_queries = Problems(shown), Problems(texts_in)
     golden = None
-    with pause_gc():
-        data = read_plain_bytes(path, shown, MAX_BYTES)
-        judged: Judged | None = None
+    data = read_plain_bytes(path, shown, MAX_BYTES)
+    judged: Judged | None = None
+    with suppress(Stop):
+        _check_header(data, problems)
+        queries_read = read_rows(data, problems, tabs=True, for_spreadsheets=False, unnamed=_COLUMNS)
+        judged = (
+            {query_id: query.judgments for query_id, query in queries_read.items() if query.judgments},
+            {query_id: query.line for query_id, query in queries_read.items()},
+        )
+    del data
+    texts: dict[str, str] = {}
+    queries = folder / "queries.jsonl"
+    with suppress(Stop):
+        if os.path.lexists(queries):
+            texts = _read_texts(queries, in_queries, set(judged[0]) if judged else set())
+        else:
+            problems.report(1, 1, _no_texts_message(texts_in))
+    if judged is not None and not len(problems) and not len(in_queries):
         with suppress(Stop):
-            _check_header(data, problems)
-            queries_read = read_rows(data, problems, tabs=True, for_spreadsheets=False, unnamed=_COLUMNS)
-            judged = (
-                {query_id: query.judgments for query_id, query in queries_read.items() if query.judgments},
-                {query_id: query.line for query_id, query in queries_read.items()},
-            )
-        del data
-        texts: dict[str, str] = {}
-        queries = folder / "queries.jsonl"
-        with suppress(Stop):
-            if os.path.lexists(queries):
-                texts = _read_texts(queries, in_queries, set(judged[0]) if judged else set())
-            else:
-                problems.report(1, 1, _no_texts_message(texts_in))
-        if judged is not None and not len(problems) and not len(in_queries):
-            with suppress(Stop):
-                golden = build_golden_set(
-                    judged, texts, problems, path=named_by, name=name, texts_in=texts_in
-                )
+            golden = build_golden_set(judged, texts, problems, path=named_by, name=name, texts_in=texts_in)
     raise_any(problems, in_queries)
     assert golden is not None  # noqa: S101 - or there was a problem
     return golden

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.golden.cross_checks import check_texts
 from pytest_irmetrics.golden.errors import Stop, raise_any
@@ -40,7 +39,7 @@ def read_jsonl(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
     data = read_plain_bytes(path, shown, MAX_BYTES)
     problems = NodeProblems(shown)
     reader = QueryReader(problems, ThresholdReader(problems, custom_metrics), require_relevant=False)
-    with pause_gc(), suppress(Stop):
+    with suppress(Stop):
         for number, line in enumerate(data.splitlines(), 1):
             if line and not line.isspace():
                 _read_line(line, number, reader, problems)

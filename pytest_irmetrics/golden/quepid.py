@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import Stop, raise_any
@@ -40,7 +39,7 @@ def read_quepid(path: Path, shown: str, custom_metrics: Collection[str] = ()) ->
     data = read_plain_bytes(path, shown, _MAX_BYTES)
     problems = NodeProblems(shown)
     golden = None
-    with pause_gc(), suppress(Stop):
+    with suppress(Stop):
         golden = _read(data.decode(), path, problems)
     raise_any(problems)
     assert golden is not None  # noqa: S101 - or there was a problem

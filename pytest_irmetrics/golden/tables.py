@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.beir import is_split, read_split
@@ -46,7 +45,7 @@ def _read(path: Path, shown: str, *, tabs: bool) -> GoldenSet:
         problems.report(1, 1, f"These are the texts of a TREC golden set. Name its judgments, {qrels}.")
         raise_any(problems)
     rows: dict[str, QueryRows] = {}
-    with pause_gc(), suppress(Stop):
+    with suppress(Stop):
         rows = read_rows(data, problems, tabs=tabs)
         _check_texts(rows, problems)
         if not any(query.judgments for query in rows.values()) and not len(problems):

@@ -8,11 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.folder_parts import parts_of
-from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Stop, raise_any
+from pytest_irmetrics.golden.errors import Problems, Stop, raise_any
 from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.judgment_rows import (
     MAX_BYTES,
@@ -24,7 +22,7 @@ from pytest_irmetrics.golden.judgment_rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
     from pytest_irmetrics.golden.judgment_rows import Judged
@@ -48,28 +46,24 @@ def topics_path(qrels: str) -> str:
 def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - no thresholds here
     """Read qrels with the texts in ``NAME.topics.tsv`` beside them; without that file, the queries have no texts.
 
-    As in trec_eval, fields are separated by ASCII white space and the second is ignored. Where `path` is a folder, every
-    file in it is a part of the qrels. Raises GoldenSetError.
+    As in trec_eval, fields are separated by ASCII white space and the second is ignored. Raises GoldenSetError.
     """
-    parts = _parts(path, shown)
-    problems = [Problems(shown_part) for _, shown_part in parts]
-    whole = problems[0] if parts[0][0] == path else Problems(shown)
+    problems = Problems(shown)
     topics = path.with_name(topics_path(path.name))
     shown_topics = topics_path(shown.replace("\\", "/"))
     in_topics = Problems(shown_topics)
     texts = None
     golden = None
-    with pause_gc():
-        if os.path.exists(topics):  # noqa: PTH110 - Path.exists raises where the name is too long
-            with suppress(Stop):
-                texts = read_topics(topics, in_topics)
+    if os.path.exists(topics):  # noqa: PTH110 - Path.exists raises where the name is too long
         with suppress(Stop):
-            judged = _read_parts(parts, problems)
-            if texts is None or not (any(map(len, problems)) or len(in_topics)):
-                golden = build_golden_set(
-                    judged, texts, whole, path=path, name=without_gz(path).stem, texts_in=shown_topics
-                )
-    raise_any(*problems, *([] if whole is problems[0] else [whole]), in_topics)
+            texts = read_topics(topics, in_topics)
+    with suppress(Stop):
+        judged = _read_judgments(read_plain_bytes(path, shown, MAX_BYTES), problems)
+        if texts is None or not (len(problems) or len(in_topics)):
+            golden = build_golden_set(
+                judged, texts, problems, path=path, name=without_gz(path).stem, texts_in=shown_topics
+            )
+    raise_any(problems, in_topics)
     assert golden is not None  # noqa: S101 - or there was a problem
     return golden
 
@@ -97,36 +91,8 @@ def read_topics(path: Path, problems: Problems) -> dict[str, str]:
     return texts
 
 
-def _parts(path: Path, shown: str) -> list[tuple[Path, str]]:
-    """Return the files that qrels are in, each with its name in messages. Raises GoldenSetError for an empty folder."""
-    if not os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
-        return [(path, shown)]
-    parts: list[Path] = []
-    with suppress(OSError):
-        parts = [part for part in parts_of(path) if not part.name.endswith(".topics.tsv")]
-    if not parts:
-        raise GoldenSetError(
-            [Problem(shown, 1, 1, "There is no file in this folder that can be read. Name the qrels.")]
-        )
-    return [(part, f"{shown.rstrip('/')}/{part.name}") for part in parts]
-
-
-def _read_parts(parts: Sequence[tuple[Path, str]], problems: Sequence[Problems]) -> Judged:
-    """Read the judgments of all parts, as if they were one file; what is wrong is reported for its part."""
-    if len(parts) == 1:
-        [(path, shown)] = parts
-        return _read_judgments(read_plain_bytes(path, shown, MAX_BYTES), problems[0], {})
-    judged: dict[str, dict[str, Grade]] = {}
-    for (path, shown), of_part in zip(parts, problems, strict=True):
-        known = {query_id: frozenset(documents) for query_id, documents in judged.items()}
-        found, _ = _read_judgments(read_plain_bytes(path, shown, MAX_BYTES), of_part, known)
-        for query_id, documents in found.items():
-            judged.setdefault(query_id, {}).update(documents)
-    return judged, {}  # the line of a query would be that of one of the parts
-
-
-def _read_judgments(data: bytes, problems: Problems, known: Mapping[str, Collection[str]]) -> Judged:
-    """Read all rows that are right, and report all that are wrong; `known` is what earlier parts judge, by query."""
+def _read_judgments(data: bytes, problems: Problems) -> Judged:
+    """Read all rows that are right, and report all that are wrong."""
     judged: dict[str, dict[str, Grade]] = {}
     lines: dict[str, int] = {}
     first_lines: dict[tuple[bytes, bytes], int] = {}
@@ -158,10 +124,6 @@ def _read_judgments(data: bytes, problems: Problems, known: Mapping[str, Collect
         if doc_id in documents:
             first_lines = first_lines or _first_lines(data)
             message = duplicate_judgment_message(query_id, doc_id, first_lines[query, document])
-            problems.report(number, _column(line, 2), message)
-            continue
-        if doc_id in known.get(query_id, ()):
-            message = f"The query {quote(query_id)} judges {quote(doc_id)} in an earlier part, too. Keep one."
             problems.report(number, _column(line, 2), message)
             continue
         documents[doc_id] = grade

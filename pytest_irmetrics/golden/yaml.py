@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, cast
 
 import yaml
 
-from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.golden.cross_checks import check_level, check_slices, check_texts, check_thresholds
 from pytest_irmetrics.golden.errors import Stop, raise_any
@@ -55,8 +54,7 @@ def read_yaml(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> G
 
 def parse_yaml(data: bytes, path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:
     """Read a golden set from the content of a YAML file, without a byte order mark. Raises GoldenSetError."""
-    with pause_gc():
-        return _SetReader(path, shown, custom_metrics).read(data)
+    return _SetReader(path, shown, custom_metrics).read(data)
 
 
 class _SetReader:

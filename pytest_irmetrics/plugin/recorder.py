@@ -9,7 +9,6 @@ import os
 import shlex
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -145,17 +144,7 @@ class Recorder:
         return shown_path(self._config, self._config.rootpath / in_root)
 
     def finish(self, session: pytest.Session) -> None:
-        """Write the report files, remove what a killed run left behind, and fail the session for what cannot be written."""
-        folders = {
-            Path(os.path.normpath(self._config.rootpath / item_report.baseline_file)).parent
-            for item_report in self._item_reports()
-            if item_report.baseline_file is not None
-        }
-        if folders:
-            from pytest_irmetrics.base.atomic_write import remove_abandoned  # noqa: PLC0415 - only an updating run pays for it
-
-            for folder in folders:
-                remove_abandoned(folder)
+        """Write the report files, and fail the session for what cannot be written."""
         self._fail_for_problems(session)
         if self._targets and runs_tests(self._config):
             self._write_reports(session)

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.retrieval.call import Call, RankedTwice, Reply
 from pytest_irmetrics.retrieval.passages import JudgedPassages, passages_when_stored
 from pytest_irmetrics.retrieval.retriever import QueryLike, Retriever, passages_of
@@ -118,7 +117,6 @@ class ReplyCollector:
         """Whether nothing more is to be asked."""
         return bool(self.errors) and (self._options.stop_on_error or self._failed_from_the_start)
 
-    @pause_gc()
     def result(self, depth_advice: str | None) -> Retrieved:
         """Return the result of all replies; `depth_advice` as in Retrieved."""
         each_time: AbstractSet[str] = self._rankings[0].keys()

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.ids import first_repeat
 from pytest_irmetrics.base.numbers import MAX_GRADE, MAX_WEIGHT, MIN_WEIGHT, as_whole_number
 from pytest_irmetrics.base.strict_json import (
@@ -27,7 +26,7 @@ from pytest_irmetrics.base.strict_json import (
     loads,
     offset_of,
 )
-from pytest_irmetrics.base.wording import cut, printable, quote
+from pytest_irmetrics.base.wording import cut, listed, printable, quote
 from pytest_irmetrics.run.answer import (
     CONFLICT,
     CURE,
@@ -147,19 +146,18 @@ def _escape_unsafe(line: str) -> str:
 def read(
     text: str, shown: str, test: str | None = None, known: Answers = _NO_ANSWERS
 ) -> tuple[Answers, Header]:
-    """Read a run, or join the runs of a report; `shown` is how errors call the file.
+    """Read a run, or the run of a report's test; `shown` is how errors call the file.
 
-    Of a report's tests `test` takes the one of this id, or else those that have it in theirs. Rankings and ids that
+    Of a report's tests `test` takes the one of this id, or else the one that has it in its id. Rankings and ids that
     `known` has for the same query of a run are taken from there, to be in memory once. Raises RunError.
     """
     # As a decorator this would be a frame of its own, which pytest shows with the whole text as an argument.
-    with pause_gc():
-        try:
-            return _read(text.removeprefix("\ufeff"), shown, test, known)
-        except RunError:
-            raise
-        except (ValueError, RecursionError):
-            _refuse_text(text, shown)
+    try:
+        return _read(text.removeprefix("\ufeff"), shown, test, known)
+    except RunError:
+        raise
+    except (ValueError, RecursionError):
+        _refuse_text(text, shown)
 
 
 def _read(text: str, shown: str, test: str | None, known: Answers) -> tuple[Answers, Header]:
@@ -409,35 +407,34 @@ def _check_keys(found: Mapping[str, Any], known: Sequence[str], refuse: Refuse) 
 
 
 def _read_report(tests: list[Any], text: str, shown: str, test: str | None) -> tuple[Answers, Header]:
-    """Read the runs of a report's tests, or of those that `test` names, as one run."""
-    from pytest_irmetrics.run.merging import RunOfTest, merge  # noqa: PLC0415 - baselines are no reports
-
-    runs = []
-    for number, name in _choose_tests(tests, test, shown).items():
-        run = tests[number]["run"]
-        header = _read_header(run, shown)
-        path = ("tests", number, "run")
-        runs.append(RunOfTest(name, _read_queries(run["queries"], _NO_ANSWERS, text, shown, path), header))
-    return merge(runs, shown)
+    """Read the run of a report's only test, or of the one that `test` names."""
+    number = _choose_test(tests, test, shown)
+    run = tests[number]["run"]
+    header = _read_header(run, shown)
+    return _read_queries(run["queries"], _NO_ANSWERS, text, shown, ("tests", number, "run")), header
 
 
-def _choose_tests(tests: list[Any], test: str | None, shown: str) -> dict[int, str]:
-    """Return the positions of the tests whose runs are wanted, with their ids."""
+def _choose_test(tests: list[Any], test: str | None, shown: str) -> int:
+    """Return the position of the test whose run is wanted: `test` is its id or a part of it."""
     found = {
-        number: str(one.get("nodeid"))
+        str(one.get("nodeid")): number
         for number, one in enumerate(tests)
         if isinstance(one, dict) and isinstance(one.get("run"), dict)
     }
-    names = list(found.values())
-    wanted = names if test is None else [test] if test in names else [name for name in names if test in name]
-    if not names:
+    if not found:
         raise RunError(
             f"{shown}:1: is a report without a run: no test of it measured anything. See what failed, and write it anew."
         )
+    wanted = [test] if test in found else [name for name in found if test is None or test in name]
+    if len(wanted) == 1:
+        return found[wanted[0]]
+    some = listed(list(wanted or found), _MOST_TESTS, lambda name: quote(name, 200))
     if not wanted:
-        some = ", ".join(quote(name, 200) for name in names[:_MOST_TESTS])
         raise RunError(
             f"{shown}:1: has no run of a test {quote(str(test), 200)}: there is none of that name, or its queries "
-            f"failed. There are runs of {some}{', …' if len(names) > _MOST_TESTS else ''}. Name one, or write the report anew."
+            f"failed. There are runs of {some}. Name one, or write the report anew."
         )
-    return {number: name for number, name in found.items() if name in wanted}
+    raise RunError(
+        f"{shown}:1: has {len(wanted)} runs, of {some}. Say whose is wanted: `Run.load(path, test=request.node.nodeid)` "
+        "in a fixture of function scope, or a part of a test's id that no other has; on the command line `--test`."
+    )

@@ -11,7 +11,6 @@ from operator import countOf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.gzipped import GZIP_MAGIC, GzipError, gunzip, is_packed, pack, without_gz
 from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
 from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, read_regular
@@ -53,9 +52,8 @@ class Run:
             raise RunError(
                 f"the rankings are of type {type(rankings).__name__}. Give a mapping of query id to ids, best first."
             )
-        with pause_gc():
-            known = _bulk_checked(rankings)
-            self._fill(None, Header(), _checked_one_by_one(rankings) if known is None else known)
+        known = _bulk_checked(rankings)
+        self._fill(None, Header(), _checked_one_by_one(rankings) if known is None else known)
 
     def _fill(
         self,
@@ -74,8 +72,7 @@ class Run:
         if self._answers is None:
             # Made when asked for: scoring rankings does without, and making them takes longer than checking those.
             rankings = self.single_rankings or {}
-            with pause_gc():
-                self._answers = {query_id: Answer((ranking,)) for query_id, ranking in rankings.items()}
+            self._answers = {query_id: Answer((ranking,)) for query_id, ranking in rankings.items()}
         return self._answers
 
     @classmethod
@@ -132,12 +129,11 @@ class Run:
         like: Run | None = None,
         shown: str | None = None,
     ) -> Run:
-        """Read a stored run: JSON where the name ends in ``.json``, a TREC run or a folder of its parts otherwise.
+        """Read a stored run: JSON where the name ends in ``.json``, a TREC run otherwise.
 
         Also packed with gzip, as ``.json.gz`` and ``.run.gz``.
 
-        A JSON report of several tests is one run, as long as no query is answered differently in two of them; where
-        one is, `test` says whose run is wanted: a test's id, or a part of it.
+        Of a JSON report of several tests, `test` says whose run is wanted: a test's id, or a part of it.
         A JSON run shares with the run `like` the objects of equal rankings and ids of the same query, which halves the
         memory of the two. `shown` is how errors call the file, if not by its path. Raises RunError.
         """

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 import operator
-import os
 import re
 from array import array
 from codecs import BOM_UTF8
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NoReturn
 
-from pytest_irmetrics.base.folder_parts import parts_of
-from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.gzipped import GZIP_MAGIC, GzipError, gunzip
 from pytest_irmetrics.base.ids import ranked
 from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, TooLargeError, open_regular
@@ -52,74 +49,58 @@ def read(file: Path, shown: str) -> Answers:
     """Read lines in any order; documents come in the order of trec_eval, and the rank is not read.
 
     Fields are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break space. What follows the
-    tag is not read, nor are comments. The file may be packed with gzip, or be a folder of parts of one run. `shown` is how
-    errors call it. Raises RunError, and OSError where the file cannot be read.
+    tag is not read, nor are comments. The file may be packed with gzip. `shown` is how errors call it. Raises RunError, and OSError where the file cannot be read.
     """
     # Documents and scores of a query are two flat arrays: a dictionary of them takes three times the memory.
     docs: dict[bytes, list[bytes]] = {}
     scores: dict[bytes, array[float]] = {}
     current = None
-    with pause_gc():
-        for place, number, line in _numbered_lines(file, shown):
-            fields = line.split()
-            if len(fields) != 6:
-                if not fields or _is_comment(fields):
-                    continue
-                if not _has_further_fields(fields):
-                    _refuse_duplicate(file, shown, before=(place, number))
-                    _refuse_fields(line, fields, place, number)
-            query_id, _, doc, _, written = fields[:5]
-            try:
-                score = float(written)
-            except ValueError:
-                score = math.nan
-            if query_id[:1] == b"#" and (query_id == b"#" or math.isnan(score)):
-                continue  # a comment of as many words
-            if math.isnan(score) or b"_" in written:
-                _refuse_duplicate(file, shown, before=(place, number))
-                raise RunError(
-                    f"{place}:{number}: the score {_quote(written)} is not a number. Write `query Q0 document rank score tag`."
-                )
-            if query_id != current:
-                current = query_id
-                docs_of_query = docs.setdefault(query_id, [])
-                scores_of_query = scores.setdefault(query_id, array("d"))
-            docs_of_query.append(doc)
-            scores_of_query.append(score)
-        if not scores:
-            raise RunError(
-                f"{shown}:1: the file is empty. Give a TREC run, of lines `query Q0 document rank score tag`."
-            )
-        if any(len(set(ids)) != len(ids) for ids in docs.values()):
-            _refuse_duplicate(file, shown)
+    for number, line in _numbered_lines(file, shown):
+        fields = line.split()
+        if len(fields) != 6:
+            if not fields or _is_comment(fields):
+                continue
+            if not _has_further_fields(fields):
+                _refuse_duplicate(file, shown, before=number)
+                _refuse_fields(line, fields, shown, number)
+        query_id, _, doc, _, written = fields[:5]
         try:
-            return {
-                query_id.decode(): Answer((_ranking(docs.pop(query_id), of_query.tolist()),))
-                for query_id, of_query in scores.items()
-            }
-        except UnicodeDecodeError:
-            for part, place in _parts(file, shown):
-                lines_of_part = chain.from_iterable(_chunks_of_lines(part, place))
-                decode(b"\n".join(lines_of_part), place)  # raises RunError with the line
-            raise
-
-
-def _numbered_lines(file: Path, shown: str) -> Iterator[tuple[str, int, bytes]]:
-    """Yield each line with its number and what errors call the file that it is in: a folder's parts follow one another."""
-    for part, place in _parts(file, shown):
-        for number, line in enumerate(chain.from_iterable(_chunks_of_lines(part, place)), start=1):
-            yield place, number, line
-
-
-def _parts(file: Path, shown: str) -> list[tuple[Path, str]]:
-    if not os.path.isdir(file):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
-        return [(file, shown)]
-    parts = [(part, f"{shown.rstrip('/')}/{part.name}") for part in parts_of(file)]
-    if not parts:
+            score = float(written)
+        except ValueError:
+            score = math.nan
+        if query_id[:1] == b"#" and (query_id == b"#" or math.isnan(score)):
+            continue  # a comment of as many words
+        if math.isnan(score) or b"_" in written:
+            _refuse_duplicate(file, shown, before=number)
+            raise RunError(
+                f"{shown}:{number}: the score {_quote(written)} is not a number. Write `query Q0 document rank score tag`."
+            )
+        if query_id != current:
+            current = query_id
+            docs_of_query = docs.setdefault(query_id, [])
+            scores_of_query = scores.setdefault(query_id, array("d"))
+        docs_of_query.append(doc)
+        scores_of_query.append(score)
+    if not scores:
         raise RunError(
-            f"{shown}: cannot be read: it is a folder without a file. Give a TREC run, or the folder that its parts are in."
+            f"{shown}:1: the file is empty. Give a TREC run, of lines `query Q0 document rank score tag`."
         )
-    return parts
+    if any(len(set(ids)) != len(ids) for ids in docs.values()):
+        _refuse_duplicate(file, shown)
+    try:
+        return {
+            query_id.decode(): Answer((_ranking(docs.pop(query_id), of_query.tolist()),))
+            for query_id, of_query in scores.items()
+        }
+    except UnicodeDecodeError:
+        decode(
+            b"\n".join(line for _, line in _numbered_lines(file, shown)), shown
+        )  # raises RunError with the line
+        raise
+
+
+def _numbered_lines(file: Path, shown: str) -> Iterator[tuple[int, bytes]]:
+    return enumerate(chain.from_iterable(_chunks_of_lines(file, shown)), start=1)
 
 
 def _is_comment(fields: Sequence[bytes]) -> bool:
@@ -179,18 +160,18 @@ def _ranking(docs: list[bytes], scores: list[float]) -> tuple[str, ...]:
     return ranked(zip(ids, scores, strict=True))
 
 
-def _refuse_duplicate(file: Path, shown: str, before: tuple[str, int] | None = None) -> None:
+def _refuse_duplicate(file: Path, shown: str, before: int | None = None) -> None:
     """Raise RunError where a document comes twice for a query, in lines up to the one that is wrong otherwise."""
     seen = set()
-    for place, number, line in _numbered_lines(file, shown):
-        if (place, number) == before:
+    for number, line in _numbered_lines(file, shown):
+        if number == before:
             return
         fields = line.split()
         if fields and not _is_comment(fields):
             query_id, _, doc, *_ = fields
             if (query_id, doc) in seen:
                 raise RunError(
-                    f"{place}:{number}: the document {_quote(doc)} comes twice for query {_quote(query_id)}. Keep one of the lines."
+                    f"{shown}:{number}: the document {_quote(doc)} comes twice for query {_quote(query_id)}. Keep one of the lines."
                 )
             seen.add((query_id, doc))
 

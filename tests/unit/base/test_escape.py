@@ -18,7 +18,6 @@ from pytest_irmetrics.base.escape import (
     is_ascii_only,
     to_stream,
 )
-from pytest_irmetrics.base.layout import display_width
 from pytest_irmetrics.base.numbers import MINUS
 
 anything = st.text(st.characters(), max_size=40)
@@ -78,7 +77,6 @@ hostile = st.lists(
         ("\ufdd0\ufdef\U0001fffe\U0010ffff", r"\ufdd0\ufdef\U0001fffe\U0010ffff"),
         ("\ufdcf\u0378", "\ufdcf\u0378"),  # not assigned, as emoji younger than this Python are
         ("\u3164", r"\u3164"),
-        ("\u0301a", r"\u0301a"),
         ("e\u0301", "e\u0301"),
         ("Việt Nam, สวัสดี, हिन्दी", "Việt Nam, สวัสดี, हिन्दी"),
         ("::error::boo", r":\:error::boo"),
@@ -107,12 +105,6 @@ def test_terminal_text_is_one_visible_line_that_no_log_obeys(given_text):
     assert not re.search(r"##[\w.-]{0,40}\[", shown, re.ASCII)
     shown.encode()
     assert escape_terminal(shown) == shown
-
-
-def test_a_tower_of_marks_cannot_leave_its_line():
-    shown = escape_terminal("a" + "\u0301" * 50)
-    assert shown.startswith("a" + "\u0301" * 8 + r"\u0301")
-    assert display_width(shown) == 1 + 42 * len(r"\u0301")
 
 
 @given(anything | hostile)
@@ -182,8 +174,7 @@ def test_code_spans_hold_any_id(given_text, shown):
     ("given_text", "encoding", "shown"),
     [
         ("a … b", "utf-8", "a … b"),
-        ("a … → Δ ✓", "ascii", "a ... -> delta ok"),
-        (f"{MINUS}0.1 ≤ ±1", "ascii", "-0.1 <= +/-1"),
+        (f"{MINUS}0.1 ≤ … → 2×3 ≥", "ascii", "-0.1 <= ... -> 2x3 >="),
         ("… é", "latin-1", "... é"),
         ("é中👍", "ascii", r"\xe9\u4e2d\U0001f44d"),
         ("é", None, r"\xe9"),
@@ -192,16 +183,6 @@ def test_code_spans_hold_any_id(given_text, shown):
         ("é", "undefined", r"\xe9"),
         ("é", "bad\0name", r"\xe9"),
         ("\ud800", "utf-8", r"\ud800"),
-        ("— “quoted” —", "cp437", '- "quoted" -'),
-        ("\N{MINUS SIGN}\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}", "ascii", "----"),
-        ("\N{LEFT SINGLE QUOTATION MARK}a\N{RIGHT SINGLE QUOTATION MARK}", "ascii", "'a'"),
-        ("→ ← ↑ ↓ ⇒", "ascii", "-> <- ^ v =>"),
-        ("≤ ≥ ≠ ≈ ±", "ascii", "<= >= != ~ +/-"),
-        ("2×3 · •", "ascii", "2x3 . *"),
-        ("Δ ∆ \N{GREEK SMALL LETTER ALPHA} \N{GREEK SMALL LETTER SIGMA}", "ascii", "delta delta alpha sigma"),
-        ("✓ ✔ ✗ ✘", "ascii", "ok ok x x"),
-        ("─ ━ │ ┃ ├ └", "ascii", "- - | | | `"),
-        ("\N{NO-BREAK SPACE}\N{FIGURE SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}", "ascii", "    "),
     ],
 )
 def test_a_stream_gets_what_it_can_show(given_text, encoding, shown):

@@ -7,7 +7,6 @@ import os
 
 import pytest
 
-from pytest_irmetrics.base.folder_parts import parts_of
 from pytest_irmetrics.base.read_file import (
     ImpossiblePathError,
     NotRegularError,
@@ -71,11 +70,3 @@ def test_a_folder_and_a_device_are_told_apart(tmp_path):
 def test_a_path_that_no_file_has_is_an_error_of_the_system(tmp_path):
     with pytest.raises(ImpossiblePathError, match="no file can have this path"):
         open_regular(tmp_path / "a\0b", 10)
-
-
-def test_the_parts_of_a_folder_are_its_visible_files_by_name(tmp_path):
-    names = [f"part-{number}" for number in (7, 3, 9, 1, 8, 2, 6, 4, 5, 0)]
-    for name in [*names, ".hidden"]:
-        (tmp_path / name).touch()
-    (tmp_path / "part-folder").mkdir()
-    assert parts_of(tmp_path) == [tmp_path / name for name in sorted(names)]

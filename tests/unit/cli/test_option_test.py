@@ -15,7 +15,7 @@ BM25 = {
     "hours": Answer((("h1",),), "opening hours", {}, {"h1": 1}, 1.0),
 }
 DENSE = {**BM25, "refund": replace(BM25["refund"], rankings=(("a", "new", "d1"),))}
-CONFLICT = "quality.json:1: is a report of 2 runs that cannot be one: the query 'refund' has other rankings"
+CONFLICT = "quality.json:1: has 2 runs, of 'test_search.py::test_it[bm25-faq]', "
 
 
 @pytest.fixture(autouse=True)

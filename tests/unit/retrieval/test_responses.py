@@ -16,22 +16,6 @@ class Hits(list):
     """As pymilvus' SearchResult and HybridHits."""
 
 
-class ObjectId:
-    """As bson's."""
-
-    generation_time = property(lambda self: self)
-
-    def __init__(self, text):
-        self.text = text
-
-    def __str__(self):
-        return self.text
-
-    @classmethod
-    def is_valid(cls, _oid):
-        return True
-
-
 class PineconeHit:
     """As pinecone's: its keys are those of the wire, and `id` is a property."""
 
@@ -163,8 +147,6 @@ PART = "it is a part of the results."
         (Document(objects=objects(B, A), query_profile=None), [str(B), str(A)]),
         (Document(objects=[]), []),
         (objects(B, A), [str(B), str(A)]),
-        (iter([{"_id": ObjectId("65f0"), "score": 1}, {"_id": ObjectId("65f1")}]), ["65f0", "65f1"]),
-        ([(ObjectId("65f0"), 0.5)], ["65f0"]),
     ],
 )
 def test_a_response_is_read_as_it_is(answer, expected):

@@ -171,30 +171,6 @@ class TestTrec:
         with pytest.raises(RunError, match="a line that begins with it is a comment"):
             Run({"#": ["d"]}).save(tmp_path / "x.run")
 
-    def test_reads_a_folder_of_parts(self, tmp_path):
-        folder = tmp_path / "bm25"
-        folder.mkdir()
-        (folder / "part2.gz").write_bytes(gzip.compress(b"q2 Q0 a 1 1 x\nq1 Q0 b 2 2 x\n"))
-        (folder / "part1").write_text("q1 Q0 a 1 1 x\n")
-        (folder / ".hidden").write_text("nonsense")
-        (folder / "further").mkdir()
-        run = Run.load(folder)
-        assert {query: run[query] for query in run} == {"q1": ("b", "a"), "q2": ("a",)}
-        (folder / "part3").write_text("\nq1 Q0 b 1 1 x\n")
-        with pytest.raises(RunError, match=r"bm25/part3:2: the document 'b' comes twice for query 'q1'"):
-            Run.load(folder)
-        (folder / "part3").write_text("\nq1 Q0\n")
-        with pytest.raises(RunError, match=r"bm25/part3:2: 2 fields, not 6"):
-            Run.load(folder)
-        (folder / "part3").write_bytes(b"q3 Q0 a 1 1 x\nq1 Q0 \xe9 1 1 x\n")
-        with pytest.raises(RunError, match=r"bm25/part3:2: is not UTF-8"):
-            Run.load(folder)
-
-    def test_an_empty_folder(self, tmp_path):
-        (tmp_path / "bm25").mkdir()
-        with pytest.raises(RunError, match=r"bm25: cannot be read: it is a folder without a file\."):
-            Run.load(tmp_path / "bm25")
-
     @pytest.mark.parametrize("name", ["x.run.gz", "x.json.gz"])
     def test_a_packed_run_reads_back_and_is_the_same_each_time(self, tmp_path, name):
         run = Run({"q": ["a", "b"]})
