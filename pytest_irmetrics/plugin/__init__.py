@@ -181,9 +181,6 @@ def pytest_configure(config: pytest.Config) -> None:
             "place of addopts; --ir-baseline-update goes before that."
         )
     _gate_since(config)
-    from pytest_irmetrics.plugin import defaults  # noqa: PLC0415 - what other plugins there are is known here
-
-    config.pluginmanager.register(defaults.default_fixtures(config.pluginmanager), "irmetrics-defaults")
     if _may_use_baselines(config):
         from pytest_irmetrics.plugin.collected_tests import PLUGIN_NAME, CollectedTests  # noqa: PLC0415 - only a run that gates pays for it
 
@@ -233,15 +230,6 @@ def _read_report_paths(config: pytest.Config) -> None:
         config.stash[_targets_key] = output.parse(config.getoption("ir_report"), config.invocation_params.dir)
     except output.ReportPathError as error:
         raise pytest.UsageError(str(error)) from None
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Tell a pytest-xdist worker how wide the controller's stream is, and its encoding: the worker words the failures."""
-    from pytest_irmetrics.plugin.session import stream_encoding, stream_width  # noqa: PLC0415 - the controller of workers alone pays for it
-
-    node.workerinput["irmetrics_encoding"] = stream_encoding(node.config)
-    node.workerinput["irmetrics_width"] = stream_width(node.config)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -337,7 +325,7 @@ def pytest_runtest_makereport(
     report = yield
     key = _irmetrics_key if call.when == "setup" else _finished_key
     irmetrics = item.stash.get(key, None)
-    if irmetrics is not None and _carries_report(irmetrics, report):
+    if irmetrics is not None and (call.when == "call" or (call.when == "setup" and report.failed)):
         setattr(report, REPORT_ATTRIBUTE, irmetrics.send_report())
     elif report.failed and call.when != "teardown" and _uses_irmetrics(item):
         # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
@@ -349,16 +337,6 @@ def pytest_runtest_makereport(
     if irmetrics is not None and (call.when == "teardown" or (call.when == "setup" and report.failed)):
         del item.stash[key]  # a rerun makes its own
     return report
-
-
-def _carries_report(irmetrics: IRMetrics, report: pytest.TestReport) -> bool:
-    """Whether a phase's test report carries the ItemReport: that of the call, or of a phase in which a fixture checked.
-
-    That of the teardown does, too, where a plugin called the test again while its report was made (pytest-retry).
-    """
-    if report.when == "setup":
-        return report.failed
-    return report.when == "call" or irmetrics.has_unsent_report
 
 
 def _uses_irmetrics(item: pytest.Item) -> bool:
@@ -420,6 +398,34 @@ class _Controller:
             recorder.print_summary(terminalreporter, interrupted=interrupted)
 
 
+@pytest.fixture(scope="session")
+def retriever() -> object:
+    """Your search: override it with a fixture that returns a function of (query, k), which returns ids, best first."""
+    from pytest_irmetrics.plugin.fixture import MISSING_RETRIEVER  # noqa: PLC0415 - only a run that gates pays for it
+
+    return MISSING_RETRIEVER
+
+
+@pytest.fixture(scope="session")
+def ir_doc_id() -> None:
+    """Override it with a function that turns one returned item, such as a chunk, into its document's id."""
+
+
+@pytest.fixture(scope="session")
+def ir_doc_title() -> None:
+    """Override it with a function or a mapping from a document's id to its title, which reports show beside the id."""
+
+
+@pytest.fixture(scope="session")
+def ir_corpus() -> None:
+    """Override it with the ids of your index, as anything that supports `in`; judged documents that it lacks are named."""
+
+
+@pytest.fixture(scope="session")
+def ir_executor() -> None:
+    """Override it with a `concurrent.futures.Executor`, in whose threads or processes the queries then run."""
+
+
 @pytest.fixture
 def irmetrics(
     request: pytest.FixtureRequest,
@@ -428,7 +434,7 @@ def irmetrics(
     ir_doc_title: Any,
     ir_corpus: Any,
     ir_executor: Any,
-) -> Generator[IRMetrics, None, None]:
+) -> IRMetrics:
     """Ask the retriever each query of the test's golden set, score the answers, and gate on the scores.
 
     ``irmetrics.check()``, or ``await irmetrics.acheck()`` in an async test; ``evaluate()`` and ``aevaluate()`` gate nothing.
@@ -445,5 +451,4 @@ def irmetrics(
         executor=ir_executor,
     )
     request.node.stash[_irmetrics_key] = fixture
-    yield fixture
-    fixture.require_checked_in_teardown()
+    return fixture

@@ -17,7 +17,6 @@ from pytest_irmetrics.gates import decide
 from pytest_irmetrics.gates.wording import RETURN_KNOWN_IDS
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.plugin.against import STORED_TYPES, evaluate_run, read_stored_run, require_no_errors
-from pytest_irmetrics.plugin.defaults import MissingRetriever
 from pytest_irmetrics.plugin.doc_titles import DocTitles
 from pytest_irmetrics.plugin.failure import fail
 from pytest_irmetrics.plugin.item import GatedItem
@@ -43,6 +42,18 @@ if TYPE_CHECKING:
 
 _OTHER_RETRIEVER = "the other retriever"
 """What messages call an evaluation of another retriever that this one is compared with."""
+
+MISSING_RETRIEVER = object()
+"""What the plugin's own fixture `retriever` returns."""
+
+_NO_RETRIEVER = (
+    "There is no fixture named retriever. Write one in conftest.py that returns your search:\n\n"
+    "    import pytest\n\n"
+    '    @pytest.fixture(scope="session")\n'
+    "    def retriever():\n"
+    "        return lambda query, k: my_search(query, size=k)   # ids, best first\n\n"
+    "or pass one: irmetrics.check(retriever=my_search). One in a plugin is found where conftest.py loads the plugin."
+)
 
 _Request: TypeAlias = tuple[Sequence[Query], Any, RetrievalOptions]
 """The arguments of `retrieve` and `aretrieve`."""
@@ -77,12 +88,11 @@ class IRMetrics:
         self._notes: list[str] = []
         self._then: Then | SinceReport | None = None
         self._report: ItemReport | None = None
-        self._sent_report: ItemReport | None = None
         self._checks = 0
         self._awaited = True
         self._checked = False
         self._failure: str | None = None
-        self._awaits_teardown = False
+        self._is_over = False
 
     @property
     def golden(self) -> GoldenSet:
@@ -141,6 +151,11 @@ class IRMetrics:
 
     def _begin_check(self) -> None:
         __tracebackhide__ = True
+        if self._is_over:
+            fail(
+                "irmetrics.check() was called when the test was over, so that its verdict counts for nothing. Call it in "
+                "the test's body, or in a fixture before its `yield`."
+            )
         self._checks += 1
         if self._checks > 1:
             self._fail_check(
@@ -201,8 +216,8 @@ class IRMetrics:
     def _asked(self, retriever: Any) -> Any:
         """Return the retriever that a call gives, else the fixture's. Raises MarkError where there is neither."""
         asked = self._retriever if retriever is None else retriever
-        if isinstance(asked, MissingRetriever):
-            raise MarkError(asked.message)
+        if asked is MISSING_RETRIEVER:
+            raise MarkError(_NO_RETRIEVER)
         return asked
 
     def _read_then(self, golden: GoldenSet, against: Any) -> None:
@@ -286,8 +301,7 @@ class IRMetrics:
 
     def send_report(self) -> str | None:
         """Return the ItemReport as JSON, for the item's test report; None where the fixture was not used."""
-        item = self._item
-        self._sent_report = self._report
+        item, self._is_over = self._item, True
         if self._report is not None:
             return self._report.dumps()
         if not self._checks:
@@ -297,27 +311,9 @@ class IRMetrics:
         name = item.node.name if path is None else item.session.shown(path)
         return ItemReport(item.node.nodeid, name, outcome="not evaluated").dumps()
 
-    @property
-    def has_unsent_report(self) -> bool:
-        """Whether something was measured since `send_report` was last called."""
-        return self._report is not self._sent_report
-
     def require_checked(self) -> None:
         """Fail a test whose body passed although something would have been gated and nothing was."""
         # This frame is not hidden: where all are, pytest says so below the message.
-        if not self._checks and _is_requested_by_fixture(self._item.node):
-            self._awaits_teardown = True  # one of them may check when the test has run
-        else:
-            self._require_checked()
-
-    def require_checked_in_teardown(self) -> None:
-        """Do as `require_checked` does, once the other fixtures that could have called ``check`` are torn down."""
-        __tracebackhide__ = True
-        if self._awaits_teardown:
-            self._require_checked()
-
-    def _require_checked(self) -> None:
-        __tracebackhide__ = True
         if self._failure is not None:  # caught by the body, or raised in another thread
             fail(self._failure)
         if self._checked:
@@ -373,9 +369,3 @@ def _showing_progress(item: GatedItem, request: _Request) -> Iterator[_Request]:
     queries, retriever, options = request
     with progress_of(item.node, len(queries) * options.repeat) as progress:
         yield queries, retriever, replace(options, progress=progress)
-
-
-def _is_requested_by_fixture(node: pytest.Item) -> bool:
-    """Whether another fixture of a test requests the fixture `irmetrics`."""
-    definitions = getattr(getattr(node, "_fixtureinfo", None), "name2fixturedefs", {})
-    return any("irmetrics" in same[-1].argnames for same in definitions.values())

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_irmetrics.base.escape import escape_terminal
-from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.evaluation import Evaluation, judged_metrics, read_metrics, require_depth
 from pytest_irmetrics.gates import rates_rankings, usual_metric
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import NoReturn
 
+    from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.plugin.marks import GoldenParameter
@@ -324,7 +324,7 @@ class GatedItem:
     @property
     def screen(self) -> Screen:
         """The width and encoding that a failure message is written for."""
-        return Screen(self.session.stream_width, self.session.stream_encoding)
+        return self.session.screen
 
 
 def _unknown_query(wanted: str, known: Iterable[GoldenSet]) -> str:

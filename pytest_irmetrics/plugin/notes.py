@@ -71,7 +71,7 @@ def tolerance_notes(session: GatingSession, nodes: Iterable[pytest.Item]) -> lis
     more = len(found) - _MAX_TOLERANCE_NOTES
     lines = list(found.values())[:_MAX_TOLERANCE_NOTES]
     lines += [f"{more} more golden sets are as small."] if more > 0 else []
-    return [to_stream(escape_terminal(line), session.stream_encoding) for line in lines]
+    return [to_stream(escape_terminal(line), session.screen.encoding) for line in lines]
 
 
 def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:

@@ -15,11 +15,10 @@ import pytest
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import to_stream
-from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.collected_tests import collected_tests
 from pytest_irmetrics.plugin.options import baseline_dir, runs_tests, since_ref
-from pytest_irmetrics.plugin.session import shown_path, stream_encoding, stream_width
+from pytest_irmetrics.plugin.session import WORKER_SCREEN, screen_of, shown_path
 from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.session_report import titles
 from pytest_irmetrics.reports.terminal import summary_lines
@@ -109,10 +108,11 @@ class Recorder:
         """Have a failed gate's message printed in colour, or as one line, as pytest's options have it."""
         from pytest_irmetrics.plugin.failure import style_failure  # noqa: PLC0415 - a green run does without it
 
+        of_worker = getattr(report, "node", None) is not None
         style_failure(
             report,
             item_report,
-            Screen(stream_width(self._config), stream_encoding(self._config)),
+            WORKER_SCREEN if of_worker else screen_of(self._config),
             details=self._config.getoption("verbose", 0) >= 1,
             one_line=self._config.getoption("tbstyle", "auto") == "line",
         )
@@ -204,7 +204,7 @@ class Recorder:
 
     def print_summary(self, reporter: pytest.TerminalReporter, *, interrupted: bool) -> None:
         """Print the terminal summary, also of a run that was `interrupted`."""
-        screen = Screen(stream_width(self._config), stream_encoding(self._config))
+        screen = screen_of(self._config)
         verbosity = self._config.getoption("verbose", 0)
         lines = list(summary_lines(self._summary_report(interrupted=interrupted), screen, verbosity))
         if lines and verbosity >= 0:

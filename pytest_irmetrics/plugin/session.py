@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_irmetrics.base.paths import path_below
+from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin import options
 from pytest_irmetrics.plugin.collected_tests import item_name
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from pytest_irmetrics.plugin.since import BaselinesOfThen
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
+
+
+WORKER_SCREEN = Screen(100, "utf-8")
+"""What a worker of pytest-xdist words failures for: it does not know who reads them."""
 
 
 class GatingSession:
@@ -55,21 +60,9 @@ class GatingSession:
         return options.baseline_dir(self.config)
 
     @cached_property
-    def stream_encoding(self) -> str | None:
-        """The encoding of the stream that a person reads; the controller tells it to a worker."""
-        workerinput = getattr(self.config, "workerinput", None)
-        if workerinput is not None:
-            encoding: str | None = workerinput.get("irmetrics_encoding")
-            return encoding
-        return stream_encoding(self.config)
-
-    @cached_property
-    def stream_width(self) -> int:
-        """The width in cells of what a person reads; the controller tells it to a worker."""
-        workerinput = getattr(self.config, "workerinput", None)
-        if workerinput is not None:
-            return int(workerinput.get("irmetrics_width", 80))
-        return stream_width(self.config)
+    def screen(self) -> Screen:
+        """The width and encoding that failure messages are written for."""
+        return WORKER_SCREEN if hasattr(self.config, "workerinput") else screen_of(self.config)
 
     @property
     def gates_on_baseline(self) -> bool:
@@ -159,16 +152,10 @@ def shown_path(config: pytest.Config, path: Path) -> str:
     return path_below(os.path.normpath(path), config.invocation_params.dir)
 
 
-def stream_encoding(config: pytest.Config) -> str | None:
-    """Return the encoding of the terminal reporter's stream, UTF-8 where there is none (``-p no:terminal``)."""
-    if not config.pluginmanager.has_plugin("terminalreporter"):
-        return "utf-8"
-    stream = config.get_terminal_writer()._file  # noqa: SLF001 - pytest has no public way to it
-    return getattr(stream, "encoding", None)
-
-
-def stream_width(config: pytest.Config) -> int:
-    """Return the width of the terminal in cells, 40 at the least; 80 where there is none (``-p no:terminal``)."""
-    if not config.pluginmanager.has_plugin("terminalreporter"):
-        return 80
-    return max(config.get_terminal_writer().fullwidth, 40)
+def screen_of(config: pytest.Config) -> Screen:
+    """Return the width, 40 cells at the least, and the encoding of the terminal reporter's stream."""
+    if not config.pluginmanager.has_plugin("terminalreporter"):  # -p no:terminal
+        return Screen()
+    writer = config.get_terminal_writer()
+    encoding = getattr(writer._file, "encoding", None)  # noqa: SLF001 - pytest has no public way to it
+    return Screen(max(writer.fullwidth, 40), encoding)

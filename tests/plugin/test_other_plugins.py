@@ -7,11 +7,7 @@ import shlex
 
 import pytest
 
-from tests.plugin.conftest import (
-    ANSWERS,
-    RETRIEVER,
-    TEST,
-)
+from tests.plugin.conftest import RETRIEVER
 
 GROUPED = """
     def pytest_collection_modifyitems(items):
@@ -74,90 +70,6 @@ def test_a_command_repeats_the_options_that_set_what_the_test_is_judged_by(proje
     pasted = shlex.split(line.partition("pytest ")[2])
     project.run(*pasted).assert_outcomes(passed=1)
     project.run(*options, "--ir-baseline").assert_outcomes(passed=1)
-
-
-RETRY = """
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(item, call):
-        report = yield
-        if call.when == "call" and report.failed:
-            item.ihook.pytest_runtest_teardown(item=item, nextitem=pytest.Class.from_parent(item.session, name="x"))
-            report.outcome = "retried"
-            item.ihook.pytest_runtest_logreport(report=report)
-            item._initrequest()
-            item.ihook.pytest_runtest_setup(item=item)
-            again = pytest.CallInfo.from_call(lambda: item.ihook.pytest_runtest_call(item=item), when="call")
-            last = pytest.TestReport.from_item_and_call(item, again)
-            report.outcome, report.longrepr = last.outcome, last.longrepr
-        return report
-
-    @pytest.fixture
-    def flaky(retriever, attempts=[]):
-        attempts.append(1)
-        return retriever if len(attempts) == {works} else lambda query, k: ["doc-7"]
-"""
-
-
-@pytest.mark.parametrize("works", [2, 3])
-def test_the_last_attempt_counts_where_a_plugin_makes_it_as_pytest_retry_does(project, works):
-    project.write("conftest.py", RETRIEVER + RETRY.replace("{works}", str(works)))
-    project.write(
-        "test_search.py",
-        TEST.replace("(irmetrics)", "(irmetrics, flaky)").replace("check()", "check(retriever=flaky)"),
-    )
-    result = project.run("--ir-baseline-update")
-    result.assert_outcomes(**{"passed" if works == 2 else "failed": 1})
-    result.stdout.fnmatch_lines([f"golden/faq.yaml: {'passes' if works == 2 else 'FAILS'}*"])
-    assert project.baseline.exists() == (works == 2)
-
-
-def test_a_check_in_a_teardown_is_stored_and_told_like_any(project):
-    project.write(
-        "test_search.py",
-        """
-    import pytest
-
-    @pytest.fixture
-    def gate(irmetrics):
-        yield
-        irmetrics.check()
-
-    @pytest.mark.ir_golden("golden/*.yaml")
-    def test_search_quality(gate):
-        pass
-    """,
-    )
-    project.run("--ir-baseline-update").stdout.fnmatch_lines(
-        ["golden/faq.yaml: passes, *", "baseline *: stored"]
-    )
-    project.answers({**ANSWERS, "opening hours": []})
-    result = project.run("--ir-baseline")
-    result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["golden/faq.yaml: FAILS, *"])
-
-
-def test_a_check_in_a_teardown_is_told_where_the_test_itself_failed(project):
-    project.write(
-        "test_search.py",
-        """
-    import pytest
-
-    @pytest.fixture
-    def gate(irmetrics):
-        yield irmetrics
-        irmetrics.check()
-
-    @pytest.mark.ir_golden("golden/*.yaml")
-    @pytest.mark.ir_threshold("mrr", 0.99)
-    def test_search_quality(gate):
-        gate.evaluate()
-        assert not gate
-    """,
-    )
-    result = project.run()
-    result.assert_outcomes(failed=1, errors=1)
-    result.stdout.fnmatch_lines(["golden/faq.yaml: FAILS, *"])
-    result.stdout.fnmatch_lines(["*mrr *below*0.99*"])
 
 
 SUBTESTS = """

@@ -25,36 +25,6 @@ def test_without_a_retriever_the_message_shows_the_lines_to_write(project):
     )
 
 
-@pytest.mark.parametrize("how", ["by attribute", "by name", "by object"])
-def test_fixtures_of_a_plugin_that_is_loaded_first_are_not_passed_over(project, monkeypatch, how):
-    if how == "by name" and pytest.version_tuple < (8, 4):
-        pytest.skip("before pytest 8.4 only its own code can tell what a fixture is named")
-    monkeypatch.syspath_prepend(project.path)
-    (project.path / "conftest.py").unlink()
-    fixtures = """
-        @pytest.fixture{name}
-        def {function}({self}):
-            return lambda query, k: [{{"key": id}} for id in ["doc-12", "doc-9", "doc-1"]]
-
-        @pytest.fixture
-        def ir_doc_id({self}):
-            return lambda item: item["key"]
-    """
-    fixtures = fixtures.format(
-        name='(name="retriever")' if how == "by name" else "",
-        function="searching" if how == "by name" else "retriever",
-        self="self" if how == "by object" else "",
-    )
-    fixtures = textwrap.dedent(fixtures)
-    if how == "by object":
-        configure = "\ndef pytest_configure(config):\n    config.pluginmanager.register(Fixtures())\n"
-        fixtures = "class Fixtures:" + textwrap.indent(fixtures, "    ") + configure
-    project.write("company_fixtures.py", "import pytest\n\n" + fixtures)
-    project.pytester.runpytest_inprocess(
-        "-p", "company_fixtures", "-p", "pytest_irmetrics.plugin"
-    ).assert_outcomes(passed=1)
-
-
 def test_a_retriever_of_one_folder_does_not_keep_another_from_being_told_what_to_write(project):
     for folder in ("one", "two"):
         project.write(f"{folder}/test_{folder}.py", TEST.replace("golden/*", "../golden/*"))
