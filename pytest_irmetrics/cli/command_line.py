@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     Commands = argparse._SubParsersAction["Parser"]  # noqa: SLF001 - it has no public name
 
-GOLDEN_HELP = "a golden set: .yaml, .yml, .jsonl, .csv, .tsv, TREC .qrels, Quepid's .json, or a BEIR folder; - is standard input"
+GOLDEN_HELP = (
+    "a golden set: .yaml, .yml, .jsonl, .csv, .tsv, TREC .qrels, or a BEIR folder; - is standard input"
+)
 
 OK, FAILED = 0, 1
 """Exit statuses of commands; argparse itself exits with 2 for a wrong command line."""

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.gzipped import gunzip_start, is_packed, pack, without_gz
-from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular, read_regular
+from pytest_irmetrics.base.gzipped import is_packed, pack, without_gz
+from pytest_irmetrics.base.read_file import read_regular
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.cli.command_line import (
     OK,
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 _RUN, _JSON_RUN = "run", "json"
 _FORMAT_NAMES = (*FORMATS, _RUN)
 _RUN_SUFFIXES = (".run", ".trec", ".res")
-_STORED_RUN = re.compile(rb'"format":\s*"pytest-irmetrics ')
-"""Occurs near the start of a baseline or a JSON report, and not in Quepid's JSON."""
 _COMMENT = re.compile(r"(?m)(?:^|[ \t])#|(?:^|[\s{,-])x-[^\s:]+:")
 """A comment in YAML, or a key that begins with x-, which is ignored."""
 
@@ -185,16 +183,8 @@ def _source_format(source: str) -> str:
             f"{source}: This folder has no queries.jsonl and qrels/, as BEIR's have. Name a file."
         )
     suffix = without_gz(path).suffix.lower()
-    if suffix in _RUN_SUFFIXES:
+    if suffix in (*_RUN_SUFFIXES, ".json"):
         return _RUN
-    if suffix == ".json":
-        try:
-            with open_regular(path, MAX_RUN_BYTES) as file:
-                return _RUN if _STORED_RUN.search(gunzip_start(file.read(4096), 4096)) else "quepid"
-        except FileNotFoundError:
-            raise CommandError(f"{source}:1:1: There is no such file. Check the path.") from None
-        except OSError:
-            return "quepid"
     form = format_by_suffix(path)
     if form is None:
         raise CommandError(
@@ -213,10 +203,6 @@ def _target_format(target: str, form: str) -> str:
     suffix = without_gz(Path(target)).suffix.lower()
     if suffix in _RUN_SUFFIXES or (suffix == ".json" and form == _RUN):
         return _RUN
-    if suffix == ".json":
-        raise CommandError(
-            f"{target}: Quepid's JSON is read and not written. Write its rated queries, which it imports: OUT.csv --to quepid."
-        )
     if target.endswith(("/", os.sep)) or os.path.isdir(target):  # noqa: PTH112 - as above
         return "beir"
     to = SUFFIXES.get(suffix)

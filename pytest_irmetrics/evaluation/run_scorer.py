@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.read_only import ReadOnlyError
 from pytest_irmetrics.evaluation.errors import EvaluationError
 from pytest_irmetrics.metrics import Scorer, mean_of_scored
 
@@ -90,13 +91,12 @@ class RunScorer:
     def _score_custom(self, metric: Metric, query: Query, ranking: Sequence[str]) -> float:
         """Score one ranking with a metric of the user's own. Raises EvaluationError where that fails or is no number."""
         cut = tuple(ranking if metric.cutoff is None else ranking[: metric.cutoff])
+        seen = replace(
+            query, judgments=MappingProxyType(query.judgments), params=MappingProxyType(query.params)
+        )
         try:
-            value = self._custom[metric.family](query, cut, metric.cutoff, **dict(metric.parameters))
+            value = self._custom[metric.family](seen, cut, metric.cutoff, **dict(metric.parameters))
             number = _as_float(value)
-        except ReadOnlyError as error:
-            raise EvaluationError(
-                f"the metric {metric.name} tried to change the query {query.id!r}: {error}"
-            ) from error
         except Exception as error:
             raise EvaluationError(
                 f"the metric {metric.name} raised {type(error).__name__} on the query {query.id!r}: {error}. "

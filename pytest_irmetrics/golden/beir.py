@@ -14,7 +14,7 @@ from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, St
 from pytest_irmetrics.golden.files import read_plain_bytes
 from pytest_irmetrics.golden.formats import split_of, splits_of
 from pytest_irmetrics.golden.json_nodes import JsonError, compose
-from pytest_irmetrics.golden.judgment_rows import MAX_BYTES, build_golden_set, read_grade
+from pytest_irmetrics.golden.judgment_rows import MAX_BYTES, build_golden_set
 from pytest_irmetrics.golden.table_rows import read_rows
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 _HEADER = (b"query-id", b"corpus-id", b"score")
-_COLUMNS = ("id", "docid", "rating")
-"""What the columns of a split hold where its header has other names."""
 
 
 def read_folder(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - no thresholds here
@@ -62,8 +60,7 @@ def _read_split(path: Path, shown: str, named_by: Path, name: str) -> GoldenSet:
     data = read_plain_bytes(path, shown, MAX_BYTES)
     judged: Judged | None = None
     with suppress(Stop):
-        _check_header(data, problems)
-        queries_read = read_rows(data, problems, tabs=True, for_spreadsheets=False, unnamed=_COLUMNS)
+        queries_read = read_rows(data, problems, tabs=True, for_spreadsheets=False)
         judged = (
             {query_id: query.judgments for query_id, query in queries_read.items() if query.judgments},
             {query_id: query.line for query_id, query in queries_read.items()},
@@ -100,18 +97,6 @@ def _first_cells(data: bytes) -> list[bytes]:
     """Return the cells of the first line, in lower case."""
     first = data[:1000].splitlines()[:1]
     return first[0].lower().split(b"\t") if first else []
-
-
-def _check_header(data: bytes, problems: Problems) -> None:
-    """Report a first line that is a judgment, which must not be skipped as the header. Raises Stop."""
-    cells = _first_cells(data)
-    if len(cells) == len(_HEADER) and read_grade(cells[-1].decode("utf-8", "replace")) is not None:
-        problems.report(
-            1,
-            1,
-            "This is a judgment, and the header is missing. Write query-id, corpus-id and score above it, with tabs between.",
-        )
-        raise Stop
 
 
 def _read_texts(path: Path, problems: Problems, wanted: set[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Find ids and texts of a golden set that look like others and are not: blanks, invisible characters, comma lists."""
+"""Find ids and texts of a golden set that look like others and are not: blanks, invisible characters, spellings."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.golden_set import GoldenSet
 
 
-# Nearly all ids and texts: visible ASCII with blanks inside, without a comma.
-_PLAIN = re.compile(r"[!-+\--~](?:[ -+\--~]*[!-+\--~])?")
+# Nearly all ids and texts: visible ASCII with blanks inside.
+_PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 _JOINERS = frozenset("\u200c\u200d")
 """Invisible, and a part of the spelling of Persian, of Indic scripts and of emoji."""
 _LINE_CHARS = frozenset("\t\n\r")
@@ -47,10 +47,6 @@ def find_doubtful_texts(golden: GoldenSet) -> Iterator[Doubt]:
             if _PLAIN.fullmatch(text) is not None:
                 continue
             doubts = list(_doubts_of(text, what))
-            if what == "document id" and _is_comma_list(text, documents):
-                doubts.append(
-                    f"The {what} {_shown(text)} may be several. Write a list, [a, b]; or leave it, if the comma is part of it."
-                )
             if not text.isascii():
                 other = spellings.setdefault(normalize("NFC", text), text)
                 if other != text:
@@ -85,17 +81,6 @@ def _is_odd(char: str, *, is_text: bool) -> bool:
 def _named(char: str) -> str:
     known = name(char, "").lower()
     return f" ({known})" if known else ""
-
-
-def _is_comma_list(text: str, known: dict[str, str]) -> bool:
-    """Say whether an id may be a list of ids: `a, b`; or `a,b` where one of them is an id, or both have the same shape."""
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) < 2 or not all(parts):
-        return False
-    if ", " in text or any(part in known for part in parts):
-        return True
-    shapes = {re.sub("[0-9]+", "0", part) for part in parts}
-    return len(shapes) == 1 and any(char.isdigit() for char in text) and not parts[0].isdigit()
 
 
 def _shown(text: str) -> str:

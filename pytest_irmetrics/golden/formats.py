@@ -25,7 +25,6 @@ SUFFIXES = {
     ".jsonl": "jsonl",
     ".csv": "csv",
     ".tsv": "tsv",
-    ".json": "quepid",
 }
 """Suffix → format."""
 
@@ -39,7 +38,7 @@ _READERS = {
     "csv": ("pytest_irmetrics.golden.tables", "read_table"),
     "tsv": ("pytest_irmetrics.golden.tables", "read_tsv"),
     "beir": ("pytest_irmetrics.golden.beir", "read_folder"),
-    "quepid": ("pytest_irmetrics.golden.quepid", "read_quepid"),
+    "quepid": ("pytest_irmetrics.golden.tables", "read_table"),
 }
 """Format → the module and the function that read it; none is imported before it is needed."""
 

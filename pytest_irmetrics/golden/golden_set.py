@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, InitVar, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.numbers import MAX_GRADE, finite
-from pytest_irmetrics.base.read_only import ReadOnlyDict, refuse_change
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.counted_queries import CountedQueries
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, format_place
 from pytest_irmetrics.golden.formats import format_of, reader_of
-from pytest_irmetrics.golden.query import Query, make_read_only
+from pytest_irmetrics.golden.query import Query
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection
 
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.thresholds import Threshold
@@ -27,69 +28,39 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class GoldenSet:
     """Queries with their judgments and thresholds: a file's content, or what `from_judgments` was given.
 
-    It cannot be changed once it is made, nor can its queries: the tests of a run share it, and a baseline stores it.
+    Change none of it: all tests of a run read the same golden set, and a baseline stores it. Raises GoldenSetError for two
+    queries of one id.
     """
 
-    __slots__ = (
-        "_counted_queries",
-        "_lines",
-        "_shown",
-        "_tags",
-        "left_out",
-        "name",
-        "path",
-        "queries",
-        "relevance_level",
-        "thresholds",
-    )
-
-    path: Path | None
+    _queries: InitVar[Iterable[Query]]
+    _: KW_ONLY
+    path: Path | None = None
     """The file, or the folder of a BEIR data set; None if the set was made in Python."""
-    name: str
+    shown: str | None = None
+    """How messages call the file, if not by its path."""
+    name: str = "judgments"
     """For people: the file's `name`, or else its stem."""
-    relevance_level: Grade
+    relevance_level: Grade = 1
     """The lowest grade that counts as relevant in binary metrics: above 0, up to 1000."""
-    thresholds: tuple[Threshold, ...]
+    thresholds: tuple[Threshold, ...] = ()
     """The set's own and, with a tag, those of its slices."""
-    queries: Mapping[str, Query]
-    """By id, in the file's order."""
-    left_out: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
     """Ids of queries without any judgment, which no metric can be computed for."""
+    queries: Mapping[str, Query] = field(init=False)
+    """By id, in the file's order."""
 
-    def __init__(
-        self,
-        queries: Iterable[Query],
-        *,
-        path: Path | None = None,
-        shown: str | None = None,
-        name: str = "judgments",
-        relevance_level: Grade = 1,
-        thresholds: Iterable[Threshold] = (),
-        left_out: Iterable[str] = (),
-    ) -> None:
-        """Make a golden set of queries, each with an id of its own; messages name its file as `shown`.
-
-        Raises GoldenSetError for two queries of one id.
-        """
-        self.path = path
-        self.name = name
-        self.relevance_level = relevance_level
-        self.thresholds = tuple(thresholds)
-        self.queries = _by_id(queries, name)
-        self.left_out = tuple(left_out)
-        self._shown = shown if shown is not None else str(path) if path is not None else name
-        self._counted_queries: CountedQueries | None = None
-        self._tags: frozenset[str] | None = None
-        self._lines: Sequence[str] | None = None
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name.startswith("_") or not hasattr(self, name):
-            object.__setattr__(self, name, value)
-        else:
-            refuse_change()
+    def __post_init__(self, _queries: Iterable[Query]) -> None:
+        queries: dict[str, Query] = {}
+        for query in _queries:
+            if query.id in queries:
+                message = f"The query {quote(query.id)} is in it twice. Give each an `id` of its own."
+                raise GoldenSetError([Problem(self.name, None, None, message)])
+            queries[query.id] = query
+        object.__setattr__(self, "queries", queries)
 
     def find(self, written: str) -> Query | None:
         r"""Return the query of an id; also where it is written as messages print it, on one line (``how\ndo I``)."""
@@ -102,8 +73,8 @@ class GoldenSet:
     ) -> GoldenSet:
         """Read a golden set from a file, whose suffix says how, or from a BEIR folder.
 
-        The suffixes are ``.yaml``, ``.yml``, ``.jsonl``, ``.csv``, ``.tsv``, ``.qrels`` (TREC, with texts in
-        ``NAME.topics.tsv``) and ``.json`` (Quepid's export), also before ``.gz``. `custom_metrics` are the names of metrics
+        The suffixes are ``.yaml``, ``.yml``, ``.jsonl``, ``.csv``, ``.tsv`` and ``.qrels`` (TREC, with texts in
+        ``NAME.topics.tsv``), also before ``.gz``. `custom_metrics` are the names of metrics
         of one's own that its thresholds may use. Messages name the file as `path` does, or as `shown`. Raises
         GoldenSetError with all problems that were found, also for a file that is missing or cannot be read.
         """
@@ -130,19 +101,19 @@ class GoldenSet:
         """
         return _from_judgments(judgments, texts, name, relevance_level)
 
-    @property
+    @cached_property
     def tags(self) -> frozenset[str]:
         """Every tag that a query carries."""
-        if self._tags is None:
-            self._tags = frozenset(tag for query in self.queries.values() for tag in query.tags)
-        return self._tags
+        return frozenset(tag for query in self.queries.values() for tag in query.tags)
 
-    @property
+    @cached_property
     def counted_queries(self) -> CountedQueries:
         """The queries that count in means; made once for all evaluations of the set."""
-        if self._counted_queries is None:
-            self._counted_queries = CountedQueries(self.queries)
-        return self._counted_queries
+        return CountedQueries(self.queries)
+
+    @property
+    def _shown(self) -> str:
+        return self.shown or (self.name if self.path is None else str(self.path))
 
     def where(self, query_id: str) -> str:
         """Return the place of a query as ``path:line``; the set's name if it did not come from a file."""
@@ -165,10 +136,8 @@ class GoldenSet:
             return None
         if doc_id not in query.judgments and doc_id not in query.forbidden:
             return None
-        from pytest_irmetrics.golden.locate import find_line, judgment_lines  # noqa: PLC0415 - seldom needed
+        from pytest_irmetrics.golden.locate import find_line  # noqa: PLC0415 - seldom needed
 
-        if self._lines is None:
-            self._lines = judgment_lines(self.path)
         after = (
             other.line
             for other in self.queries.values()
@@ -176,20 +145,14 @@ class GoldenSet:
         )
         return find_line(self.path, self._lines, query, doc_id, min(after, default=len(self._lines)))
 
+    @cached_property
+    def _lines(self) -> Sequence[str]:
+        from pytest_irmetrics.golden.locate import judgment_lines  # noqa: PLC0415 - seldom needed
+
+        return judgment_lines(self.path) if self.path is not None else ()
+
     def __repr__(self) -> str:
         return f"<GoldenSet {self._shown}: {plural(len(self.queries), 'query', 'queries')}>"
-
-
-def _by_id(queries: Iterable[Query], name: str) -> Mapping[str, Query]:
-    """Return the queries by id, and make them unchangeable. Raises GoldenSetError for two of one id."""
-    found: dict[str, Query] = {}
-    for query in queries:
-        if query.id in found:
-            message = f"The query {quote(query.id)} is in it twice. Give each an `id` of its own."
-            raise GoldenSetError([Problem(name, None, None, message)])
-        make_read_only(query)
-        found[query.id] = query
-    return ReadOnlyDict(found)
 
 
 # From judgments in Python ----------------------------------------------------------------------------------------------
@@ -241,7 +204,7 @@ def _from_judgments(
         problems.append("There is no query with a judgment. Give {query id: {document id: grade}}.")
     if problems or level is None:
         raise GoldenSetError([Problem(name, None, None, message) for message in problems])
-    return GoldenSet(queries.values(), name=name, relevance_level=level, left_out=left_out)
+    return GoldenSet(queries.values(), name=name, relevance_level=level, left_out=tuple(left_out))
 
 
 def _check_texts(texts: Mapping[str, str], problems: list[str]) -> dict[str, str]:

@@ -52,7 +52,7 @@ def read_jsonl(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
     if not queries:
         problems.report(1, 1, 'No query has a judgment. Write "relevant" with the documents of each.')
         raise_any(problems)
-    return GoldenSet(queries, path=path, shown=shown, name=without_gz(path).stem, left_out=left_out)
+    return GoldenSet(queries, path=path, shown=shown, name=without_gz(path).stem, left_out=tuple(left_out))
 
 
 def _read_line(line: bytes, number: int, reader: QueryReader, problems: NodeProblems) -> None:

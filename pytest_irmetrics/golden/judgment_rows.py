@@ -54,9 +54,9 @@ def bad_grade_message(doc_id: str, text: str) -> str:
     return f"The grade of {quote(doc_id)} is {quote(text)}. Write a number up to {MAX_GRADE}."
 
 
-def duplicate_judgment_message(query_id: str, doc_id: str, line: int) -> str:
-    """Return the message about a second judgment of a document; `line` is that of the first."""
-    return f"The query {quote(query_id)} judges {quote(doc_id)} twice, first on line {line}. Keep one."
+def duplicate_judgment_message(query_id: str, doc_id: str) -> str:
+    """Return the message about a second judgment of a document."""
+    return f"The query {quote(query_id)} judges {quote(doc_id)} twice. Keep one."
 
 
 def build_golden_set(
@@ -92,4 +92,4 @@ def build_golden_set(
     left_out = [query_id for query_id in texts or () if query_id not in grades]
     if not queries and not len(problems):
         problems.report(1, 1, "There is no judgment. Write one a line.")
-    return GoldenSet(queries, path=path, shown=problems.shown, name=name, left_out=left_out)
+    return GoldenSet(queries, path=path, shown=problems.shown, name=name, left_out=tuple(left_out))

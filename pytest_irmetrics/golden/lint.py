@@ -1,9 +1,8 @@
-"""Find what is doubtful in a valid golden set: ids that look alike, ineffective thresholds, duplicate queries, ids in queries."""
+"""Find what is doubtful in a valid golden set: ids that look alike, ineffective thresholds, duplicate queries."""
 
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from pytest_irmetrics.golden.doubtful_texts import find_doubtful_texts
 from pytest_irmetrics.metrics import Scorer, mean
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
     from pytest_irmetrics.golden.query import Query
@@ -25,14 +24,8 @@ if TYPE_CHECKING:
 _MAX_OF_A_KIND = 10
 """How many warnings of one kind are listed; of any others only the number is given."""
 
-_MAX_CANDIDATES = 30
-"""How many queries that share half of their text are compared letter by letter; more come from a template."""
-_MIN_LENGTH = 10
-"""The length from which on two texts that differ in one letter are likely one text and its misspelling."""
-
 _END = ".,;:!?…。？！"
 _START = "¿¡"
-_IDENTIFIER = re.compile(r"(?=.{4})(?!\d{1,4}\Z)(?=.*[\d_./:#-]).*\w", re.DOTALL)
 
 _BOUNDED = ("precision", "recall", "f1", "hit", "map", "mrr", "ndcg", "r_precision", "rbp", "err")
 """Metric families whose best possible score follows from the judgments alone."""
@@ -57,8 +50,7 @@ def lint(golden: GoldenSet) -> list[LintWarning]:
     for kind in (
         _doubtful_texts(golden),
         _ineffective_thresholds(golden),
-        _near_duplicates(golden),
-        _ids_in_queries(golden),
+        _equal_queries(golden),
     ):
         found = list(kind)
         warnings += found[:_MAX_OF_A_KIND]
@@ -140,42 +132,29 @@ def _best_possible(
 # Queries --------------------------------------------------------------------------------------------------------
 
 
-def _near_duplicates(golden: GoldenSet) -> Iterator[LintWarning]:
-    """Find queries whose texts are equal, or nearly so, in time linear in their number.
+def _equal_queries(golden: GoldenSet) -> Iterator[LintWarning]:
+    """Find queries whose texts are equal but for case, Unicode form, white space and punctuation.
 
-    Equal texts may differ in case, Unicode form, white space and punctuation. Texts whose words stand in another order, or
-    that differ in one letter, are reported only where the queries share a relevant document. Queries with different params
-    are never duplicates; with different tags only if their texts are equal and their judgments differ.
+    Queries with different params are never the same; with different tags only if their judgments differ.
     """
-    by_text: dict[Hashable, Query] = {}
-    by_sorted_words: dict[Hashable, Query] = {}
-    by_half: dict[Hashable, list[tuple[str, Query]]] = {}
+    found: dict[tuple[str, str], Query] = {}
     for query in golden.queries.values():
-        words = _normalised_words(query.text or "")
-        if not words:
+        text = " ".join(_normalised_words(query.text or ""))
+        params = json.dumps(query.params, sort_keys=True, default=str)
+        other = found.setdefault((text, params), query) if text else query
+        if other is query:
             continue
-        params = json.dumps(dict(query.params), sort_keys=True, default=str) if query.params else ""
-        text = " ".join(words)
-        other = by_text.setdefault((text, params), query)
-        if other is not query:
-            judged_differently = other.judgments != query.judgments
-            if judged_differently or other.tags == query.tags:
-                yield _duplicate(
-                    golden,
-                    other,
-                    query,
-                    "but for case and punctuation",
-                    judged_differently=judged_differently,
-                )
+        if other.judgments != query.judgments:
+            advice = "They are judged otherwise: judge them alike, or keep one."
+        elif other.tags == query.tags:
+            advice = "It counts twice in the means. Keep one; or tag one of them, if that is on purpose."
+        else:
             continue
-        other = by_sorted_words.setdefault((*sorted(words), params), query)
-        if other is not query:
-            if _share_answer(other, query):
-                yield _duplicate(golden, other, query, "in another order")
-            continue
-        near = _find_misspelt(text, params, query, by_half)
-        if near is not None:
-            yield _duplicate(golden, near, query, "but for one letter")
+        line = f" on line {other.line}" if other.line is not None else ""
+        yield LintWarning(
+            golden.where(query.id),
+            f"{quote(query.text or '')} is {quote(other.text or '')}{line} but for case and punctuation. {advice}",
+        )
 
 
 def _normalised_words(text: str) -> list[str]:
@@ -183,84 +162,3 @@ def _normalised_words(text: str) -> list[str]:
         text = unicodedata.normalize("NFKC", text)
     stripped = (word.rstrip(_END).lstrip(_START) for word in text.casefold().split())
     return [word for word in stripped if word]
-
-
-def _share_answer(one: Query, other: Query) -> bool:
-    """Say whether two queries have the same tags and a relevant document in common."""
-    if one.tags != other.tags:
-        return False
-    return any(grade > 0 and one.judgments.get(doc_id, 0) > 0 for doc_id, grade in other.judgments.items())
-
-
-def _find_misspelt(
-    text: str, params: str, query: Query, by_half: dict[Hashable, list[tuple[str, Query]]]
-) -> Query | None:
-    """Find an earlier query whose text differs in one letter.
-
-    Two such texts have their first or their second half in common, so only texts that share a half are compared.
-    """
-    if len(text) < _MIN_LENGTH:
-        return None
-    keys = set()
-    for half, rest in ((len(text) // 2,) * 2, ((len(text) - 1) // 2, (len(text) - 1) // 2 + 1)):
-        keys |= {("begins", text[:half], params), ("ends", text[rest:], params)}
-    found = None
-    for key in keys:
-        candidates = by_half.setdefault(key, [])
-        if len(candidates) == _MAX_CANDIDATES:
-            continue
-        for known, other in candidates if found is None else ():
-            if _share_answer(other, query) and _differ_in_one_letter(known, text):
-                found = other
-                break
-        candidates.append((text, query))
-    return found
-
-
-def _differ_in_one_letter(one: str, other: str) -> bool:
-    """Say whether two texts differ by one letter that was added, removed or replaced; digits and signs do not count."""
-    if abs(len(one) - len(other)) > 1:
-        return False
-    short = min(len(one), len(other))
-    begin = next((i for i in range(short) if one[i] != other[i]), short)
-    end = next((i for i in range(short - begin) if one[-1 - i] != other[-1 - i]), short - begin)
-    rest = one[begin : len(one) - end], other[begin : len(other) - end]
-    return max(map(len, rest)) == 1 and all(sign.isalpha() for part in rest for sign in part)
-
-
-def _duplicate(
-    golden: GoldenSet, one: Query, other: Query, how: str, *, judged_differently: bool = False
-) -> LintWarning:
-    advice = (
-        "They are judged otherwise: judge them alike, or keep one."
-        if judged_differently
-        else "It counts twice in the means. Keep one; or tag one of them, if that is on purpose."
-    )
-    line = f" on line {one.line}" if one.line is not None else ""
-    return LintWarning(
-        golden.where(other.id), f"{quote(other.text or '')} is {quote(one.text or '')}{line} {how}. {advice}"
-    )
-
-
-def _ids_in_queries(golden: GoldenSet) -> Iterator[LintWarning]:
-    """Find queries whose text contains the id of a relevant document.
-
-    Queries that consist of an id are look-ups on purpose and left out, as are ids that are plain words or short numbers.
-    """
-    for query in golden.queries.values():
-        text = (query.text or "").casefold()
-        for doc_id, grade in query.documents.items():
-            folded = doc_id.casefold()
-            if (
-                grade > 0
-                and folded in text
-                and folded != text.strip()
-                and _IDENTIFIER.fullmatch(doc_id)
-                and re.search(rf"(?<!\w){re.escape(folded)}(?!\w)", text)
-            ):
-                yield LintWarning(
-                    golden.where(query.id),
-                    f"{quote(query.text or '')} contains the id of its answer, {quote(doc_id)}, so that it tests no more "
-                    "than a look-up. Reword it, unless people do search for ids.",
-                )
-                break

@@ -39,11 +39,6 @@ def find_line(path: Path, lines: Sequence[str], query: Query, doc_id: str, last:
         return _line_in_yaml(doc_id, query, lines[query.line - 1 : last])
     if form == "jsonl":
         return query.line if query.line <= len(lines) and doc_id in lines[query.line - 1] else None
-    if form == "quepid":
-        numbers = range(query.line, last + 1)
-        return next(
-            (line for line in numbers if line <= len(lines) and f'"{doc_id}"' in lines[line - 1]), None
-        )
     for number, line in enumerate(lines[query.line - 1 :], query.line):
         if doc_id in line:
             cells = line.split() if form == "trec" else _cells(line)

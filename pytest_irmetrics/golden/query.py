@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
-
-from pytest_irmetrics.base.read_only import ReadOnlyDict, read_only, refuse_change
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,11 +13,9 @@ if TYPE_CHECKING:
     from pytest_irmetrics.thresholds import Threshold
 
 
-# Not frozen: the constructor of a frozen dataclass takes four times as long, which at 100,000 queries is a tenth of
-# the time of loading.
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Query:
-    """One query of a golden set, with its judgments. What is in a golden set cannot be changed."""
+    """One query of a golden set, with its judgments. Change none of it: all tests of a run read the same golden set."""
 
     id: str
     """Unique in its golden set: the file's `id`, or else the text."""
@@ -61,49 +57,3 @@ class Query:
             doc_id = source.get(judged, judged)
             documents[doc_id] = max(grade, documents.get(doc_id, grade))
         return documents
-
-
-class _ReadOnlyQuery(Query):
-    """A query of a golden set; it differs from other queries only in that it cannot be changed."""
-
-    __slots__ = ()
-
-    # A copy with changes, as dataclasses.replace makes one, is an ordinary query.
-    def __new__(cls, *args: Any, **kwargs: Any) -> Query:  # type: ignore[misc]
-        return Query(*args, **kwargs)
-
-    __setattr__ = __delattr__ = refuse_change
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Query) and _values(self) == _values(other)
-
-    __hash__ = None  # type: ignore[assignment]  # as that of any query, which holds mappings
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Query, _values(self)
-
-
-_ReadOnlyQuery.__qualname__ = Query.__qualname__  # which is what `repr` shows
-_FIELDS = tuple(field.name for field in fields(Query))
-
-
-def _values(query: Query) -> tuple[Any, ...]:
-    return tuple([getattr(query, name) for name in _FIELDS])
-
-
-def make_read_only(query: Query) -> None:
-    """Make a query unchangeable from now on, with its judgments and params.
-
-    In place, because a second object for each query would take twice the time.
-    """
-    if type(query) is _ReadOnlyQuery:
-        return
-    query.judgments = ReadOnlyDict(query.judgments)
-    if query.params:
-        query.params = read_only(dict(query.params))
-    else:
-        query.params = _NO_PARAMS
-    query.__class__ = _ReadOnlyQuery
-
-
-_NO_PARAMS: ReadOnlyDict[str, object] = ReadOnlyDict()

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.strict_json import loads
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _FORMULA = re.compile(r"\s*[-=+@\t\r](?!(?<=-)[0-9]+(?:\.[0-9]+)?\Z)", re.DOTALL)
 """The start of a cell that a spreadsheet takes for a formula; negative numbers are none."""
@@ -60,18 +55,6 @@ def _depth(value: object) -> int:
 
 
 def read_tags(cell: str) -> tuple[str, ...] | None:
-    """Read tags with commas between them, or as a JSON list; None if a tag is empty or there twice."""
-    if cell[:1] == "[":
-        listed = read_param(cell)
-        if isinstance(listed, list) and all(isinstance(tag, str) for tag in listed):
-            return tuple(listed) if len({*listed}) == len(listed) and "" not in listed else None
+    """Read tags with commas between them; None if a tag is empty or there twice."""
     tags = tuple(tag.strip() for tag in cell.split(","))
     return tags if len({*tags}) == len(tags) and "" not in tags else None
-
-
-def write_tags(tags: Sequence[str]) -> str:
-    """Write tags so that `read_tags` reads them."""
-    joined = ", ".join(tags)
-    return (
-        joined if not tags or read_tags(joined) == tuple(tags) else json.dumps(list(tags), ensure_ascii=False)
-    )

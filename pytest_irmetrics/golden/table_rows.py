@@ -62,8 +62,6 @@ class QueryRows:
     text: str | None = None
     text_line: int | None = None
     judgments: dict[str, Grade] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
-    """The line on which each document is judged."""
     tags: tuple[str, ...] = ()
     weight: float = 1.0
     params: dict[str, object] = field(default_factory=dict)
@@ -77,19 +75,17 @@ def read_rows(
     *,
     tabs: bool,
     for_spreadsheets: bool = True,
-    unnamed: Sequence[str] = (),
 ) -> dict[str, QueryRows]:
     """Read the rows of a table by query id; what is wrong is reported. Raises Stop where nothing more can be read.
 
-    In a table `for_spreadsheets` a space may stand before a cell to keep it from being taken for a formula. `unnamed` are
-    the columns of a table whose header does not name them.
+    In a table `for_spreadsheets` a space may stand before a cell to keep it from being taken for a formula.
     """
     table = _TableReader(data.decode(), problems, tabs=tabs, for_spreadsheets=for_spreadsheets)
-    return table.read(unnamed)
+    return table.read()
 
 
 class _TableReader:
-    """Reads one table; the csv module tells no columns, so a problem's place is looked for in the text."""
+    """Reads one table."""
 
     def __init__(self, text: str, problems: Problems, *, tabs: bool, for_spreadsheets: bool) -> None:
         # A checkout with other line ends changes those within quotes, too, and a text is to stay the same text.
@@ -99,7 +95,6 @@ class _TableReader:
         first = _LINE_BREAK.split(self._text, maxsplit=1)[0]
         counts = {sign: first.count(sign) for sign in ",;\t"}
         self._delimiter = "\t" if tabs else max(counts, key=lambda sign: counts[sign])
-        self._starts: list[int] | None = None
         self._columns: list[str | None] = []
         """What each column of the table holds; None for one that is not read."""
         self._places: dict[str, int] = {}
@@ -108,18 +103,18 @@ class _TableReader:
         """The columns about the query itself, with their places."""
         self._queries: dict[str, QueryRows] = {}
 
-    def read(self, unnamed: Sequence[str]) -> dict[str, QueryRows]:
+    def read(self) -> dict[str, QueryRows]:
         """Read the header and all rows."""
         records = self._records(loose=False)
         line, header = next(records, (1, None))
-        if header is None or not (unnamed or any(cell.strip() for cell in header)):
+        if header is None or not any(cell.strip() for cell in header):
             self._problems.report(1, 1, "There is no header. Begin with the line `query,docid,rating`.")
             raise Stop
         # With a blank after each comma in the header, the rows will have one, too.
         if any(cell[:1] == " " for cell in header[1:]):
             records = self._records(loose=True)
             line, header = next(records)
-        self._read_header(line, header, unnamed)
+        self._read_header(line, header)
         self._places = {name: place for place, name in enumerate(self._columns) if name is not None}
         judged = ("query", "id", "docid", "rating")
         self._described = [(name, place) for name, place in self._places.items() if name not in judged]
@@ -147,59 +142,23 @@ class _TableReader:
 
     def _report_csv_error(self, line: int, said: str) -> None:
         """Report what the csv module says of the record that begins on a line."""
-        starts = self._cells_of(line)
-        cell = len(starts) - 1
         if "field limit" in said:
-            ends = [*starts[1:], len(self._text)]
-            longest = max(range(len(starts)), key=lambda place: ends[place] - starts[place])
-            self._report(
-                line,
-                longest,
-                f"A cell here is longer than {csv.field_size_limit():,} characters. Is the quote that opens it never closed?",
+            limit = f"{csv.field_size_limit():,}"
+            message = (
+                f"A cell here is longer than {limit} characters. Is the quote that opens it never closed?"
             )
         elif "expected after" in said:
-            self._report(
-                line, cell, 'A quote ends this cell too early. Write a quote within a quoted cell twice, "".'
-            )
+            message = 'A quote ends a cell too early. Write a quote within a quoted cell twice, "".'
         else:
-            self._report(line, cell, "The quote that opens this cell is never closed. Close it.")
-
-    # Places ----------------------------------------------------------------------------------------------------
-
-    def _cells_of(self, line: int) -> list[int]:
-        """Return the offsets of the cells of the record that begins on a line, as far as it can be read."""
-        if self._starts is None:
-            self._starts = [0, *(found.end() for found in _LINE_BREAK.finditer(self._text))]
-        delimiter = re.escape(self._delimiter)
-        cell = re.compile(rf'[ ]*"(?:[^"]|"")*"?|[^{delimiter}\r\n]*')
-        at = self._starts[line - 1]
-        starts = []
-        while True:
-            starts.append(at)
-            found = cell.match(self._text, at)
-            end = found.end() if found else at
-            if self._text[end : end + 1] != self._delimiter:
-                return starts
-            at = end + 1
-
-    def _report(self, line: int, cell: int, message: str) -> None:
-        """Report what is wrong with a cell of the record that begins on a line."""
-        starts = self._cells_of(line)
-        at = starts[min(cell, len(starts) - 1)] if starts else 0
-        before = [*_LINE_BREAK.finditer(self._text, (self._starts or [0])[line - 1], at)]
-        begin = before[-1].end() if before else (self._starts or [0])[line - 1]
-        self._problems.report(line + len(before), at - begin + 1, message)
+            message = "A quote that opens a cell is never closed. Close it."
+        self._problems.report(line, 1, message)
 
     # The header ------------------------------------------------------------------------------------------------
 
-    def _read_header(self, line: int, header: Sequence[str], unnamed: Sequence[str]) -> None:
+    def _read_header(self, line: int, header: Sequence[str]) -> None:
         """Tell what each column holds. Raises Stop where the rows cannot be read."""
         names = [name.strip() for name in header]
         lower = [name.casefold() for name in names]
-        named = {_ALIASES.get(name, name) for name in lower}
-        if not named.issuperset(unnamed) and not (named and named <= {*COLUMNS}):
-            self._columns = list(unnamed)
-            return
         quepid = not _QUEPID_COLUMNS.isdisjoint(lower)
         before = len(self._problems)
         if not any(name in COLUMNS or name in _ALIASES for name in lower):
@@ -212,11 +171,11 @@ class _TableReader:
                 column = f"params.{name[len('params.') :]}"
             elif column not in COLUMNS:
                 if not quepid and name and not lower[at].startswith("x-"):
-                    self._report(line, at, _unknown_column_message(name, names))
+                    self._problems.report(line, 1, _unknown_column_message(name, names))
                 self._columns.append(None)
                 continue
             if column in self._columns:
-                self._report(line, at, f"The column {quote(name)} is there twice. Keep one.")
+                self._problems.report(line, 1, f"The column {quote(name)} is there twice. Keep one.")
             self._columns.append(column)
         if len(self._problems) > before:
             raise Stop
@@ -235,8 +194,7 @@ class _TableReader:
         if len(cells) != len(columns):
             unrated = len(cells) == 1 and columns[0] == "query"  # as Quepid writes a query without ratings
             if any(cells[len(columns) :]) or (len(cells) < len(columns) and not unrated):
-                cell = min(len(cells) - 1, len(columns))
-                self._report(line, cell, _wrong_size_message(len(cells), len(columns), self._delimiter))
+                self._problems.report(line, 1, _wrong_size_message(len(cells), len(columns), self._delimiter))
                 return
             cells = [*cells, *[""] * (len(columns) - len(cells))]
         text = self._cell(cells, "query")
@@ -244,7 +202,7 @@ class _TableReader:
             text = None
         query_id = self._cell(cells, "id") or text
         if query_id is None:
-            self._report(line, 0, "This row has no query. Write its text or its id on each row.")
+            self._problems.report(line, 1, "This row has no query. Write its text or its id on each row.")
             return
         query = self._queries.get(query_id)
         if query is None:
@@ -253,15 +211,15 @@ class _TableReader:
             if query.text is None:
                 query.text, query.text_line = text, line
             else:
-                self._report(
+                self._problems.report(
                     line,
-                    self._places["query"],
+                    1,
                     f"The query {quote(query_id)} has another text on line {query.text_line}. Give each an id of its own.",
                 )
         self._read_judgment(line, query_id, query, cells)
         for column, place in self._described:
             if cells[place]:
-                self._read_description(line, place, query_id, query, column, self._cell(cells, column) or "")
+                self._read_description(line, query_id, query, column, self._cell(cells, column) or "")
 
     def _cell(self, cells: Sequence[str], column: str) -> str | None:
         """Return the text of a row's cell in a column; None where it is empty, or the table lacks the column."""
@@ -278,9 +236,9 @@ class _TableReader:
         written = (self._cell(cells, "rating") or "").strip()
         if doc_id is None:
             if written:
-                self._report(
+                self._problems.report(
                     line,
-                    self._places["rating"],
+                    1,
                     "This rating is of no document. Write its id in the column `docid`.",
                 )
             return
@@ -288,33 +246,28 @@ class _TableReader:
             return
         grade = read_grade(written)
         if grade is None:
-            self._report(line, self._places["rating"], bad_grade_message(doc_id, written))
+            self._problems.report(line, 1, bad_grade_message(doc_id, written))
         elif doc_id in query.judgments:
-            self._report(
-                line, self._places["docid"], duplicate_judgment_message(query_id, doc_id, query.lines[doc_id])
-            )
+            self._problems.report(line, 1, duplicate_judgment_message(query_id, doc_id))
         else:
             query.judgments[doc_id] = grade
-            query.lines[doc_id] = line
 
-    def _read_description(
-        self, line: int, place: int, query_id: str, query: QueryRows, column: str, cell: str
-    ) -> None:
+    def _read_description(self, line: int, query_id: str, query: QueryRows, column: str, cell: str) -> None:
         """Read tags, weight or a parameter of a query: the same on each of its rows, or on one of them."""
         before = query.described.setdefault(column, (cell, line))
         if before[1] != line:
             if before[0] != cell:
-                self._report(
+                self._problems.report(
                     line,
-                    place,
+                    1,
                     f"`{column}` of the query {quote(query_id)} is {quote(before[0])} on line {before[1]}. Keep one.",
                 )
         elif column == "weight":
             weight = read_number(cell.strip())
             if weight is None or not MIN_WEIGHT <= weight <= MAX_WEIGHT:
-                self._report(
+                self._problems.report(
                     line,
-                    place,
+                    1,
                     f"`weight` is {quote(cell)}. {weight_advice(weight)}",
                 )
             else:
@@ -322,8 +275,8 @@ class _TableReader:
         elif column == "tags":
             tags = read_tags(cell)
             if tags is None:
-                self._report(
-                    line, place, f"`tags` is {quote(cell)}. Write different tags with commas between."
+                self._problems.report(
+                    line, 1, f"`tags` is {quote(cell)}. Write different tags with commas between."
                 )
             else:
                 query.tags = tags

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 _SHAPE = "query 0 document grade"
-_FIELD = re.compile(rb"[^ \t\n\r\x0b\x0c]+")
-"""A field as bytes.split finds it: an id may hold a no-break space."""
 
 
 def topics_path(qrels: str) -> str:
@@ -50,8 +47,7 @@ def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
     """
     problems = Problems(shown)
     topics = path.with_name(topics_path(path.name))
-    shown_topics = topics_path(shown.replace("\\", "/"))
-    in_topics = Problems(shown_topics)
+    in_topics = Problems(topics_path(shown.replace("\\", "/")))
     texts = None
     golden = None
     if os.path.exists(topics):  # noqa: PTH110 - Path.exists raises where the name is too long
@@ -61,7 +57,7 @@ def read_qrels(path: Path, shown: str, custom_metrics: Collection[str] = ()) -> 
         judged = _read_judgments(read_plain_bytes(path, shown, MAX_BYTES), problems)
         if texts is None or not (len(problems) or len(in_topics)):
             golden = build_golden_set(
-                judged, texts, problems, path=path, name=without_gz(path).stem, texts_in=shown_topics
+                judged, texts, problems, path=path, name=without_gz(path).stem, texts_in=in_topics.shown
             )
     raise_any(problems, in_topics)
     assert golden is not None  # noqa: S101 - or there was a problem
@@ -95,7 +91,6 @@ def _read_judgments(data: bytes, problems: Problems) -> Judged:
     """Read all rows that are right, and report all that are wrong."""
     judged: dict[str, dict[str, Grade]] = {}
     lines: dict[str, int] = {}
-    first_lines: dict[tuple[bytes, bytes], int] = {}
     current: bytes | None = None
     documents: dict[str, Grade] = {}
     for number, line in enumerate(iter_lines(data), 1):
@@ -113,7 +108,7 @@ def _read_judgments(data: bytes, problems: Problems) -> Judged:
         query, _, document, written = fields
         grade = read_grade(written.decode())
         if grade is None:
-            problems.report(number, _column(line, 3), bad_grade_message(document.decode(), written.decode()))
+            problems.report(number, 1, bad_grade_message(document.decode(), written.decode()))
             continue
         if query != current:  # rows of one query nearly always stand together
             current = query
@@ -122,9 +117,7 @@ def _read_judgments(data: bytes, problems: Problems) -> Judged:
             lines.setdefault(query_id, number)
         doc_id = document.decode()
         if doc_id in documents:
-            first_lines = first_lines or _first_lines(data)
-            message = duplicate_judgment_message(query_id, doc_id, first_lines[query, document])
-            problems.report(number, _column(line, 2), message)
+            problems.report(number, 1, duplicate_judgment_message(query_id, doc_id))
             continue
         documents[doc_id] = grade
     return judged, lines
@@ -133,24 +126,6 @@ def _read_judgments(data: bytes, problems: Problems) -> Judged:
 def _is_comment(fields: Sequence[bytes]) -> bool:
     """Say whether a line that begins with ``#`` is a comment; a judgment of a query such as ``#9`` is none."""
     return fields[0] == b"#" or len(fields) != 4 or read_grade(fields[3].decode()) is None
-
-
-def _first_lines(data: bytes) -> dict[tuple[bytes, bytes], int]:
-    """Return the line of the first judgment of each query and document."""
-    found: dict[tuple[bytes, bytes], int] = {}
-    for number, line in enumerate(iter_lines(data), 1):
-        fields = line.split()
-        if line[:1] == b"#" and _is_comment(fields):
-            continue
-        if len(fields) >= 4 and read_grade(fields[3].decode()) is not None:
-            found.setdefault((fields[0], fields[2]), number)
-    return found
-
-
-def _column(line: bytes, place: int) -> int:
-    """Return the column of a field of a line, counted from 1 in characters."""
-    start = [match.start() for match in _FIELD.finditer(line)][place]
-    return len(line[:start].decode()) + 1
 
 
 def _wrong_fields_message(fields: Sequence[str]) -> str:

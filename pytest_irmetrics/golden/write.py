@@ -19,7 +19,7 @@ from pytest_irmetrics.golden.query_as_dict import (
     query_as_dict,
     shorten_limits,
 )
-from pytest_irmetrics.golden.table_cells import guard_formula, write_param, write_tags
+from pytest_irmetrics.golden.table_cells import guard_formula, read_tags, write_param
 from pytest_irmetrics.golden.trec import topics_path
 from pytest_irmetrics.golden.values import QUERY_KEYS
 from pytest_irmetrics.golden.write_yaml import write_yaml
@@ -329,6 +329,11 @@ def _render_table(queries: list[Query], delimiter: str) -> str:
         "A header holds no white space at the end of a name",
         "Rename",
     )
+    _refuse(
+        (tag for query in queries for tag in query.tags if read_tags(tag) != (tag,)),
+        "A table holds tags with commas between them",
+        "Rename",
+    )
     tags, weights = any(query.tags for query in queries), any(query.weight != 1 for query in queries)
     header = [
         *(["id"] if has_ids else []),
@@ -342,7 +347,7 @@ def _render_table(queries: list[Query], delimiter: str) -> str:
     rows = [header]
     for query in queries:
         described = [
-            *([write_tags(query.tags)] if tags else []),
+            *([", ".join(query.tags)] if tags else []),
             *([_grade(query.weight) if query.weight != 1 else ""] if weights else []),
             *(write_param(query.params[name]) if name in query.params else "" for name in params),
         ]

@@ -183,7 +183,7 @@ class _SetReader:
             shown=self._problems.shown,
             name=without_gz(self._path).stem if name is None else name,
             relevance_level=level,
-            thresholds=[threshold for _, threshold in self._set_thresholds],
+            thresholds=tuple(threshold for _, threshold in self._set_thresholds),
         )
 
     def _read_slices(self, node: Node) -> None:

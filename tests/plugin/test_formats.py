@@ -24,9 +24,6 @@ def formats(project):
     project.write("golden/b.jsonl", '{"query": "opening hours", "relevant": ["doc-1"]}\n')
     project.write("golden/c.csv", "query,docid,rating\nrefund policy,doc-9,3\n")
     project.write("golden/d.tsv", "query\tdocid\trating\nrefund policy\tdoc-9\t3\n")
-    project.write(
-        "golden/e.json", json.dumps({"queries": [{"query": "refund policy", "ratings": {"doc-9": 3}}]})
-    )
     project.write("golden/nf.v2/queries.jsonl", '{"_id": "1", "text": "refund policy"}\n')
     project.write("golden/nf.v2/qrels/test.tsv", "query-id\tcorpus-id\tscore\n1\tdoc-9\t1\n")
     project.write("golden/no_golden_set/readme.md", "")
@@ -40,8 +37,8 @@ def items(result) -> list[str]:
 def test_one_item_for_each_file_and_folder(formats):
     formats.test('ir_golden("golden/*")')
     result = formats.run("--collect-only", "-q")
-    assert items(result) == [f"test_search_quality[{name}]" for name in ("a", "b", "c", "d", "e", "nf.v2")]
-    formats.run().assert_outcomes(passed=6)
+    assert items(result) == [f"test_search_quality[{name}]" for name in ("a", "b", "c", "d", "nf.v2")]
+    formats.run().assert_outcomes(passed=5)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +113,7 @@ def test_what_is_wrong_fails_the_test_with_its_place(formats):
     result = formats.run()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["golden/a.qrels:1:16: The grade of 'doc-12' is 'good'. Write a number up to 1000."]
+        ["golden/a.qrels:1:1: The grade of 'doc-12' is 'good'. Write a number up to 1000."]
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -67,18 +66,3 @@ def test_ids_that_trec_cannot_hold(capsys):
         "run.json: 'a b' cannot be an id in a TREC run: it holds white space, which parts the fields. "
         "Give the query an `id` of its own, or save with the suffix .json."
     )
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-def test_json_that_is_no_regular_file_is_told_by_its_place(capsys):
-    os.mkfifo("a.json")
-    assert convert(capsys, "a.json", "a.yaml", status=1) == (
-        "",
-        ["a.json:1:1: This is no regular file. Write the golden set to one."],
-    )
-
-
-def test_packed_json_that_is_damaged_is_told_by_its_place(capsys):
-    Path("a.json.gz").write_bytes(b"\x1f\x8bno gzip")
-    _, (error,) = convert(capsys, "a.json.gz", "a.yaml", status=1)
-    assert error.startswith("a.json.gz:1:1: The file cannot be read: its gzip data is cut short or damaged.")

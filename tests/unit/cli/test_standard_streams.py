@@ -77,8 +77,6 @@ class TestCheck:
             ("csv", "query,docid,rating\na,d,1\nb,d,1\n"),
             ("tsv", "query\tdocid\trating\na, or b\td\t1\nb\td\t1\n"),
             ("trec", "a 0 d 1\nb 0 d 1\n"),
-            ("quepid", json.dumps({"queries": [{"query": text, "ratings": {"d": 1}} for text in "ab"]})),
-            ("quepid", "query,docid,rating\na,d,1\nb,d,1\n"),
         ],
     )
     def test_reads_what_from_says(self, run, form, text):

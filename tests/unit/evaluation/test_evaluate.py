@@ -293,9 +293,8 @@ def test_a_metric_of_ones_own_cannot_change_the_golden_set():
     def mine(query, _ranking, _k):
         return query.judgments.pop("d1")
 
-    with pytest.raises(EvaluationError, match=r"^the metric mine tried to change the query 'a': ") as caught:
+    with pytest.raises(EvaluationError, match=r"^the metric mine raised AttributeError on the query 'a': "):
         evaluate(GOLDEN, search, ["mine"], custom_metrics={"mine": mine})["mine"]
-    assert "takes (query, ranking" not in str(caught.value)
 
 
 def test_a_metric_of_ones_own_is_given_the_ranking_to_the_cutoff_and_its_parameters():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,47 +93,6 @@ def test_a_folder_needs_qrels(folder):
 def test_reads_quoted_cells():
     golden = GoldenSet.load(beir("a", {"test": 'q1\t"a ""b"""\t1\nq2\t<dbpedia:"Heroes">\t2.0\n'}))
     assert judgments(golden) == {"q1": {'a "b"': 1}, "q2": {'<dbpedia:"Heroes">': 2}}
-
-
-def test_reports_problems_of_both_files_at_once():
-    queries = '{"_id": "q1", "text": "a"}\n{"_id": "q1", "text": "b"}\n{"_id": "q2"}\n{"id": 1}\n{"_id": "q9" "text": 1}\n{"_id": 1, "_id": 1}\n'
-    assert problems(beir("a", {"test": "q1\tx\t1\nq2\ty\tz\nq2\ty\t1\n"}, queries)) == [
-        "a/qrels/test.tsv:3:6: The grade of 'y' is 'z'. Write a number up to 1000.",
-        "a/queries.jsonl:2:1: The query 'q1' is here twice, first on line 1. Keep one.",
-        "a/queries.jsonl:3:1: The query 'q2' has no `text`. Write it.",
-        'a/queries.jsonl:4:1: This is no query of a BEIR folder. Write {"_id": "…", "text": "…"}.',
-        "a/queries.jsonl:5:14: A `,` is missing before '\"text\"'. Write it.",
-        "a/queries.jsonl:6:1: A key is here twice, or a number is too long. Keep one key, and shorter numbers.",
-    ]
-
-
-def test_a_judgment_is_not_taken_for_the_header():
-    beir("a", {})
-    for rows in ("q1\tx\t1\n", ROWS, 'q1\t"x"\t1\nq3\ty\t1\n'):
-        write("a/qrels/test.tsv", rows)
-        assert problems("a") == [
-            (
-                "a/qrels/test.tsv:1:1: This is a judgment, and the header is missing. Write query-id, corpus-id and score "
-                "above it, with tabs between."
-            )
-        ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "query_id\tdoc\trelevance\nq1\tx\t2\n",
-        "corpus-id\tquery-id\tscore\nx\tq1\t2\n",
-        "score\tQuery-ID\tcorpus-id\n2\tq1\tx\n",
-        '"query-id"\t"corpus-id"\t"score"\nq1\tx\t2\n',
-        "query-id corpus-id score\nq1\tx\t2\n",
-        '\nq1\t"x"\t2\n',
-    ],
-)
-def test_columns_are_read_by_name_or_else_by_position(text):
-    beir("a", {})
-    write("a/qrels/test.tsv", text)
-    assert judgments(GoldenSet.load("a")) == {"q1": {"x": 2}}
 
 
 def test_a_judged_query_needs_a_text():

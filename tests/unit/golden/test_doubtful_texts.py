@@ -9,8 +9,6 @@ import pytest
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.lint import lint
 
-LIST = "Write a list, [a, b]; or leave it, if the comma is part of it."
-
 
 @pytest.fixture
 def doubts(tmp_path):
@@ -41,8 +39,6 @@ def one(relevant="doc-1", text="opening hours", **more):
         ("\u202edoc", "'\\u202edoc' has a character that cannot be seen, U+202E (right-to-left override)."),
         ("doc\u3164", "'doc\\u3164' has a character that cannot be seen, U+3164 (hangul filler)."),
         ("doc\u200d1", "'doc\\u200d1' has a character that cannot be seen, U+200D (zero width joiner)."),
-        ("a, b", "'a, b' may be several. " + LIST),
-        ("doc-1,doc-20", "'doc-1,doc-20' may be several. " + LIST),
     ],
 )
 def test_a_doubtful_document_is_named(doubts, doc_id, told):
@@ -51,11 +47,6 @@ def test_a_doubtful_document_is_named(doubts, doc_id, told):
     assert doubts(one([doc_id, "doc-9"])) == [found]
     assert doubts(one({doc_id: 2})) == [found]
     assert doubts(one("doc-9", forbidden=[doc_id])) == [found]
-
-
-def test_a_comma_between_known_documents(doubts):
-    [found] = doubts(one("alpha,beta"), one("alpha", "other words"))
-    assert "The document id 'alpha,beta' may be several." in found
 
 
 @pytest.mark.parametrize(

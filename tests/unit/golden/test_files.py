@@ -74,14 +74,6 @@ def test_a_file_that_is_too_large(tmp_path, monkeypatch):
     assert error_of(path) == "The file is larger than 10 MB. Split it into several golden sets."
 
 
-def test_the_message_about_another_suffix_lists_those_that_are_read(tmp_path):
-    for name, what in (("a.xlsx", "'.xlsx'"), ("a.txt", "'.txt'"), ("a", "no suffix")):
-        (tmp_path / name).touch()
-        formats = ".yaml, .yml, .qrels, .jsonl, .csv, .tsv, .json"
-        message = f"A golden set is a file with {formats}, and this has {what}. Rename or convert it."
-        assert error_of(tmp_path / name) == message
-
-
 def test_yaml_has_two_suffixes_in_any_case(tmp_path):
     for name in ("a.yaml", "a.yml", "a.YAML"):
         (tmp_path / name).write_text(FULL)

@@ -27,11 +27,6 @@ class TestNearDuplicates:
         [
             ("refund policy", "Refund  policy?", "but for case and punctuation"),
             ("¿refund policy?", "ｒｅｆｕｎｄ policy", "but for case and punctuation"),
-            ("refund policy", "policy, refund", "in another order"),
-            ("reset my password", "reset my pasword", "but for one letter"),
-            ("reset my password", "reset my passwords", "but for one letter"),
-            ("reset my password", "reset ny password", "but for one letter"),
-            ("reset my password", "xeset my password", "but for one letter"),
         ],
     )
     def test_are_reported_with_their_places(self, golden_set, one, other, how):
@@ -86,28 +81,6 @@ class TestNearDuplicates:
         assert warnings(golden) == []
 
 
-class TestIdsInQueries:
-    def test_a_query_with_the_id_of_its_answer_is_reported(self, golden_set):
-        (text,) = warnings(golden_set("- {query: 'how does doc-12 work?', relevant: {DOC-12: 1}}\n"))
-        assert text.startswith(
-            "faq.yaml:2: note: 'how does doc-12 work?' contains the id of its answer, 'DOC-12', so"
-        )
-
-    @pytest.mark.parametrize(
-        ("query", "relevant"),
-        [
-            ("refund policy", "refund"),  # a plain word
-            ("python 2024", "'2024'"),  # a year
-            ("S307", "S307"),  # a look-up
-            ("how does doc-12 work", "doc-1"),
-            ("how does doc-12 work", "{doc-12: 0, x: 1}"),
-            ("a1 steak", "a1"),
-        ],
-    )
-    def test_look_ups_words_and_short_numbers_are_not_reported(self, golden_set, query, relevant):
-        assert warnings(golden_set(f"- {{query: {query}, relevant: {relevant}}}\n")) == []
-
-
 class TestThresholds:
     QUERIES = "- {query: one thing, relevant: [a, b]}\n- {query: another, relevant: c, tags: [t]}\n"
 
@@ -141,19 +114,6 @@ class TestThresholds:
     def test_sensible_limits_are_not_reported(self, golden_set):
         head = "thresholds: {P@10: 0.15, mrr: {min: 1.0, max_drop: off, max_lost: 1}, ndcg@10: {min_each: 1.0, max_drop: 5%}}\n"
         assert warnings(golden_set(self.QUERIES, head)) == []
-
-
-class TestSharedAnswers:
-    def test_one_relevant_document_in_common_is_enough(self, golden_set):
-        golden = golden_set(pair("reset my password", "reset my pasword", "[d1, d2]", "[d2, d3]"))
-        assert len(warnings(golden)) == 1
-
-    @pytest.mark.parametrize("other", ["area 5", "area -", "area 51"])
-    def test_a_digit_or_a_sign_is_no_misspelt_letter(self, golden_set, other):
-        assert not warnings(golden_set(pair("release of area a", f"release of {other}")))
-
-    def test_two_letters_of_which_one_is_a_digit_are_no_misspelling(self, golden_set):
-        assert not warnings(golden_set(pair("release of area x", "release of area 7")))
 
 
 def test_the_best_ranking_has_the_best_document_first_whatever_the_order_of_the_judgments(golden_set):

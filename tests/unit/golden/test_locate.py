@@ -105,7 +105,6 @@ def test_locate_is_none_without_a_file():
         ("a.csv", 'id;query;docid;rating\nq;"a, b";d;1\n', 2),
         ("a.tsv", "query\tdocid\trating\nq\tx\t1\nq\td\t1\n", 3),
         ("a.jsonl", jsonl({"query": "q", "relevant": ["x", "d"]}), 1),
-        ("a.json", '{"queries": [\n{"query": "q",\n "ratings": {"x": 1,\n"d": 1}}]}', 4),
     ],
 )
 def test_locate_in_other_formats(name, text, line):

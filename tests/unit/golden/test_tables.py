@@ -16,7 +16,6 @@ from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.table_cells import (
     guard_formula,
     read_param,
-    read_tags,
     unguard_formula,
     write_param,
 )
@@ -91,52 +90,6 @@ def test_reads_sets_without_texts():
     assert texts(load("a.csv", "id,docid,rating\nq1,d,1\n")) == {"q1": None}
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "1:1: There is no header. Begin with the line `query,docid,rating`."),
-        ("\n\n", "1:1: There is no header. Begin with the line `query,docid,rating`."),
-        ("a,d,1\n", "1:1: This is no header: 'a' is no column. Begin with `query,docid,rating`."),
-        ("query,docid,rating\n", "1:1: There is no judgment. Write one a row, under the header."),
-        ("query,docid,raitng\na,d,1\n", "1:13: 'raitng' is no column of a golden set. Did you mean `rating`?"),
-        ("query,docid,grade\na,d,1\n", "1:13: 'grade' is no column of a golden set. Did you mean `rating`?"),
-        ("query,docid,rating,title\na,d,1,t\n", "1:20: 'title' is no column of a golden set. The columns are query, docid, rating, id, tags, weight and params.NAME; one for people begins with x-."),
-        ("query,docid,rating,docid\na,d,1,t\n", "1:20: The column 'docid' is there twice. Keep one."),
-        ("query,docid\na,d\n", "1:1: The header has no column `rating`. The columns are query, docid and rating, and perhaps id, tags, weight and params.NAME."),
-        ("docid,rating\na,1\n", "1:1: The header has no column `query`. The columns are query, docid and rating, and perhaps id, tags, weight and params.NAME."),
-        ("query,docid,rating\na,d,good\n", "2:5: The grade of 'd' is 'good'. Write a number up to 1000."),
-        ('query,docid,rating\na,d,"0,5"\n', "2:5: The grade of 'd' is '0,5'. Write a number up to 1000."),
-        ("query,docid,rating\na,d,1e999\n", "2:5: The grade of 'd' is '1e999'. Write a number up to 1000."),
-        ("query,docid,rating\na,d,1\na,d,2\n", "3:3: The query 'a' judges 'd' twice, first on line 2. Keep one."),
-        ("query,docid,rating\na,,1\n", "2:4: This rating is of no document. Write its id in the column `docid`."),
-        ("query,docid,rating\n,d,1\n", "2:1: This row has no query. Write its text or its id on each row."),
-        ("query,docid,rating\na, b,d,1\n", "2:8: Here are 4 cells, and the header has 3. Put a text that contains a comma in double quotes."),
-        ("query,docid,rating\na,d\n", "2:3: Here are 2 cells, and the header has 3. Put a text that contains a comma in double quotes."),
-        ('query,docid,rating\n"a\nb",d,1\n"c,d,1\n', "4:1: The quote that opens this cell is never closed. Close it."),
-        ('query,docid,rating\n"a" b,d,1\n', '2:1: A quote ends this cell too early. Write a quote within a quoted cell twice, "".'),
-        ('query,docid,rating\n"a\nb",d,x\n', "3:6: The grade of 'd' is 'x'. Write a number up to 1000."),
-        ('query,docid,rating\na,"' + "d" * 200_000 + '",1\n', "2:3: A cell here is longer than 131,072 characters. Is the quote that opens it never closed?"),
-        ("id,query,docid,rating\n1,a,d,1\n1,b,e,1\n", "3:3: The query '1' has another text on line 2. Give each an id of its own."),
-        ("id,query,docid,rating\n1,a,d,1\n2,,e,1\n", "3:1: The query '2' has no text, and others do. Write it in the column `query`."),
-        ("query,docid,rating,weight\na,d,1,0\n", "2:7: `weight` is '0'. Write a number above 0 and up to 1,000,000,000."),
-        ("query,docid,rating,weight\na,d,1,2\na,e,1,3\n", "3:7: `weight` of the query 'a' is '2' on line 2. Keep one."),
-        ('query,docid,rating,tags\na,d,1,"x,,y"\n', "2:7: `tags` is 'x,,y'. Write different tags with commas between."),
-        ("query,docid,rating\na,\0,1\n", "2:3: Here is a NUL, which no text has. Save the file as UTF-8, or name another."),
-    ],
-)  # fmt: skip
-def test_every_problem_has_its_place(text, problem):
-    assert problems("a.csv", text) == [f"a.csv:{problem}"]
-
-
-def test_reports_problems_of_all_rows_at_once():
-    text = "query,docid,rating,weight\na,d,x,y\nb,,1,\n"
-    assert [line.split(" ")[0] for line in problems("a.csv", text)] == [
-        "a.csv:2:5:",
-        "a.csv:2:7:",
-        "a.csv:3:4:",
-    ]
-
-
 SEEDS = [
     b"query,docid,rating\na,d1,1\na,d2,0\nb,d1,2.5\n",
     b'id;query;docid;rating;tags\r\n1;"a, b";d1;1;x\r\n2;"c ""d""";d1;3;"y,z"\r\n',
@@ -204,14 +157,6 @@ def test_a_text_of_several_lines_is_the_same_after_a_checkout_with_other_line_en
         for name, data in (("a.csv", text), ("b.csv", text.replace("\n", "\r\n")))
     ]
     assert places[0] == places[1]
-
-
-@pytest.mark.parametrize(
-    ("cell", "tags"),
-    [('["a", "b"]', ("a", "b")), ('["a", 1]', ('["a"', "1]")), ('["a", "a"]', None), ("a, b", ("a", "b"))],
-)
-def test_only_a_list_of_texts_is_a_list_of_tags(cell, tags):
-    assert read_tags(cell) == tags
 
 
 @pytest.mark.parametrize("header", ["query, docid, rating", "query, docid,rating", "query,docid, rating"])

