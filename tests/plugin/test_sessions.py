@@ -90,53 +90,9 @@ def test_a_baseline_that_cannot_be_written_fails_the_run(project):
     result.stdout.fnmatch_lines(["error: *ir_baselines*"])
 
 
-def test_markers_and_options_explain_themselves(project):
-    project.run("--markers").stdout.fnmatch_lines(["@pytest.mark.ir_golden(*", "@pytest.mark.ir_threshold(*"])
-    project.run("--help").stdout.fnmatch_lines(["*--ir-baseline *", "*ir_depth*"])
-
-
 def test_the_plugin_can_be_turned_off(pytester):
     pytester.makepyfile("def test_a(): pass")
     pytester.runpytest_subprocess("-p", "no:irmetrics").assert_outcomes(passed=1)
-
-
-def test_it_works_under_strict_markers_and_config(project):
-    project.write("pytest.ini", "[pytest]\naddopts = --strict-markers --strict-config\nir_depth = 10\n")
-    project.run().assert_outcomes(passed=1)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("ir_depth = many", "ir_depth is 'many'; it is a whole number*"),
-        ("ir_duplicates = drop", "ir_duplicates is 'drop'*"),
-        ("ir_timeout = -1", "ir_timeout is '-1'*"),
-        ("ir_timeout = 1_0", "ir_timeout is '1_0'*"),
-        ("ir_timeout = inf", "ir_timeout is 'inf'*"),
-        ("ir_timeout = \N{ARABIC-INDIC DIGIT THREE}", "ir_timeout is '\N{ARABIC-INDIC DIGIT THREE}'*"),
-        ("ir_depth = \N{ARABIC-INDIC DIGIT THREE}", "ir_depth is '\N{ARABIC-INDIC DIGIT THREE}'*"),
-        ("ir_baseline_dir = ../shared", "ir_baseline_dir is '../shared'; it is a folder below *"),
-        ("ir_baseline_dir = /tmp/shared", "ir_baseline_dir is '/tmp/shared'; it is a folder below *"),
-        ("ir_baseline = perhaps", "ir_baseline is 'perhaps'*"),
-        ("ir_max_drop = 200%", "ir_max_drop is '200%'. Write a share of the baseline *"),
-        ("ir_metrics = mrr ndgc@10", "ir_metrics: *ndgc*"),
-        ("ir_thresholds = mrr 2", "ir_thresholds: *"),
-        ("ir_repeat = 0", "ir_repeat is '0'*"),
-    ],
-)
-def test_a_setting_that_cannot_be_used_fails_every_test_that_gates(project, line, message):
-    project.write("pytest.ini", f"[pytest]\n{line}\n")
-    result = project.run()
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([message])
-
-
-def test_settings_in_a_pyproject_table_may_be_numbers(project):
-    project.write(
-        "pyproject.toml", "[tool.pytest.ini_options]\nir_depth = 2\nir_repeat = 2\nir_baseline = false\n"
-    )
-    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("recall@2", 0.99)'])
-    project.run().assert_outcomes(failed=1)
 
 
 @pytest.mark.skipif(int(pytest.__version__.split(".")[0]) < 9, reason="pytest 9 brought this table")

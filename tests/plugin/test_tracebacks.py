@@ -7,7 +7,7 @@ import re
 import pytest
 
 USES = {
-    "a metric's name": "parse_metric('ndgc')",
+    "a metric's name": "evaluate(GOLDEN, RUN, ['ndgc'])",
     "a golden set's file": "GoldenSet.load('broken.yaml')",
     "a golden set's rows": "GoldenSet.load('broken.csv')",
     "a golden set's lines": "GoldenSet.load('broken.jsonl')",
@@ -40,7 +40,6 @@ def test_the_last_line_of_a_traceback_is_the_users(pytester, monkeypatch, use):
         (pytester.path / name).write_text(text)
     pytester.makepyfile(f"""
         from pytest_irmetrics import GoldenSet, Run, compare, evaluate
-        from pytest_irmetrics.metrics import parse_metric
 
         GOLDEN, RUN = GoldenSet.from_judgments({{"q": {{"d": 1}}}}), Run({{"q": ["d"]}})
 
@@ -51,7 +50,7 @@ def test_the_last_line_of_a_traceback_is_the_users(pytester, monkeypatch, use):
     result.assert_outcomes(failed=1)
     places = [line for line in result.outlines if re.match(r"\S+\.py:\d+: ", line)]
     assert len(places) == 1, places
-    assert places[0].startswith("test_the_last_line_of_a_traceback_is_the_users.py:7: ")
+    assert places[0].startswith("test_the_last_line_of_a_traceback_is_the_users.py:6: ")
 
 
 FAILURES = {
