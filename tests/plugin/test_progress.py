@@ -7,111 +7,46 @@ import re
 import select
 import subprocess
 import sys
-import textwrap
 
 import pytest
 
-from pytest_irmetrics.plugin.progress import LiveLine, LogLines, Progress, progress_text
+MINUTE_A_QUERY = """
+import time
 
-SLOW = """
-    import time
-    from pytest_irmetrics.plugin import progress
-
-    progress._SILENT_SECONDS = progress._LIVE_SECONDS = progress._LOG_SECONDS = 0.0
+real, asked = time.monotonic, []
+time.monotonic = lambda: real() + 60 * len(asked)
 """
-
-
-class Display:
-    first, every = 2.0, 0.5
-
-    def __init__(self):
-        self.shown = []
-
-    def show(self, text):
-        self.shown.append(text)
-
-
-class Clock:
-    now = 100.0
-
-    def __call__(self):
-        return self.now
-
-
-def test_nothing_is_shown_at_first_and_then_not_too_often():
-    display, clock = Display(), Clock()
-    progress = Progress(10, display, clock)
-    for seconds in (0.1, 1.9, 2.0, 2.4, 2.5):
-        clock.now = 100 + seconds
-        progress(1)
-    assert display.shown == ["3 of 10 queries, 1.5/s, 5 s left", "5 of 10 queries, 2.0/s, 2 s left"]
-
-
-@pytest.mark.parametrize(
-    ("done", "seconds", "text"),
-    [
-        (0, 3.0, "0 of 5,000 queries"),
-        (1200, 4.8, "1,200 of 5,000 queries, 250/s, 15 s left"),
-        (10, 100.0, "10 of 5,000 queries, 0.1/s, 14 h left"),
-        (100, 25.0, "100 of 5,000 queries, 4.0/s, 20 min left"),
-        (5000, 0.0, "5,000 of 5,000 queries"),
-    ],
-)
-def test_progress_has_count_rate_and_time_left(done, seconds, text):
-    assert progress_text(done, 5000, seconds) == text
-
-
-def test_a_live_line_stays_on_its_line_and_is_taken_away():
-    read, write = os.pipe()
-    columns = [40, 20, 5]
-    live = LiveLine(write, lambda: columns.pop(0))
-    for _ in range(3):
-        live.show("1,200 of 5,000 queries, 250/s")
-    live.close()
-    written = os.read(read, 1000).decode()
-    os.close(read)
-    assert written == "\x1b71,200 of 5,000 queries, 250/s\x1b[K\x1b8\x1b71,200 of 5,000 quer\x1b[K\x1b8\x1b[K"
-
-
-def test_a_live_line_that_was_never_shown_writes_nothing():
-    read, write = os.pipe()
-    LiveLine(write, lambda: 80).close()
-    assert os.read(read, 10) == b""
-    os.close(read)
-
-
-def test_a_log_has_lines_with_the_name_of_the_test():
-    lines = []
-    LogLines("test_search.py::test_quality[faq]", lines.append).show("1 of 3 queries")
-    assert lines == ["test_search.py::test_quality[faq]: 1 of 3 queries"]
 
 
 @pytest.fixture
 def slow(project):
-    """A project whose retrieval takes long enough for progress to be shown."""
+    """A project whose clock goes on by a minute with each query."""
+    project.retrieve("asked.append(1) or answers.get(query, [])[:k]")
     conftest = project.path / "conftest.py"
-    conftest.write_text(textwrap.dedent(SLOW) + conftest.read_text(encoding="utf-8"), encoding="utf-8")
+    conftest.write_text(MINUTE_A_QUERY + conftest.read_text(encoding="utf-8"), encoding="utf-8")
     return project
 
 
-def test_a_log_says_how_far_it_is(slow):
+def test_a_log_says_how_far_it_is_and_how_long_it_will_take(slow):
     result = slow.run_apart()
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["test_search.py::test_search_quality?faq?: 1 of 3 queries*"])
+    line = "test_search.py::test_search_quality?faq?: {} of 3 queries, 0.0/s, {} left"
+    result.stdout.fnmatch_lines([line.format(1, "2 min"), line.format(2, "60 s"), line.format(3, "0 s")])
     assert re.search(r"^\. +\[100%\]$", result.stdout.str(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("option", ["-q", "-p no:terminal"])
+@pytest.mark.parametrize("option", ["-q", "-p no:terminal", "-n 2"])
 def test_nothing_is_said_where_nothing_is_wanted(slow, option):
     assert "of 3 queries" not in slow.run_apart(*option.split()).stdout.str()
 
 
-def test_workers_say_nothing(slow):
-    assert "of 3 queries" not in slow.run_apart("-n", "2").stdout.str()
+def test_a_quick_retriever_says_nothing(project):
+    assert "of 3 queries" not in project.run_apart().stdout.str()
 
 
-def test_every_way_of_asking_counts(slow):
-    slow.write("pytest.ini", "[pytest]\nir_concurrency = 2\nir_repeat = 2\n")
+@pytest.mark.parametrize("settings", ["ir_concurrency = 2\nir_repeat = 2\n", "ir_repeat = 2\n"])
+def test_every_time_asked_counts(slow, settings):
+    slow.write("pytest.ini", f"[pytest]\n{settings}")
     slow.run_apart().stdout.fnmatch_lines(["*: 6 of 6 queries*"])
 
 
@@ -124,16 +59,8 @@ def on_terminal(project, *arguments, columns=100):
     """Run pytest on a terminal of its own, and return what it wrote there."""
     pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this system")
     ours, theirs = pty.openpty()
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "pytest_irmetrics.plugin",
-        *arguments,
-    ]
+    plugins = ["-p", "no:cacheprovider", "-p", "pytest_irmetrics.plugin"]
+    command = [sys.executable, "-m", "pytest", *plugins, *arguments]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
     written = b""
     with subprocess.Popen(
