@@ -1,4 +1,4 @@
-"""The command ``baselines``: list stored baselines, delete those that belong to nothing, move them, show one as text."""
+"""The command ``baselines``: list stored baselines, delete those that belong to nothing, move them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import plural, printable
-from pytest_irmetrics.cli import baseline_text, move_baselines
+from pytest_irmetrics.cli import move_baselines
 from pytest_irmetrics.cli.command_line import (
     FAILED,
     OK,
@@ -43,13 +43,12 @@ def add(commands: Commands) -> None:
         commands,
         "baselines",
         _list,
-        short="list, prune or move stored baselines, or show one as text",
+        short="list, prune or move stored baselines",
         description="What pytest --ir-baseline-update stored below a folder.",
         examples="""
 pytest-irmetrics baselines list
 pytest-irmetrics baselines prune tests --yes
 pytest-irmetrics baselines move golden/faq.yaml golden/questions.yaml
-pytest-irmetrics baselines text 'tests/ir_baselines/test_search/test_it[faq].json'
 """,
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
@@ -84,7 +83,6 @@ pytest-irmetrics baselines prune tests --yes
 """,
     )
     move_baselines.add(actions)
-    baseline_text.add(actions)
     pruner.add_argument("--yes", action="store_true", help="delete them; without it, they are only printed")
     add_quiet_option(pruner, "what was deleted, nor that there was nothing to delete")
     lister.add_argument("--json", action="store_true", help="print them as one JSON list, a baseline a line")

@@ -10,16 +10,12 @@ from pytest_irmetrics.cli.command_line import (
     FAILED,
     GOLDEN_HELP,
     OK,
-    CommandError,
-    add_baseline_dir_option,
     add_command,
     add_format_option,
     add_metric_option,
     add_quiet_option,
-    add_test_option,
     print_escaped,
     print_json_list,
-    print_line,
 )
 from pytest_irmetrics.cli.inputs import load_golden
 from pytest_irmetrics.golden import GoldenSetError
@@ -28,7 +24,6 @@ from pytest_irmetrics.golden.query_as_dict import query_as_dict
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.golden import GoldenSet, Query
@@ -44,15 +39,12 @@ def add(commands: Commands) -> None:
         description=(
             "Read golden sets and print one line for each: what it holds or, as FILE:LINE:COLUMN, everything that "
             "is wrong with it and what to do. Exits with 1 if anything is wrong; a note, about what is only doubtful (queries "
-            "that ask the same, a threshold that nothing fails), is nothing wrong. With --tolerance, print instead how often "
-            "changes that make nothing worse would fail each max_drop, and which one fails once in twenty: measured on the "
-            "difference between the set's stored baseline and the run that --run names."
+            "that ask the same, a threshold that nothing fails), is nothing wrong."
         ),
         examples="""
 pytest-irmetrics check golden/*.yaml
 pytest-irmetrics check --json golden/faq.yaml | jq '.[].query'
 pytest-irmetrics check --metric freshness golden/news.yaml
-pytest-irmetrics check --tolerance golden/faq.yaml --run run.json
 pytest-irmetrics check --quiet golden/*.yaml || exit
 git show main:golden/faq.yaml | pytest-irmetrics check -
 """,
@@ -69,30 +61,9 @@ git show main:golden/faq.yaml | pytest-irmetrics check -
     add_quiet_option(parser, "a line for a golden set that is right, nor notes")
     add_format_option(parser)
     add_metric_option(parser)
-    tolerance = parser.add_argument_group("which max_drop")
-    tolerance.add_argument(
-        "--tolerance",
-        action="store_true",
-        help="print a table of how often harmless changes would fail each max_drop",
-    )
-    tolerance.add_argument(
-        "--run",
-        dest="stored",
-        action="append",
-        default=[],
-        metavar="RUN",
-        help="with --tolerance: a run (JSON report, baseline, TREC run) to compare with the baselines; two are compared with "
-        "each other",
-    )
-    add_test_option(tolerance)
-    add_baseline_dir_option(tolerance)
 
 
 def _check(options: argparse.Namespace) -> int:
-    if (options.stored or options.tests) and not options.tolerance:
-        raise CommandError(
-            "--run and --test are for --tolerance, which compares runs. Add it, or leave them out."
-        )
     valid: list[tuple[str, GoldenSet]] = []
     status = OK
     for file in options.files:
@@ -104,28 +75,13 @@ def _check(options: argparse.Namespace) -> int:
                 print_escaped(str(problem), sys.stderr if options.json else sys.stdout)
         else:
             valid.append((file, golden))
-            if not (options.json or options.tolerance or options.quiet):
+            if not (options.json or options.quiet):
                 print_escaped(_summary(file, golden))
                 for warning in lint(golden):
                     print_escaped(str(warning))
-    if options.tolerance and status == OK:
-        _print_tolerance(valid, options)
-    elif options.json and status == OK:
+    if options.json and status == OK:
         print_json_list(_record(file, query) for file, golden in valid for query in golden.queries.values())
     return status
-
-
-def _print_tolerance(valid: Sequence[tuple[str, GoldenSet]], options: argparse.Namespace) -> None:
-    """Print the tables of ``--tolerance`` for each golden set, or all their rows as one JSON list."""
-    from pytest_irmetrics.cli import check_tolerance  # noqa: PLC0415 - much to load for a check of files
-
-    if options.json:
-        records = (check_tolerance.tolerance_records(file, golden, options) for file, golden in valid)
-        print_json_list(record for of_file in records for record in of_file)
-        return
-    for file, golden in valid:
-        for line in check_tolerance.tolerance_lines(file, golden, options):
-            print_line(line)
 
 
 def _summary(file: str, golden: GoldenSet) -> str:

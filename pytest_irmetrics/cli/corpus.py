@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,8 +15,7 @@ from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular, read_re
 from pytest_irmetrics.base.wording import plural, printable
 from pytest_irmetrics.cli.command_line import CommandError, print_escaped
 from pytest_irmetrics.cli.standard_streams import STANDARD, readable_file
-from pytest_irmetrics.retrieval.chunks import SOURCE_NAMES, TEXT_NAMES
-from pytest_irmetrics.retrieval.passages import Chunk, chunk_name, document_of
+from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
     import argparse
@@ -26,11 +24,9 @@ if TYPE_CHECKING:
 
 _MAX_BYTES = 1_000_000_000_000
 """Of a corpus, which is read line by line; only what is wanted of it is kept."""
-_LONGEST_LINE = 50_000_000
 _LONGEST_TEXT = 50_000
 _LONGEST_TITLE = 200
-_IDS = ("_id", "id", "docid", "doc_id")
-_TEXTS = (*TEXT_NAMES, "contents", "body")
+_IDS = ("docid", "doc_id", "_id", "id")
 
 
 class Documents(NamedTuple):
@@ -49,16 +45,15 @@ def add_corpus_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--corpus",
         metavar="FILE",
-        help="the documents, to show their titles and texts: a BEIR corpus.jsonl or folder, JSON Lines, CSV or TSV with the "
-        "columns docid, title, text, or a JSON object of id to title; may be packed (.gz); - is standard input",
+        help="the documents, to show their titles and texts: JSON Lines, or CSV or TSV with a header, with docid (or _id, id), "
+        "title, text; may be packed (.gz); - is JSON Lines on standard input",
     )
 
 
 def load_documents(runs: Iterable[str], corpus: str | None, wanted: Collection[str]) -> Documents:
     """Return what the JSON reports among some files of runs say of documents, and what a corpus says of those wanted.
 
-    `wanted` are ids as rankings have them, so of chunks, too; without any nothing is read. Raises CommandError for a
-    corpus that cannot be read.
+    `wanted` are ids as rankings have them; without any nothing is read. Raises CommandError for a corpus that cannot be read.
     """
     if not wanted:
         return Documents({}, {})
@@ -69,28 +64,18 @@ def load_documents(runs: Iterable[str], corpus: str | None, wanted: Collection[s
 def _with_corpus(documents: Documents, corpus: str, wanted: Collection[str]) -> Documents:
     """Return what is known of documents, and of those that are not known what a corpus says."""
     titles, texts = dict(documents.titles), dict(documents.texts)
-    plain = {*wanted, *map(document_of, wanted)}
-    chunks: dict[str, list[str]] = {}
-    for entry in wanted:
-        if (name := chunk_name(entry)) is not None:
-            chunks.setdefault(name, []).append(entry)
+    ids = {*wanted, *map(document_of, wanted)}
     found = False
     for row in _rows(corpus):
-        own_id, source, text = (_field(row, names) for names in (_IDS, SOURCE_NAMES, _TEXTS))
-        if own_id is None:
+        doc_id = next((str(row[name]) for name in _IDS if row.get(name) not in (None, "")), None)
+        if doc_id not in ids:
             continue
-        entries = [own_id] if own_id in plain else []
-        name = Chunk(source or "", own_id, text).name
-        entries += [
-            entry for entry in chunks.get(name or "", ()) if source in (None, own_id, document_of(entry))
-        ]
-        title = _field(row, ("title",))
-        for entry in entries:
-            found = True
-            if title:
-                titles.setdefault(entry, " ".join(title.split())[:_LONGEST_TITLE])
-            if text and not text.isspace():
-                texts.setdefault(entry, text[:_LONGEST_TEXT])
+        found = True
+        title, text = (row.get(name) for name in ("title", "text"))
+        if isinstance(title, str) and title:
+            titles.setdefault(doc_id, " ".join(title.split())[:_LONGEST_TITLE])
+        if isinstance(text, str) and text.strip():
+            texts.setdefault(doc_id, text[:_LONGEST_TEXT])
     if not found:
         print_escaped(
             f"note: {corpus}: holds none of the {plural(len(wanted), 'document')} at hand. Check that it spells the ids as the "
@@ -98,17 +83,6 @@ def _with_corpus(documents: Documents, corpus: str, wanted: Collection[str]) -> 
             sys.stderr,
         )
     return Documents(titles, texts)
-
-
-def _field(row: Mapping[str, Any], names: Iterable[str]) -> str | None:
-    """Return the first of some fields that is a text or a whole number, as text."""
-    for name in names:
-        value = row.get(name)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-        if isinstance(value, str) and value:
-            return value
-    return None
 
 
 def _of_reports(paths: Iterable[str]) -> Documents:
@@ -136,24 +110,18 @@ def _texts_in(mapping: Mapping[str, Any]) -> dict[str, str]:
     return {key: text for key, text in mapping.items() if isinstance(text, str)}
 
 
-# Formats --------------------------------------------------------------------------------------------------------
-
-
 def _rows(corpus: str) -> Iterator[Mapping[str, Any]]:
     """Yield the documents of a corpus, each as a mapping of its fields. Raises CommandError."""
-    with readable_file(corpus, "") as named:
-        in_folder = named.is_dir()
-        path = named / "corpus.jsonl" if in_folder else named
-        where = printable(path.as_posix() if in_folder else corpus)
+    where = printable(corpus)
+    with readable_file(corpus, "") as path:
+        suffix = without_gz(path).suffix.lower()
         try:
-            with _opened(path) as stream:
-                kind = without_gz(path).suffix.lower() if corpus != STANDARD else ""
-                if kind in (".csv", ".tsv"):
-                    yield from _table_rows(stream, kind, where)
-                elif kind == ".json":
-                    yield from _json_rows(stream, where)
+            with open_regular(path, _MAX_BYTES) as file:
+                lines = io.TextIOWrapper(_unpacked(file, path), encoding="utf-8-sig", newline="")
+                if suffix in (".csv", ".tsv"):
+                    yield from _table_rows(lines, "\t" if suffix == ".tsv" else ",", where)
                 else:
-                    yield from _line_rows(stream, where)
+                    yield from _json_rows(lines, where)
         except (OSError, EOFError) as error:
             reason = getattr(error, "strerror", None) or error
             raise CommandError(f"{where}: cannot be read: {reason}. Check the path.") from None
@@ -161,82 +129,40 @@ def _rows(corpus: str) -> Iterator[Mapping[str, Any]]:
             raise CommandError(f"{where}: is not UTF-8. Save it as UTF-8.") from None
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a file, unpacked if it is packed. Raises OSError and EOFError."""
-    with open_regular(path, _MAX_BYTES) as file:
-        if not is_packed(path):
-            yield file
-            return
-        import gzip  # noqa: PLC0415 - few files are packed
+def _unpacked(file: BinaryIO, path: Path) -> BinaryIO:
+    if not is_packed(path):
+        return file
+    import gzip  # noqa: PLC0415 - few files are packed
 
-        with gzip.GzipFile(fileobj=file) as unpacked:
-            yield unpacked  # type: ignore[misc]  # it reads lines, and no more is asked of it
+    return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]  # it reads, and no more is asked of it
 
 
-def _line_rows(stream: BinaryIO, where: str) -> Iterator[Mapping[str, Any]]:
+def _json_rows(lines: Iterable[str], where: str) -> Iterator[Mapping[str, Any]]:
     """Yield the documents of JSON Lines. Raises CommandError for a line that is none."""
-    number = 0
-    while line := stream.readline(_LONGEST_LINE + 1):
-        number += 1
-        if len(line) > _LONGEST_LINE:
-            raise CommandError(f"{where}:{number}: This line is too long. Write a document a line.")
-        text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-        if not text:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
             continue
         try:
-            row = json.loads(text)
+            row = json.loads(line)
         except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
             raise CommandError(
-                f"{where}:{number}: This is no JSON object. Write one a line, with _id, title and text, or give the file "
-                "a name that ends in .csv, .tsv or .json."
+                f"{where}:{number}: This is no JSON object. Write one a line, with docid, title and text, or give the file "
+                "a name that ends in .csv or .tsv."
             )
         yield row
 
 
-def _json_rows(stream: BinaryIO, where: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the documents of a JSON list, or of an object of id to title. Raises CommandError for other content."""
-    data = stream.read(MAX_RUN_BYTES + 1)
-    if len(data) > MAX_RUN_BYTES:
-        raise CommandError(
-            f"{where}: is larger than 1 GB. Write a document a line, as .jsonl, which is read in pieces."
-        )
+def _table_rows(lines: Iterable[str], delimiter: str, where: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the documents of CSV or TSV. Raises CommandError where it names no column of ids."""
+    rows = csv.DictReader(lines, delimiter=delimiter)
     try:
-        content = json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError:  # a ValueError too, and worded by `_rows`
-        raise
-    except (ValueError, RecursionError) as error:
-        line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise CommandError(f"{where}{line}: This is not JSON. Check what wrote it.") from None
-    if isinstance(content, list):
-        yield from (row for row in content if isinstance(row, dict))
-        return
-    if not isinstance(content, dict):
-        raise CommandError(f"{where}:1: is no JSON object of id to title, and no list of documents.")
-    for doc_id, value in content.items():
-        if isinstance(value, dict):
-            yield {**value, "_id": doc_id}
-        elif isinstance(value, str):
-            yield {"_id": doc_id, "title": value}
-
-
-def _table_rows(stream: BinaryIO, kind: str, where: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the documents of CSV or TSV, which `kind` says. Raises CommandError where it names no column of ids."""
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-    limit = csv.field_size_limit(_LONGEST_LINE)
-    rows = csv.DictReader(text, delimiter="\t" if kind == ".tsv" else ",")
-    try:
-        names = [name.strip().lower() for name in rows.fieldnames or ()]
-        rows.fieldnames = names
-        if not set(_IDS) & set(names):
+        rows.fieldnames = [name.strip().lower() for name in rows.fieldnames or ()]
+        if not set(_IDS) & set(rows.fieldnames):
             raise CommandError(
                 f"{where}:1: There is no column docid. The first line names the columns: docid,title,text."
             )
         yield from rows
     except csv.Error as error:
         raise CommandError(f"{where}:{rows.line_num}: This is no table: {error}. Save it again.") from None
-    finally:
-        csv.field_size_limit(limit)
-        text.detach()

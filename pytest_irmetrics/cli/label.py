@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.labelling import is_judged_by_text, pool
-from pytest_irmetrics.base.numbers import MAX_GRADE
+from pytest_irmetrics.analysis.labelling import pool
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import label_csv
 from pytest_irmetrics.cli.command_line import (
@@ -28,7 +27,6 @@ from pytest_irmetrics.cli.command_line import (
 from pytest_irmetrics.cli.corpus import add_corpus_option, load_documents
 from pytest_irmetrics.cli.find_baselines import baselines_of_golden_set
 from pytest_irmetrics.cli.inputs import no_run_message, runs_of_golden_set
-from pytest_irmetrics.cli.judgment import Judgment, parse_grade
 from pytest_irmetrics.cli.label_append import (
     append,
     find_query,
@@ -43,10 +41,9 @@ from pytest_irmetrics.golden import GoldenSet
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from pytest_irmetrics.analysis.labelling import Pool, Unjudged
+    from pytest_irmetrics.analysis.labelling import Pool
     from pytest_irmetrics.cli.command_line import Commands, Parser
-    from pytest_irmetrics.cli.corpus import Documents
-    from pytest_irmetrics.metrics import Grade
+    from pytest_irmetrics.cli.judgment import Judgment
     from pytest_irmetrics.run import Run
 
 _DEFAULT_LIMIT = 20
@@ -68,7 +65,7 @@ def add(commands: Commands) -> None:
             "the query's share of the weight. The rankings are those of the baselines of this golden set, found in its "
             "project, and of the run that --run names; several that --run names stand for themselves. Of several runs, "
             "what all return at one rank comes last, as it settles nothing between them. "
-            "With --interactive, --from, --judge, --passage or --append the "
+            "With --interactive, --from, --judge or --passage the "
             "judgments go into FILE, of which everything else stays as it is, comments and layout too; a document that "
             "is judged already is never changed. As FILE, - is YAML on standard input, which then goes to standard output."
         ),
@@ -81,7 +78,6 @@ pytest-irmetrics label golden/faq.yaml --out todo.csv
 pytest-irmetrics label golden/faq.yaml --from todo.csv
 pytest-irmetrics label golden/faq.yaml --judge refund doc-77 2 --judge refund doc-5 0
 pytest-irmetrics label golden/faq.yaml --passage refund handbook "within thirty days" 2
-pytest-irmetrics label golden/faq.yaml --query refund --append 0
 pytest-irmetrics label golden/faq.yaml --out - | column -s, -t
 """,
     )
@@ -176,12 +172,6 @@ def _add_what_to_do(parser: Parser) -> None:
         metavar=("QUERY", "DOC", "TEXT", "GRADE"),
         help="append this judgment by passage: whatever chunk of DOC holds TEXT (repeatable)",
     )
-    what.add_argument(
-        "--append",
-        type=_grade,
-        metavar="GRADE",
-        help="append every document that would be printed, with this grade: 0 after a look at the list, or to edit in FILE",
-    )
 
 
 def protect_ids(arguments: Sequence[str]) -> list[str]:
@@ -208,13 +198,6 @@ def _scale(text: str) -> int:
             f"{text!r} is no grade that a key gives. Write a number from 1 to 9."
         )
     return int(text)
-
-
-def _grade(text: str) -> Grade:
-    grade = parse_grade(text)
-    if grade is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no grade. Write a number from 0 to {MAX_GRADE}.")
-    return grade
 
 
 def _label(options: argparse.Namespace) -> int:
@@ -274,7 +257,7 @@ def _label_returned(
     documents = load_documents(options.stored, options.corpus, returned)
     if not runs:
         raise CommandError(f"{options.file}: {no_run_message(options.baseline_dir)}")
-    if len(options.stored) == len(runs) == 1 and options.append is None:
+    if len(options.stored) == len(runs) == 1:
         print_escaped(
             f"note: {options.file}: No other run is at hand to pool with {options.stored[0]}. Name the one that it is compared "
             "with, too (--run): judging one run's documents alone favours that run.",
@@ -284,9 +267,6 @@ def _label_returned(
     wanted = [one for one in found.unjudged if not queries or one.query.id in queries]
     top = wanted[: options.limit]
     _print_left_out(runs, found)
-    if options.append is not None:
-        judgments = [_judgment_of(one, documents, options) for one in top]
-        return append(golden, judgments, returned, options)
     if options.interactive and top:
         from pytest_irmetrics.cli.label_loop import Task, group_by_query, judge  # noqa: PLC0415 - only who judges needs it
 
@@ -301,15 +281,6 @@ def _label_returned(
         for line in lines:
             print_line(line)
     return OK
-
-
-def _judgment_of(one: Unjudged, documents: Documents, options: argparse.Namespace) -> Judgment:
-    """Return the judgment of a document with the grade of ``--append``."""
-    judgment = Judgment(options.file, one.query.id, one.doc_id, options.append)
-    text = documents.texts.get(one.doc_id, "")
-    return (
-        judgment.by_text(text) if is_judged_by_text(one.query, one.doc_id, options.append, text) else judgment
-    )
 
 
 def _check_interactive(options: argparse.Namespace) -> None:
@@ -329,7 +300,7 @@ def _print_left_out(runs: Mapping[str, Run], found: Pool) -> None:
     if found.unreadable:
         print_escaped(
             f"note: {plural(found.unreadable, 'chunk')} left out, of documents that are judged by passage: the text is "
-            "unknown. Name a JSON report of the run (--run REPORT.json), or a corpus of chunks (--corpus FILE).",
+            "unknown. Name a JSON report of the run (--run REPORT.json).",
             sys.stderr,
         )
     for name, ids in zip(runs, found.unpaired, strict=True):

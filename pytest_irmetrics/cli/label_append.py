@@ -122,7 +122,13 @@ def append(
         write_file(STANDARD, path.read_bytes())
     for query_id, key, grade in new.written() if not options.quiet else ():
         print_about(options.file, f"{after.where_judged(query_id, key)}: {query_id}: {key} {grade:g}")
-    also = f", {new.known} there already" if new.known else "" if judgments else f": {_why_none(options)}"
+    also = (
+        f", {new.known} there already"
+        if new.known
+        else ""
+        if judgments
+        else f": no row of {options.csv_file} has a rating"
+    )
     if not options.quiet:
         print_about(options.file, f"{options.file}: {plural(new.total, 'judgment')} appended{also}.")
     unknown = [
@@ -135,10 +141,3 @@ def append(
             sys.stderr,
         )
     return OK
-
-
-def _why_none(options: argparse.Namespace) -> str:
-    """Say why a command had no judgment to append."""
-    if options.csv_file is not None:
-        return f"no row of {options.csv_file} has a rating"
-    return "nothing that was returned is unjudged"

@@ -68,8 +68,8 @@ def list_lines(
     file = shlex.quote(options.file)
     yield from screen.wrapped(
         why_not_editable(options.file)
-        or f"To judge them: `pytest-irmetrics label {file} -i` with a key each, --judge QUERY DOC GRADE, --out LIST.csv and "
-        "then --from LIST.csv in a spreadsheet, or --append 0 and then an editor.",
+        or f"To judge them: `pytest-irmetrics label {file} -i` with a key each, --judge QUERY DOC GRADE, or --out LIST.csv and "
+        "then --from LIST.csv in a spreadsheet.",
     )
 
 

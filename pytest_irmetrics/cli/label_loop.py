@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +17,6 @@ from pytest_irmetrics.cli.label_screen import (
     is_longer_than_shown,
     item_lines,
     on_one_line,
-    sentence_spans,
     start_of_text,
     text_lines,
     wrapped_whole,
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.cli.keys import Keys
 
 _HIGHEST_KEY = 9
-_RANGE = re.compile(r"(\d{1,4})(?:\s*-\s*(\d{1,4}))?")
 
 
 class Task(NamedTuple):
@@ -200,26 +197,17 @@ class _Session:
         """Ask which part of a chunk's text is judged; None to ask for the grade again."""
         text = on_one_line(self._task.documents.texts[item.doc_id])
         document = document_of(item.doc_id)
-        sentences = sentence_spans(text)
-        while grade and len(sentences) > 1:
-            self._prompt("which sentences (2, or 2-3; Enter: all; or the words; u back): ")
+        while grade:
+            self._prompt("which words of it (Enter: all; u back): ")
             answer = keys.line()
             if answer is None or answer.strip().lower() == "u":
                 return None
             wanted = normalize_text(answer)
-            numbers = _RANGE.fullmatch(wanted)
             if not wanted:
                 break
-            if numbers is not None:
-                first, last = int(numbers[1]), int(numbers[2] or numbers[1])
-                if 1 <= first <= last <= len(sentences):
-                    start, end = sentences[first - 1][0], sentences[last - 1][1]
-                    return Passage(document, text[start:end], grade)
-                self._print(f"  There are {len(sentences)} sentences.")
-            elif wanted in normalize_text(text):
+            if wanted in normalize_text(text):
                 return Passage(document, answer.strip(), grade)
-            else:
-                self._print("  These words are not in the text. Write them as they stand there.")
+            self._print("  These words are not in the text. Write them as they stand there.")
         return Passage(document, text, grade)
 
     # Reading and writing --------------------------------------------------------------------------------------
@@ -354,7 +342,7 @@ class _Session:
             print_line(line)
 
     def _text_lines(self, item: Unjudged) -> list[str]:
-        return text_lines(item, self._task.documents.texts.get(item.doc_id), stdout_screen())
+        return text_lines(self._task.documents.texts.get(item.doc_id), stdout_screen())
 
     def print_end(self) -> None:
         """Say what was written, what was skipped, and what is left."""

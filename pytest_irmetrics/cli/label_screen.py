@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.layout import display_width
@@ -21,7 +20,6 @@ _TEXT_LINES = 8
 _MOST_GRADED = 5
 """Judged documents of a query that are shown."""
 _LABEL_WIDTH = 12
-_SENTENCE = re.compile(r".+?(?:[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]|\Z)", re.DOTALL)
 
 
 def item_lines(
@@ -56,18 +54,11 @@ def _described(
         yield "title", title
 
 
-def text_lines(item: Unjudged, text: str | None, screen: Screen) -> list[str]:
-    """Return the lines of a document's text, where passages are judged with a number before each sentence; none if it is unknown."""
+def text_lines(text: str | None, screen: Screen) -> list[str]:
+    """Return the lines of a document's text; none if it is unknown."""
     if text is None:
         return []
-    text = on_one_line(text)
-    if not item.query.passages:
-        return _labelled("text", text, screen)
-    return [
-        line
-        for number, (start, end) in enumerate(sentence_spans(text), 1)
-        for line in _labelled(f"{'text' if number == 1 else '':<6}{number:>3}", text[start:end], screen)
-    ]
+    return _labelled("text", on_one_line(text), screen)
 
 
 def is_longer_than_shown(lines: Sequence[str]) -> bool:
@@ -85,17 +76,6 @@ def start_of_text(lines: Sequence[str], screen: Screen) -> Iterator[str]:
 def on_one_line(text: str) -> str:
     """Return a text with each run of white space as one blank."""
     return " ".join(text.split())
-
-
-def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Return where each sentence of a text begins and ends."""
-    spans = []
-    for found in _SENTENCE.finditer(text):
-        words = found[0].strip()
-        if words:
-            start = found.start() + found[0].index(words)
-            spans.append((start, start + len(words)))
-    return spans
 
 
 def _labelled(label: str, text: str, screen: Screen) -> list[str]:

@@ -43,7 +43,6 @@ def add(commands: Commands) -> None:
 pytest-irmetrics report quality.json -o quality.html
 pytest-irmetrics report quality.json > comment.md
 pytest-irmetrics report quality.json -o "$GITHUB_STEP_SUMMARY"
-pytest-irmetrics report quality.json -o codequality:gl-code-quality.json -o openmetrics:metrics.txt
 ssh ci cat quality.json | pytest-irmetrics report - -o html:- > quality.html
 """,
     )
@@ -55,7 +54,7 @@ ssh ci cat quality.json | pytest-irmetrics report - -o html:- > quality.html
         "--output",
         metavar="PATH",
         help="where to: the format is told by the suffix, .html, .md or .json, or said before the path, html:PATH, "
-        "codequality:PATH or openmetrics:PATH, also html:-; repeatable",
+        "also html:-; repeatable",
         action="append",
         default=[],
     )

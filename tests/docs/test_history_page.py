@@ -10,7 +10,6 @@ import sys
 
 import pytest
 
-from tests.expected import RENEWING
 from tests.git_repository import needs_git
 from tests.pages import DOCS, Project, blocks, commands
 from tests.two_years import build
@@ -49,20 +48,6 @@ def test_the_trend_is_what_the_page_shows(repository):
     ((command, shown),) = commands(block("console", "$ pytest-irmetrics history").text)
     printed = without_commits(repository.run(command, must_pass=True))
     assert doctest.OutputChecker().check_output(without_commits(shown), printed, doctest.ELLIPSIS), printed
-
-
-def test_git_shows_a_baseline_as_the_page_does(repository, built):
-    for line in block("sh", "echo ").text.splitlines():
-        repository.run(line, must_pass=True)
-    commit = built[1]["Upgrade the engine to 7.20"]
-    printed = repository.run(f"git show --format= {commit} -- ir_baselines", must_pass=True)
-    shown = block("diff", "@@ ").text
-    (hunk,) = (f"@@ {part}\n" for part in printed.split("\n@@ ") if "+  judged results:" in part)
-    if RENEWING:
-        now = "".join(hunk.splitlines(keepends=True)[: len(shown.splitlines())])
-        PAGE.write_text(PAGE.read_text(encoding="utf-8").replace(shown, now), encoding="utf-8")
-    else:
-        assert hunk.startswith(shown)
 
 
 def make_worse(project, query_id):

@@ -8,12 +8,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_irmetrics import cli
 from tests.expected import RENEWING
-from tests.integration.test_example_project import EXAMPLE, printed, run
+from tests.integration.test_example_project import printed
 
 DOCS = Path(__file__).parents[2] / "docs"
-LABELLING = DOCS / "labelling.md"
 SELFTEST = DOCS / "selftest.md"
 
 
@@ -46,15 +44,3 @@ def test_the_picture_shows_what_the_example_prints(theme):
 
 def without_spaces(text):
     return "".join(text.split())
-
-
-def test_the_tolerances_of_the_example_are_those_that_the_page_shows(tmp_path, monkeypatch, capsys):
-    path = tmp_path / "run.json"
-    run(f"--ir-report=json:{path}", RULES_TOKENIZER="unicode61")
-    monkeypatch.chdir(EXAMPLE)
-    assert cli.main(["check", "--tolerance", "golden/rules.yaml", "--run", str(path)]) == 0
-    tolerances = re.sub(r"(?m)^(change .* → ).*$", r"\1run.json", capsys.readouterr().out)
-    (shown,) = re.findall(
-        r"^```text\n(golden .*?)^```$", LABELLING.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    )
-    assert tolerances.startswith(f"{shown}\nA harmless change")

@@ -12,7 +12,7 @@ from pytest_irmetrics.cli.main import _COMMANDS
 from tests.expected import RENEWING
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "cli.md"
-ACTIONS = ["list", "prune", "move", "text"]
+ACTIONS = ["list", "prune", "move"]
 COMMANDS = [
     *(module.__name__.rpartition(".")[2] for module in _COMMANDS),
     *(f"baselines {action}" for action in ACTIONS),

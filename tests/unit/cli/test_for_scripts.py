@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pytest_irmetrics import cli
-from pytest_irmetrics.cli.main import main
 from tests.unit.cli.test_label import FILE, folder, store  # noqa: F401 - a fixture that all use
 
 BASELINE = "ir_baselines/test_search/test_it[faq].json"
@@ -67,12 +66,6 @@ class TestJson:
         assert found["queries"] == []
         assert {metric["delta"] for metric in found["metrics"]} == {0.0}
 
-    def test_diff_shows_as_many_queries_as_wanted_and_titles(self, ir, other):
-        Path("titles.json").write_text('{"d1": "Refunds"}')
-        arguments = ("diff", BASELINE, other, "--golden", FILE, "--json", "--corpus", "titles.json")
-        assert json.loads(ir(*arguments))["queries"][0]["documents"][0]["title"] == "Refunds"
-        assert json.loads(ir(*arguments, "--queries", "0"))["queries"] == []
-
     def test_diff_of_reports_goes_test_by_test(self, ir, other):
         def report(name, *runs):
             tests = [{"nodeid": key, "run": json.loads(Path(path).read_text())} for key, path in runs]
@@ -86,31 +79,6 @@ class TestJson:
             ("t::two", 0),
         ]
         assert (found["only_in_baseline"], found["only_in_now"]) == (["t::gone"], ["t::new"])
-
-    def test_show_gives_the_query_and_each_answer(self, ir):
-        Path("titles.json").write_text('{"u1": "Refunds abroad"}')
-        found = json.loads(
-            ir("show", FILE, "refund", "--json", "--metrics", "mrr", "--corpus", "titles.json")
-        )
-        assert found == {
-            "id": "refund",
-            "query": "refund policy",
-            "relevant": {"d1": 1},
-            "forbidden": ["bad"],
-            "file": FILE,
-            "line": 3,
-            "runs": [
-                {
-                    "run": BASELINE,
-                    "scores": {"mrr": 0.5},
-                    "ranking": [
-                        {"docid": "u1", "grade": None, "title": "Refunds abroad"},
-                        {"docid": "d1", "grade": 1},
-                        {"docid": "u2", "grade": None},
-                    ],
-                }
-            ],
-        }
 
     def test_show_says_where_nothing_is_known(self, ir):
         Path("one.run").write_text("other Q0 d1 1 1 x\n")
@@ -148,23 +116,6 @@ class TestQuiet:
         assert ir("check", "--quiet", FILE, "doubtful.yaml") == ""
         Path("wrong.yaml").write_text("queries: 3\n")
         assert ir("check", "--quiet", FILE, "wrong.yaml", status=1).startswith("wrong.yaml:1:10: ")
-
-    @pytest.mark.parametrize(
-        "arguments",
-        [
-            ("convert", FILE, "faq.csv"),
-            ("convert", BASELINE, "copy.json"),
-            ("label", FILE, "--judge", "refund", "u1", "0"),
-            ("label", FILE, "--passage", "refund", "u1", "text", "1"),
-            ("label", FILE, "--append", "0"),
-            ("baselines", "prune"),
-            ("baselines", "move", FILE, FILE),
-        ],
-    )
-    def test_what_was_done_is_not_printed(self, capsys, arguments):
-        Path("test_search.py").touch()
-        assert main([*arguments, "--quiet"]) == 0
-        assert capsys.readouterr().out == ""
 
     def test_a_report_that_was_written_is_not_named(self, ir):
         from pytest_irmetrics.reports import json as json_report
@@ -212,20 +163,6 @@ class TestNothingToDo:
         ir("convert", "bare.yaml", "bare.qrels", status=1, err="bare.qrels: It is there already.")
         assert "already" not in ir("convert", "bare.yaml", "bare.qrels", "--force")
         assert Path("bare.topics.tsv").exists()
-
-    def test_label_says_why_nothing_was_appended(self, ir):
-        Path("list.csv").write_text("id,docid,rating\nrefund,u1,\n")
-        assert ir("label", FILE, "--from", "list.csv") == (
-            f"{FILE}: 0 judgments appended: no row of list.csv has a rating.\n"
-        )
-        ir("label", FILE, "--append", "0")
-        assert ir("label", FILE, "--append", "0") == (
-            f"{FILE}: 0 judgments appended: nothing that was returned is unjudged.\n"
-        )
-        assert (
-            ir("label", FILE, "--judge", "refund", "u1", "0")
-            == f"{FILE}: 0 judgments appended, 1 there already.\n"
-        )
 
     def test_diff_of_the_same_says_that_nothing_moved(self, ir):
         assert ir("diff", BASELINE, BASELINE, "--golden", FILE).endswith("\nNo query moved.\n")

@@ -55,19 +55,6 @@ def label(capsys, *arguments, status=0, file=FILE):
 
 
 class TestList:
-    def test_prints_the_documents_to_judge_and_how_to(self, capsys):
-        out, err = label(capsys)
-        assert out.splitlines() == [
-            "golden/faq.yaml: 3 of the 5 returned documents that ndcg@10 looks at are not judged.",
-            "  influence  rank  document  query",
-            "     0.3066     1  u1        refund: refund policy",
-            "     0.1934     2  0123      opening hours",
-            "     0.1533     3  u2        refund: refund policy",
-            "To judge them: `pytest-irmetrics label golden/faq.yaml -i` with a key each, --judge QUERY DOC GRADE,",
-            "--out LIST.csv and then --from LIST.csv in a spreadsheet, or --append 0 and then an editor.",
-        ]
-        assert err == ""
-
     def test_option_limit_cuts_the_list(self, capsys):
         out, _ = label(capsys, "--limit", "1")
         lead = out.partition("  influence")[0].replace("\n", " ")
@@ -318,12 +305,6 @@ class TestJudging:
             "{d9: 2}", '{d9: 2, "0123": 0}'
         )
 
-    def test_appends_all_that_is_listed(self, capsys, folder):
-        label(capsys, "--append", "0", "--query", "refund")
-        assert (folder / FILE).read_text() == GOLDEN.replace("[d1]", "{d1: 1, u1: 0, u2: 0}")
-        label(capsys, "--append", "0", "--limit", "all")
-        assert "0 of the 5" in label(capsys).out
-
     def test_notes_an_id_that_no_run_returned(self, capsys):
         _, err = label(capsys, "--judge", "refund", "u-1", "1")
         assert (
@@ -375,23 +356,6 @@ class TestJudging:
         )
         assert (folder / FILE).read_text() == text
 
-    def test_suggests_converting_a_format_that_cannot_be_edited(self, capsys, folder):
-        (folder / "a b.qrels").write_text("refund 0 d1 1\n")
-        Run({"refund": ["u1", "d1"]}).save("a.run")
-        how = (
-            "Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: "
-            "`pytest-irmetrics convert 'a b.qrels' 'a b.yaml'`."
-        )
-        out, _ = label(capsys, "--run", "a.run", file="a b.qrels")
-        assert " ".join(out.split()).endswith(f"u1 refund {how}")
-        out, _ = label(capsys, "--run", "a.run", "--out", "todo.csv", file="a b.qrels")
-        assert out == f"todo.csv: 1 document to judge. {how}\n"
-        _, err = label(capsys, "--run", "a.run", "--append", "0", file="a b.qrels", status=1)
-        assert err == f"a b.qrels: {how}\n"
-        assert cli.main(["convert", "a b.qrels", "a b.yaml"]) == 0
-        (folder / "todo.csv").write_text((folder / "todo.csv").read_text().replace("u1,,", "u1,2,"))
-        assert "1 judgment appended" in label(capsys, "--from", "todo.csv", file="a b.yaml")[0]
-
     def test_only_yaml_is_appended_to(self, capsys, monkeypatch):
         golden = GoldenSet.load(FILE)
         monkeypatch.setattr(GoldenSet, "load", lambda *_, **__: golden)
@@ -413,16 +377,3 @@ class TestJudging:
         (folder / FILE).write_text("thresholds: {freshness: 0.5}\n" + GOLDEN)
         assert "Unknown metric 'freshness'" in label(capsys, status=1).err
         assert "u1" in label(capsys, "--metric", "freshness").out
-
-    def test_usage_errors(self, capsys):
-        for arguments, words in [
-            (("--limit", "0"), "'0' is no count"),
-            (("--limit", "many"), "'many' is no count"),
-            (("--by", "ndcg,mrr"), "is not one metric over rankings"),
-            (("--by", "no_answer"), "is not one metric over rankings"),
-            (("--by", "ndgc"), "ndcg"),
-            (("--append", "-1"), "is no grade"),
-            (("--append", "x"), "'x' is no grade. Write a number from 0 to 1000."),
-            (("--json", "--append", "0"), "not allowed with"),
-        ]:
-            assert words in usage_error(capsys, "label", FILE, *arguments)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from pytest_irmetrics import cli
 from pytest_irmetrics.golden import GoldenSet
-from tests.expected import RENEWING
 from tests.unit.cli.console import HOSTILE, assert_escaped
 from tests.unit.cli.test_label import FILE, GOLDEN, RUN, folder, store  # noqa: F401 - a fixture that all use
 from tests.unit.cli.typed_keys import type_keys
@@ -262,39 +260,3 @@ def test_where_no_key_can_be_asked_for_it_is_refused(capsys, arguments, words):
     Path("faq.csv").write_text("query,docid,rating\na,b,1\n")
     assert cli.main(["label", *arguments]) == 1
     assert words in capsys.readouterr().err
-
-
-def test_the_page_on_labelling_shows_a_session(loop, folder):  # noqa: F811 - the fixture
-    page = Path(__file__).parents[3] / "docs" / "labelling.md"
-    before, begin, rest = page.read_text(encoding="utf-8").partition(
-        "<!-- label --interactive -->\n```text\n"
-    )
-    shown, end, after = rest.partition("```\n")
-    (folder / FILE).write_bytes((Path(cli.__file__).parent / "init_files" / "faq.yaml").read_bytes())
-    shutil.rmtree("ir_baselines")
-    asked = {
-        "reset": "how do I reset my password",
-        "refund": "refund policy",
-        "opening hours": "opening hours",
-    }
-    found = {
-        "reset": ["doc-12", "doc-40", "doc-9", "doc-13", "doc-14"],
-        "refund": ["doc-9"],
-        "opening hours": ["doc-1"],
-    }
-    answers = [{"id": key, "text": text, "rankings": [found[key]]} for key, text in asked.items()]
-    run = {"format": "pytest-irmetrics run", "version": 1, "queries": answers}
-    (folder / "run.json").write_text(json.dumps(run))
-    titles = {
-        "doc-9": "Refund policy: how do I get my money back",
-        "doc-12": "How do I reset my password",
-        "doc-13": "How do I close my account",
-        "doc-14": "How do I change my address",
-        "doc-40": "How do I change my password",
-    }
-    (folder / "titles.json").write_text(json.dumps(titles))
-    out = loop("0", "s", "q", options=("--run", "run.json", "--corpus", "titles.json"))
-    if RENEWING:
-        page.write_text(f"{before}{begin}{out}{end}{after}", encoding="utf-8")
-        return
-    assert out == shown

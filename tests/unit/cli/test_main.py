@@ -64,28 +64,6 @@ def test_usage_errors_escape_control_characters(capsys):
     assert "\\x1b[31m" in err
 
 
-@pytest.mark.parametrize(
-    "command", ["", *COMMANDS, "baselines list", "baselines prune", "baselines move", "baselines text"]
-)
-def test_help_has_examples(capsys, command, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    with pytest.raises(SystemExit) as caught:
-        cli.main([*command.split(), "--help"])
-    assert caught.value.code == 0
-    out = capsys.readouterr().out
-    assert out.isascii()
-    assert not re.search(r"--[\w-]+-\n", out), "an option is broken off at a hyphen"
-    if command:
-        examples = out.partition("\nexamples:\n")[2].splitlines()
-        assert any(f"pytest-irmetrics {command}" in line for line in examples)
-        # zsh, macOS's own, takes brackets for a pattern; and its sed another -i than Linux's.
-        assert not any("[" in word for line in examples for word in re.sub(r"'[^']*'", "", line).split())
-        assert not any("sed -i" in line for line in examples)
-    else:
-        listed = re.findall(r"^    (\w+)", out, re.MULTILINE)
-        assert listed == COMMANDS
-
-
 def test_an_interrupt_exits_with_130(monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
@@ -121,19 +99,6 @@ def test_a_full_disk_is_told_without_a_traceback(arguments):
         )
     assert done.returncode == 1
     assert re.fullmatch(r"Standard output cannot be written: [\w ]+\.\n", done.stderr)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="closes a stream as a POSIX shell does")
-@pytest.mark.parametrize(("closed", "status"), [("check one.yml >&-", 0), ("convert none.yml x.csv 2>&-", 1)])
-def test_a_closed_stream_is_written_to_without_a_traceback(closed, status):
-    done = subprocess.run(
-        ["sh", "-c", f'"$0" -m pytest_irmetrics.cli {closed}', sys.executable],
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (status, "", "")
 
 
 def test_prints_to_a_stream_without_an_encoding(monkeypatch):

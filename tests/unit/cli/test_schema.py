@@ -13,12 +13,11 @@ import yaml
 
 from pytest_irmetrics import cli
 from pytest_irmetrics.base.numbers import MAX_GRADE, MAX_WEIGHT
-from pytest_irmetrics.cli.schema import REPORT_SCHEMA, SCHEMA
+from pytest_irmetrics.cli.schema import SCHEMA
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.values import PASSAGE_KEYS, QUERY_KEYS, SET_KEYS
 from pytest_irmetrics.metrics import FAMILIES
 from pytest_irmetrics.thresholds import QUERY_WORDS, WORDS
-from tests.unit.cli.console import usage_error
 
 EXAMPLE = Path(__file__).parents[3] / "example_project" / "golden" / "rules.yaml"
 
@@ -170,14 +169,6 @@ def test_prints_the_file(capsys):
     assert out == json.dumps(schema(), indent=2) + "\n"
     assert out.isascii()
     assert len(out) < 40_000
-
-
-def test_prints_the_schema_of_reports(capsys):
-    assert cli.main(["schema", "report"]) == 0
-    out, err = capsys.readouterr()
-    assert (out, err) == (REPORT_SCHEMA.read_text(encoding="utf-8"), "")
-    assert out.isascii()  # on any terminal
-    assert "invalid choice: 'reports'" in usage_error(capsys, "schema", "reports")
 
 
 @pytest.mark.parametrize("name", VALID)

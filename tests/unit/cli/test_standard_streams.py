@@ -272,11 +272,3 @@ class TestScore:
         assert err == [
             "Standard input cannot be both the golden set and the run. Name a file for one of them."
         ]
-
-
-def test_baselines_text_reads_a_baseline_as_git_prints_it(run):
-    Run({"refund": ["doc-9"]}).save("baseline.json")
-    of_file, _ = run("baselines", "text", "baseline.json")
-    assert b"doc-9" in of_file
-    out, err = run("baselines", "text", "-", stdin=Path("baseline.json").read_text())
-    assert (out, err) == (of_file, [])

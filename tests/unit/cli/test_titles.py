@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -46,46 +44,3 @@ def out(capsys):
         return capsys.readouterr().out
 
     return out
-
-
-def test_label_shows_them_in_its_list(out):
-    assert "     0.3066     1  u1        Refunds abroad    refund: refund policy\n" in out(
-        "label", FILE, "--corpus", "titles.json"
-    )
-    assert "  u1        Of the report  refund: refund policy\n" in out("label", FILE, "--run", "report.json")
-    assert "title" not in out("label", FILE)
-
-
-def test_label_writes_them_for_programs_and_spreadsheets(out):
-    listed = json.loads(out("label", FILE, "--json", "--corpus", "titles.json"))
-    assert [(one["docid"], one.get("title")) for one in listed] == [
-        ("u1", "Refunds abroad"),
-        ("0123", "When we are open"),
-        ("u2", None),
-    ]
-    Path("corpus.csv").write_text("docid,title,text\nu1,=1+1,Some text\n")
-    rows = list(csv.DictReader(io.StringIO(out("label", FILE, "--out", "-", "--corpus", "corpus.csv"))))
-    assert [(row["docid"], row["title"], row["text"]) for row in rows] == [
-        ("u1", " =1+1", "Some text"),
-        ("0123", "", ""),
-        ("u2", "", ""),
-    ]
-
-
-def test_show_has_them_beside_judgments_and_results(out):
-    shown = out("show", FILE, "refund", "--corpus", "titles.json")
-    assert "                 1  d1        Refunds\n" in shown
-    assert [line.split(None, 3)[3] for line in shown.splitlines() if "  u1  " in line] == ["Refunds abroad"]
-    of_report = out("show", FILE, "refund", "--run", "report.json")
-    assert "                 1  d1        Judged\n" in of_report
-    assert "Of the report" in of_report
-    assert "title" not in out("show", FILE, "refund")
-
-
-def test_diff_has_them_beside_the_documents_that_moved(out):
-    assert "    1    2         1  d1        Judged\n" in out("diff", "old.json", "report.json")
-    with_corpus = out("diff", "old.json", "report.json", "--corpus", "titles.json")
-    assert "    2    1  unjudged  u1        Of the report\n" in with_corpus
-    Path("now.json").write_text(json.dumps(run_of(refund=["u1", "d1", "u2"], hours=["d9", "0123"])))
-    of_runs = out("diff", "old.json", "now.json", "--corpus", "titles.json")
-    assert "    2    1  unjudged  u1        Refunds abroad\n" in of_runs

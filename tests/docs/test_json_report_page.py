@@ -1,0 +1,39 @@
+"""docs/reference/json-report.md names every field of a JSON report, and its program reads one."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from tests.pages import DOCS, blocks
+
+PAGE = DOCS / "reference" / "json-report.md"
+OF_USERS = {"mrr", "map"}
+"""Keys that are names of metrics."""
+
+
+def fields(part: object) -> set[str]:
+    """The keys of all objects."""
+    if isinstance(part, list):
+        return set().union(*map(fields, part))
+    if not isinstance(part, dict):
+        return set()
+    return part.keys() | set().union(*map(fields, part.values()))
+
+
+def test_the_page_names_every_field(stored):
+    stored.answers({"refund policy": ["doc-5", "doc-9"], "opening hours": ["doc-1"]})
+    stored.run("--ir-baseline", "--ir-report=run.json")
+    found = fields(json.loads((stored.path / "run.json").read_text(encoding="utf-8")))
+    assert len(found) > 60
+    named = set(re.findall(r"`(\w+)`", PAGE.read_text(encoding="utf-8")))
+    assert {name for name in found if re.fullmatch(r"[a-z_]+", name) and name not in OF_USERS} <= named
+
+
+def test_the_page_s_program_reads_a_report(project, monkeypatch, capsys):
+    project.run("--ir-report=run.json")
+    monkeypatch.chdir(project.path)
+    (program,) = (block.text for block in blocks(PAGE) if block.kind == "python")
+    capsys.readouterr()
+    exec(compile(program, PAGE.name, "exec"), {})
+    assert capsys.readouterr().out.startswith("golden/faq.yaml mrr 0.83333333")
