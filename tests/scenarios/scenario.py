@@ -24,19 +24,35 @@ from tests.projects import ASYNCIO_SETTING, text_of
 
 FOLDER = Path(__file__).parent
 RECORD = os.environ.get("IRMETRICS_RECORD")
+TURNS = (
+    "(lambda turns: (turns.append(turns.pop(0)) or turns[-1]) if turns and isinstance(turns[0], list) else turns)"
+    "(answers.get(query, []))[:k]"
+)
+"""What the retriever gives where answers differ from one time to the next."""
 BASELINE = "ir_baselines/test_search/test_search_quality[faq].json"
 FILES = {"golden": "golden/faq.yaml", "test": "test_search.py", "ini": "pytest.ini", "baseline": BASELINE}
 
 RUN_KEYS = {
-    *("options", "env", "apart", "outcome", "says", "never", "once"),
+    *("options", "env", "cwd", "apart", "outcome", "says", "never", "once"),
     *("lines", "writes", "json", "baseline"),
 }
 CHANGE_KEYS = {
-    *("golden", "now", "retrieve", "gates", "marks", "body", "test", "conftest", "settings"),
+    *("golden", "now", "retrieve", "gates", "marks", "body", "test", "conftest", "settings", "copies"),
     *("edit", "files", "moves", "store", "git"),
 }
 ROW_KEYS = {"name", "before", "steps", *RUN_KEYS, *CHANGE_KEYS}
-SETUP_KEYS = ("golden", "retrieve", "gates", "marks", "body", "test", "conftest", "settings", "files")
+SETUP_KEYS = (
+    "golden",
+    "retrieve",
+    "gates",
+    "marks",
+    "body",
+    "test",
+    "conftest",
+    "settings",
+    "copies",
+    "files",
+)
 """What a row says of the project in which the baseline is stored; all else of a row is about its first run."""
 
 
@@ -152,7 +168,7 @@ class Scenario:
         key = json.dumps([setup, self.before, stores, "git" in self.row])
         kept = self.stored / hashlib.sha256(key.encode()).hexdigest()[:20]
         if not kept.exists() or RECORD:
-            self.project.answers(self.before)
+            self.answer(self.before)
             self.change({"golden": "faq", "test": None, **setup})
             if stores:
                 self.project.store()
@@ -167,6 +183,13 @@ class Scenario:
             shutil.rmtree(self.path)
             shutil.copytree(kept, self.path, symlinks=True)
             os.chdir(self.path)
+
+    def answer(self, answers):
+        """Let the retriever give these answers."""
+        by_turn = any(isinstance(turn, list) for answer in answers.values() for turn in answer)
+        if by_turn and TURNS not in (self.path / "conftest.py").read_text(encoding="utf-8"):
+            self.project.retrieve(TURNS)
+        self.project.answers(answers)
 
     def write_test(self, step):
         """Note what a step says of the test, and write it where it says anything."""
@@ -199,11 +222,16 @@ class Scenario:
             lines = [f"{name} = {ini(value)}\n" for name, value in step["settings"].items()]
             asyncio = ASYNCIO_SETTING if "mark.asyncio" in (step.get("test") or "") else ""
             project.write("pytest.ini", "[pytest]\n" + asyncio + "".join(lines))
+        for new, old in step.get("copies", {}).items():
+            project.write(new, (self.path / FILES.get(old, old)).read_text(encoding="utf-8"))
         for name, text in step.get("files", {}).items():
-            if text is None:
-                (self.path / name).unlink()
+            path = self.path / FILES.get(name, name)
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif text is None:
+                path.unlink()
             else:
-                project.write(name, text)
+                project.write(path, text)
         for old, new in step.get("moves", {}).items():
             (self.path / new).parent.mkdir(parents=True, exist_ok=True)
             (self.path / FILES.get(old, old)).rename(self.path / new)
@@ -211,7 +239,7 @@ class Scenario:
             name, old, new = edit if len(edit) == 3 else ("golden", *edit)
             project.edit(FILES.get(name, name), old, new or "")
         if "now" in step:
-            project.answers(answers(step["now"], self.before))
+            self.answer(answers(step["now"], self.before))
         if step.get("store"):
             project.store()
         for words in several(step.get("git")):
@@ -224,6 +252,9 @@ class Scenario:
         self.change(step)
         for name, value in step.get("env", {}).items():
             self.monkeypatch.setenv(name, value)
+        if "cwd" in step:
+            (self.path / step["cwd"]).mkdir(exist_ok=True)
+            self.monkeypatch.chdir(self.path / step["cwd"])
         usual = "--ir-baseline" if self.row.get("before") is not None else ""
         for options in several(step.get("options", usual)):
             self.run_pytest(step, options)
@@ -337,7 +368,9 @@ def folded(text):
 
 
 def look_up(document, place):
-    """`tests.0.gates.0.state` of a document."""
+    """`tests.0.gates.0.state` of a document, or what an expression of its keys is."""
+    if place.startswith("= "):
+        return eval(place[2:], dict(document))
     for key in place.split("."):
         document = document[int(key)] if isinstance(document, list) else document[key]
     return document
