@@ -73,6 +73,8 @@ def _accepted_text(
         return f"{query_id} (new)"
     if query_id in comparison.reworded:
         return f"{query_id} (reworded)"
+    if query_id in comparison.passages_edited:
+        return f"{query_id} (with other passages)"
     before, now = stored.answers[query_id], asked.answers[query_id]
     if before.rankings == now.rankings:
         return f"{query_id} ({'unchanged' if before == now else 'judgments, weight or tags alone'})"

@@ -53,9 +53,9 @@ def on_edits(
     one of which a failure says how it moved by the stored labels and by today's.
     """
     yield from _on_uncompared(comparison.reworded, "reworded (text or params)", against)
+    yield from _on_uncompared(comparison.passages_edited, "with other passages", against)
     yield from _on_gone(comparison, against, leading)
     yield from _on_labels(comparison, against, gates, told)
-    yield from _on_unchecked_passages(comparison, against)
     yield from _on_tags(comparison, against, gates)
     yield from _on_xfail(comparison, against, gates, leading)
     yield from _on_left_out(comparison, gates)
@@ -221,17 +221,6 @@ def _judgment_change(comparison: Comparison, change: LabelChange) -> str:
 def _weight_change(comparison: Comparison, query_id: str) -> str:
     golden, before = comparison.now.golden, comparison.baseline.run.answers[query_id].weight
     return f"{golden.where(query_id)} {query_id}: weight {before:g} → {golden.queries[query_id].weight:g}"
-
-
-def _on_unchecked_passages(comparison: Comparison, against: str) -> Iterator[str]:
-    """Name the queries whose stored passages nobody looked for in today's chunks."""
-    ids = comparison.unchecked_passages
-    if ids:
-        yield (
-            f"{plural(len(ids), 'query judges', 'queries judge')} other passages than when {against} was stored: {listed(ids)}. "
-            "Nobody looked whether today's chunks hold the old ones, so that a fall there could hide behind the edit: edit "
-            "passages apart from the retriever."
-        )
 
 
 def _on_tags(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:

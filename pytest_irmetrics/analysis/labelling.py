@@ -53,13 +53,9 @@ class Pool:
     """How many pairs of query and document were returned, judged or not."""
     unpaired: tuple[tuple[str, ...], ...]
     """By run, the ids of the queries that it did not answer, or answered in other words or with other params."""
-    unreadable: int = 0
-    """How many pairs of a query and a chunk are left out because no text of the chunk is known."""
 
 
-def pool(
-    golden: GoldenSet, runs: Sequence[Run], metric: Metric, texts: Mapping[str, str] | None = None
-) -> Pool:
+def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
     """Find the unjudged documents in runs, in the order in which to judge them.
 
     What a document d is worth to the mean of a metric M in one run, of a query q with weight w and judgments J, is
@@ -74,15 +70,13 @@ def pool(
     first. So those of several runs are in turn by rank, and none of the runs is favoured. Last come those that settle nothing
     between the runs: all that answer the query return them at one rank.
 
-    Left out are documents below the metric's cut-off, forbidden ones, chunks of documents that are judged by passage unless
-    their text is in `texts` (id as it is ranked → text), those of queries that are in no mean (`no_answer`, `xfail`), and
-    what is worth nothing in any run. Equals are in the order of the ranks and of the file.
+    Left out are documents below the metric's cut-off, forbidden ones, those of queries that are in no mean (`no_answer`,
+    `xfail`), and what is worth nothing in any run. Equals are in the order of the ranks and of the file.
     """
     worth: dict[tuple[str, str], list[float]] = {}
     ranks: dict[tuple[str, str], list[int | None]] = {}
     seen: set[tuple[str, str]] = set()
     unpaired = []
-    unreadable: set[tuple[str, str]] = set()
     scorer = Scorer([metric], relevance_level=golden.relevance_level)
     total = 0.0
     for number, run in enumerate(runs):
@@ -99,11 +93,11 @@ def pool(
                 continue
             rankings = [ranking[: metric.cutoff] for ranking in evaluation.rankings(query.id)]
             seen.update((query.id, doc_id) for ranking in rankings for doc_id in ranking)
+            in_run = evaluation.run.answers[query.id].passages
             for one in _candidates(query, rankings, golden.relevance_level):
-                if is_chunk(query, one.doc_id) and one.doc_id not in (texts or {}):
-                    unreadable.add((query.id, one.doc_id))
-                else:
-                    candidates.append(one)
+                if one.doc_id in in_run:  # a passage that the query judges no more
+                    continue
+                candidates.append(one)
         [with_it] = scorer.columns((one.judgments for one in candidates), (one.ranking for one in candidates))
         [without] = scorer.columns((one.judgments for one in candidates), (one.without for one in candidates))
         for one, high, low in zip(candidates, with_it, without, strict=True):
@@ -132,7 +126,7 @@ def pool(
             one.doc_id,
         )
     )
-    return Pool(tuple(found), len(seen), tuple(unpaired), len(unreadable))
+    return Pool(tuple(found), len(seen), tuple(unpaired))
 
 
 def is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str | None) -> bool:

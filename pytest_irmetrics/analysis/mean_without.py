@@ -30,7 +30,7 @@ def scores_when_stored(comparison: Comparison, ids: Collection[str], metric: Met
     """Return queries of the stored run with the scores that they had, by the judgments that it was stored with."""
     run, now = comparison.baseline.run, comparison.full
     golden = golden_set_as_stored(run, now.golden.name, ids)
-    retrieved = replace(now.retrieved, run=run, errors={}, latencies={}, stopped="", by_stored_passages={})
+    retrieved = replace(now.retrieved, run=run, errors={}, latencies={}, stopped="")
     return Evaluation(golden, retrieved, (metric,), run.depth or now.depth, now.custom).scored(metric)
 
 

@@ -298,7 +298,7 @@ def _whole_set_max_drops(gates: Gates) -> dict[str, Gate]:
 def on_selftest(comparison: Comparison, against: str) -> Iterator[str]:
     """Say which run was degraded, and which queries were left out of it."""
     yield f"The retriever was not asked; the scores are those of {against} as it is stored."
-    unpaired = (*comparison.new, *comparison.reworded)
+    unpaired = (*comparison.new, *comparison.reworded, *comparison.passages_edited)
     if unpaired:
         yield (
             f"{plural(len(unpaired), 'query', 'queries')} left out, because {against} does not have them in these words: "

@@ -81,7 +81,7 @@ class _Since:
         self._slices = [(metric, tag) for metric, tag in slices if metric.kind != "latency"]
         self._metrics = tuple(dict.fromkeys(metric for metric, _ in self._slices))
         self._custom = now.custom
-        self._retrieved = replace(now.retrieved, errors={}, latencies={}, stopped="", by_stored_passages={})
+        self._retrieved = replace(now.retrieved, errors={}, latencies={}, stopped="")
         self._depth_then = now.depth if then.run.depth is None else then.run.depth
         self._depth = min((d for d in (now.depth, self._depth_then) if d is not None), default=None)
         self._now = self._scored(now.golden, now.run, now.depth)
@@ -125,13 +125,7 @@ class _Since:
         same_level = self._then.golden.relevance_level == self._golden.relevance_level
         if same_level and all(_same_labels(then[i], today[i]) for i in self._kept):
             return None
-        # Today's run was not searched for passages that only the golden set of then judges.
-        queries = [
-            replace(then[i], judgments=today[i].judgments, passages=today[i].passages)
-            if then[i].passages or today[i].passages
-            else then[i]
-            for i in self._kept
-        ]
+        queries = [then[i] for i in self._kept]
         golden = GoldenSet(queries, name=self._golden.name, relevance_level=self._then.golden.relevance_level)
         before = self._scored(golden, self._then.run, self._depth_then)
         return Comparison(self._scored(golden, self._now.run, self._now.depth), before)
@@ -384,7 +378,8 @@ def _both_means(as_then: MetricChange, today: MetricChange) -> tuple[float, floa
 
 
 def _same_words(then: Query, today: Query) -> bool:
-    return then.text == today.text and dict(then.params) == dict(today.params)
+    same_passages = {passage.key for passage in then.passages} == {passage.key for passage in today.passages}
+    return then.text == today.text and dict(then.params) == dict(today.params) and same_passages
 
 
 def _same_labels(then: Query, today: Query) -> bool:

@@ -86,28 +86,18 @@ def _with_corpus(documents: Documents, corpus: str, wanted: Collection[str]) -> 
 
 
 def _of_reports(paths: Iterable[str]) -> Documents:
-    """Return the titles of documents and the texts of chunks that the JSON reports among some files of runs have."""
+    """Return the titles of documents that the JSON reports among some files of runs have."""
     titles: dict[str, str] = {}
-    texts: dict[str, str] = {}
     for path in paths:
         if path == STANDARD:  # it is read once, as a run
             continue
         try:
             report = strict_json.loads(read_regular(Path(path), MAX_RUN_BYTES).decode("utf-8"))
             for test in report["tests"]:
-                titles.update(_texts_in(test["titles"]))
-                for entry, text in _texts_in(test.get("chunk_texts", {})).items():
-                    # Two ways to cut a document may call two chunks the same.
-                    if texts.setdefault(entry, text) != text:
-                        texts[entry] = ""
+                titles.update({key: text for key, text in test["titles"].items() if isinstance(text, str)})
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue  # a run in another format, which has none
-    return Documents(titles, {entry: text for entry, text in texts.items() if text})
-
-
-def _texts_in(mapping: Mapping[str, Any]) -> dict[str, str]:
-    """Return the entries of a mapping whose values are text."""
-    return {key: text for key, text in mapping.items() if isinstance(text, str)}
+    return Documents(titles, {})
 
 
 def _rows(corpus: str) -> Iterator[Mapping[str, Any]]:

@@ -37,10 +37,14 @@ def notes_on(compared: TwoRuns) -> Iterator[str]:
     if unasked:
         yield f"{plural(len(unasked), 'query', 'queries')} of the golden set in neither run: {listed(unasked)}."
     reworded = sorted(
-        {*comparison.reworded, *(query_id for query_id in compared.reworded_in_now if query_id in before)}
+        {
+            *comparison.reworded,
+            *comparison.passages_edited,
+            *(query_id for query_id in compared.reworded_in_now if query_id in before),
+        }
     )
     if reworded:
-        yield f"{plural(len(reworded), 'query', 'queries')} asked in other words or with other params, and not compared: {listed(reworded)}."
+        yield f"{plural(len(reworded), 'query', 'queries')} asked in other words, with other params or for other passages, and not compared: {listed(reworded)}."
     known_bad = [i for i in comparison.paired if golden.queries[i].xfail is not None]
     if known_bad:
         named = compared.named

@@ -263,7 +263,7 @@ def _label_returned(
             "with, too (--run): judging one run's documents alone favours that run.",
             sys.stderr,
         )
-    found = pool(golden, list(runs.values()), options.by, documents.texts)
+    found = pool(golden, list(runs.values()), options.by)
     wanted = [one for one in found.unjudged if not queries or one.query.id in queries]
     top = wanted[: options.limit]
     _print_left_out(runs, found)
@@ -296,13 +296,7 @@ def _check_interactive(options: argparse.Namespace) -> None:
 
 
 def _print_left_out(runs: Mapping[str, Run], found: Pool) -> None:
-    """Print a note on the queries that a run has no comparable answer to, and on chunks whose text is unknown."""
-    if found.unreadable:
-        print_escaped(
-            f"note: {plural(found.unreadable, 'chunk')} left out, of documents that are judged by passage: the text is "
-            "unknown. Name a JSON report of the run (--run REPORT.json).",
-            sys.stderr,
-        )
+    """Print a note on the queries that a run has no comparable answer to."""
     for name, ids in zip(runs, found.unpaired, strict=True):
         if ids:
             print_escaped(

@@ -71,8 +71,8 @@ def judgments_given(
         if is_judged_by_text(query, one.doc_id, number, text):
             if text is None:
                 raise CommandError(
-                    f"{where}: {quote(doc_id)} is a chunk, which is judged by its text. Name what has it (--run REPORT.json, --corpus "
-                    "FILE), or write the text yourself: --passage QUERY DOC TEXT GRADE."
+                    f"{where}: {quote(doc_id)} is a chunk, which is judged by its text: "
+                    "--passage QUERY DOC TEXT GRADE."
                 )
             one = one.by_text(text)
         yield one

@@ -31,11 +31,17 @@ _MAX_BYTES = 100_000_000
 def write(unjudged: Sequence[Unjudged], documents: Documents) -> bytes:
     """Return documents to judge as CSV, with an empty column `rating` and the BOM by which Excel recognises UTF-8.
 
-    Columns `title` and `text` follow where the title or the text of any of them is known.
+    Columns `title` and `text` follow where the title or the text of any of them is known; `text` for chunks, too, where it is to
+    be written.
     """
     titles = [documents.title(one.doc_id) for one in unjudged]
     texts = [documents.texts.get(one.doc_id) for one in unjudged]
-    more = [(name, cells) for name, cells in (("title", titles), ("text", texts)) if any(cells)]
+    chunks = any(is_chunk(one.query, one.doc_id) for one in unjudged)
+    more = [
+        (name, cells)
+        for name, cells, wanted in (("title", titles, False), ("text", texts, chunks))
+        if wanted or any(cells)
+    ]
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow([*_HEADER, *(name for name, _ in more)])

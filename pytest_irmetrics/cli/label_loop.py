@@ -194,20 +194,25 @@ class _Session:
             print_line("")
 
     def _ask_passage(self, item: Unjudged, grade: int, keys: Keys) -> Passage | None:
-        """Ask which part of a chunk's text is judged; None to ask for the grade again."""
-        text = on_one_line(self._task.documents.texts[item.doc_id])
+        """Ask which passage of a chunk, or of a document, is judged; None to ask for the grade again."""
+        text = on_one_line(self._task.documents.texts.get(item.doc_id, ""))
         document = document_of(item.doc_id)
-        while grade:
-            self._prompt("which words of it (Enter: all; u back): ")
+        while grade or not text:
+            self._prompt(
+                "which words of it (Enter: all; u back): "
+                if text
+                else "the passage, in its own words (u back): "
+            )
             answer = keys.line()
             if answer is None or answer.strip().lower() == "u":
                 return None
             wanted = normalize_text(answer)
-            if not wanted:
+            if not wanted and text:
                 break
-            if wanted in normalize_text(text):
+            if wanted and (not text or wanted in normalize_text(text)):
                 return Passage(document, answer.strip(), grade)
-            self._print("  These words are not in the text. Write them as they stand there.")
+            if wanted:
+                self._print("  These words are not in the text. Write them as they stand there.")
         return Passage(document, text, grade)
 
     # Reading and writing --------------------------------------------------------------------------------------

@@ -190,9 +190,11 @@ def _notes(result: ItemResult, beyond: Sequence[Metric]) -> Iterator[str]:
     foreign = [query_id for query_id in run if query_id not in golden.queries]
     if foreign:
         yield f"{plural(len(foreign), 'query', 'queries')} of the run {'is' if len(foreign) == 1 else 'are'} not in the golden set: {listed(foreign)}."
-    reworded = compare(evaluation, evaluation).reworded
-    if reworded:
-        yield f"{plural(len(reworded), 'query', 'queries')} of the run answered another text or other params: {listed(reworded)}."
+    itself = compare(evaluation, evaluation)
+    if itself.reworded:
+        yield f"{plural(len(itself.reworded), 'query', 'queries')} of the run answered another text or other params: {listed(itself.reworded)}."
+    if itself.passages_edited:
+        yield f"{plural(len(itself.passages_edited), 'query', 'queries')} of the run not searched for the passages of today: {listed(itself.passages_edited)}."
     if golden.left_out:
         yield f"{plural(len(golden.left_out), 'query', 'queries')} of the golden set without any judgment, and left out: {listed(golden.left_out)}."
     known_bad = [query.id for query in evaluation.known_bad]

@@ -11,10 +11,10 @@ from pytest_irmetrics.cli.command_line import CommandError
 from pytest_irmetrics.cli.find_baselines import golden_set_of_baseline
 from pytest_irmetrics.cli.inputs import USUAL_METRICS, metrics_beyond, scorable_metrics, subset
 from pytest_irmetrics.comparison import compare
+from pytest_irmetrics.comparison.stored_queries import stored_passages
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import usual_metric
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.retrieval.passages import passages_when_stored
 from pytest_irmetrics.run import Answer
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ def compare_runs(
     asked = subset(golden, [query_id for query_id in golden.queries if query_id in now.run], where)
     evaluation = evaluate_run(asked, now.run, scored, depth=now.run.depth)
     # A query that the later run answered under another text is not comparable either.
-    reworded = compare(evaluation, evaluation).reworded
+    itself = compare(evaluation, evaluation)
+    reworded = (*itself.reworded, *itself.passages_edited)
     if reworded:
         evaluation = evaluation.narrowed(
             only=[query_id for query_id in asked.queries if query_id not in reworded]
@@ -183,7 +184,7 @@ def _stored_judgments(baseline: Side, now: Side, named: GoldenSet | None) -> Gol
                 params=asked.params,
                 no_answer=not judged.judgments,
                 xfail=known_bad.get(query_id),
-                passages=passages_when_stored((), judged.passages, judged.judgments),
+                passages=stored_passages(judged),
             )
         )
     if not queries:

@@ -13,11 +13,11 @@ from pytest_irmetrics.comparison.judged_since import count_judged_since
 from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.moves import moves
 from pytest_irmetrics.comparison.run_noise import measure_run_noise
-from pytest_irmetrics.comparison.stored_queries import is_answer_to, stored_weight
+from pytest_irmetrics.comparison.stored_queries import is_in_the_words_of, stored_weight
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Scorer, mean, mean_of_scored
-from pytest_irmetrics.retrieval.passages import passages_when_stored
+from pytest_irmetrics.retrieval.passages import judges_other_passages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,23 +57,28 @@ class Comparison:
         gone = [query_id for query_id in stored if query_id not in queries] if asked is None else ()
         self.removed: tuple[str, ...] = tuple(sorted(gone))
         """Ids of the queries that only the baseline has."""
-        new, reworded, paired = [], [], []
+        new, reworded, edited, paired = [], [], [], []
         for query_id, query in queries.items():
             answer = stored.get(query_id)
             if asked is not None and query_id not in asked:
                 continue
             if answer is None:
                 new.append(query_id)
-            elif is_answer_to(answer, query):
-                paired.append(query_id)
-            else:
+            elif not is_in_the_words_of(answer, query):
                 reworded.append(query_id)
+            elif judges_other_passages(query.judgments, query.passages, answer):
+                edited.append(query_id)
+            else:
+                paired.append(query_id)
         self.new: tuple[str, ...] = tuple(new)
         """Ids of the queries that the baseline does not have."""
         self.reworded: tuple[str, ...] = tuple(reworded)
         """Ids of the queries whose text or params changed since the baseline was stored."""
+        self.passages_edited: tuple[str, ...] = tuple(edited)
+        """Ids of the queries, in the same words, that judge other passages than when the baseline was stored, which was not
+        searched for these."""
         self.paired: tuple[str, ...] = tuple(paired)
-        """Ids of the queries that both sides asked in the same words."""
+        """Ids of the queries that both sides asked in the same words, and searched for the same passages."""
         self.depth: int | None = min((d for d in (now.depth, baseline.depth) if d is not None), default=None)
         """The number of results at which both sides are cut; None where neither has a depth."""
         self.full: Evaluation = now
@@ -142,13 +147,23 @@ class Comparison:
 
         With ``tag``, the share of the queries that were stored with it.
         """
+        if len(self.paired) == len(self.baseline.run.answers):
+            return 1.0
+        share = self._stored_share(self.paired, tag)
+        return 1.0 if share is None else share
+
+    @property
+    def passages_edited_share(self) -> float:
+        """The share of the baseline's queries, by weight, that judge other passages today, in [0, 1]."""
+        return (self._stored_share(self.passages_edited) or 0.0) if self.passages_edited else 0.0
+
+    def _stored_share(self, ids: Sequence[str], tag: str | None = None) -> float | None:
+        """Return the share of some of the stored queries, by weight; None where the baseline has none of any weight."""
         answers = self.baseline.run.answers
         stored = answers if tag is None else {i: a for i, a in answers.items() if tag in a.tags}
-        if len(self.paired) == len(answers):
-            return 1.0
         total = math.fsum(stored_weight(answer) for answer in stored.values())
-        paired = math.fsum(stored_weight(stored[query_id]) for query_id in self.paired if query_id in stored)
-        return paired / total if total else 1.0
+        some = math.fsum(stored_weight(stored[query_id]) for query_id in ids if query_id in stored)
+        return some / total if total else None
 
     @cached_property
     def _maybe_edited(self) -> list[tuple[Query, Answer]]:
@@ -161,7 +176,6 @@ class Comparison:
             if answer.judgments != query.judgments
             or answer.weight != query.weight
             or answer.tags != query.tags
-            or answer.passages
         ]
 
     @cached_property
@@ -227,26 +241,10 @@ class Comparison:
         return tuple(part for part, change in changed.items() if change)
 
     @cached_property
-    def unchecked_passages(self) -> tuple[str, ...]:
-        """Ids of the paired queries with a stored passage that today's run did not look for, as it is not judged any more.
-
-        They cannot be scored under their stored judgments: whether today's chunks hold the passage is not known.
-        """
-        looked_through = self.now.retrieved.by_stored_passages
-        return tuple(
-            [
-                query.id
-                for query, answer in self._maybe_edited
-                if query.id not in looked_through and not answer.passages.keys() <= query.judgments.keys()
-            ]
-        )
-
-    @cached_property
     def under_stored_labels(self) -> Comparison | None:
         """The same two runs scored under the labels that were stored with the baseline; None where these are today's.
 
-        Labels are judgments, ``no_answer``, weights, tags and the relevance level; but ``unchecked_passages`` keep today's
-        judgments.
+        Labels are judgments, ``no_answer``, weights, tags and the relevance level.
         """
         golden = self.now.golden
         changed = {change.query_id for change in self.label_changes} | {
@@ -256,13 +254,11 @@ class Comparison:
         if not changed and self.stored_level == golden.relevance_level:
             return None
         queries = dict(golden.queries)
-        formerly = {i: answer for i, answer in self.now.retrieved.by_stored_passages.items() if i in changed}
         for query_id in changed:
             stored = self.baseline.run.answers[query_id]
-            queries[query_id] = _as_stored(queries[query_id], stored, looked=query_id in formerly)
+            queries[query_id] = _as_stored(queries[query_id], stored)
         labelled = GoldenSet(queries.values(), name=golden.name, relevance_level=self.stored_level)
-        now = self.now.with_answers(formerly) if formerly else self.now
-        return Comparison(now.narrowed(golden=labelled), self.baseline.narrowed(golden=labelled))
+        return Comparison(self.now.narrowed(golden=labelled), self.baseline.narrowed(golden=labelled))
 
     def labels_delta(self, metric: str | Metric, tag: str | None = None) -> float | None:
         """Return how far the change of labels alone moves a mean: that of the baseline's run today − that under its stored labels.
@@ -286,8 +282,7 @@ class Comparison:
             and queries[query_id].xfail is None
             and (tag is None or tag in queries[query_id].tags)
         ]
-        # The stored judgments name passages as they were named then.
-        rankings = [self.baseline.stored_rankings(query_id) for query_id in asked]
+        rankings = [self.baseline.rankings(query_id) for query_id in asked]
         (column,) = scorer.columns(
             [
                 answers[query_id].judgments or {}
@@ -340,18 +335,9 @@ def compare(now: Evaluation, baseline: Evaluation) -> Comparison:
     return Comparison(now, baseline)
 
 
-def _as_stored(query: Query, answer: Answer, *, looked: bool) -> Query:
-    """Return a query with the judgments, weight and tags that were stored with its answer.
-
-    Where today's run did not look for a passage that is not judged any more (not ``looked``), today's judgments stay.
-    """
+def _as_stored(query: Query, answer: Answer) -> Query:
+    """Return a query with the judgments, weight and tags that were stored with its answer."""
     query = replace(query, weight=stored_weight(answer, query.weight))
     if answer.judgments is None:
         return query
-    query = replace(query, tags=answer.tags)
-    stored = answer.judgments
-    gone = {key: found for key, found in answer.passages.items() if key not in query.judgments}
-    if gone and not looked:
-        return query
-    passages = passages_when_stored(query.passages, gone, stored)
-    return replace(query, judgments=stored, passages=passages, no_answer=not stored)
+    return replace(query, tags=answer.tags, judgments=answer.judgments, no_answer=not answer.judgments)

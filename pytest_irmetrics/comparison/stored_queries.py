@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.retrieval.passages import passages_when_stored
+from pytest_irmetrics.golden.passage import Passage
+from pytest_irmetrics.retrieval.passages import judges_other_passages
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -14,9 +15,16 @@ if TYPE_CHECKING:
     from pytest_irmetrics.run import Answer, Run
 
 
-def is_answer_to(answer: Answer, query: Query) -> bool:
+def is_in_the_words_of(answer: Answer, query: Query) -> bool:
     """Whether a stored answer was to this text and params; a run without texts (a TREC run) pairs by id."""
     return answer.text is None or (answer.text == query.text and answer.params == query.params)
+
+
+def is_answer_to(answer: Answer, query: Query) -> bool:
+    """Whether a stored answer was to this text and params, and searched for the passages that the query judges."""
+    return is_in_the_words_of(answer, query) and not judges_other_passages(
+        query.judgments, query.passages, answer
+    )
 
 
 def stored_weight(answer: Answer, otherwise: float = 1.0) -> float:
@@ -41,7 +49,19 @@ def stored_query(query_id: str, answer: Answer) -> Query:
         params=answer.params,
         no_answer=not judgments,
         xfail="" if answer.xfail else None,
-        passages=passages_when_stored((), answer.passages, judgments),
+        passages=stored_passages(answer),
+    )
+
+
+def stored_passages(answer: Answer) -> tuple[Passage, ...]:
+    """Return the passages that a stored answer found, with the grades that they were stored with."""
+    judgments = answer.judgments or {}
+    return tuple(
+        [
+            Passage(doc, text, judgments[key])
+            for key, (doc, text) in answer.passages.items()
+            if key in judgments
+        ]
     )
 
 

@@ -160,7 +160,7 @@ class Evaluation:
 
     @cached_property
     def _reader(self) -> RankingReader:
-        return RankingReader(self.golden, self.run, self.depth)
+        return RankingReader(self.run, self.depth)
 
     @cached_property
     def _scorer(self) -> RunScorer:
@@ -169,10 +169,6 @@ class Evaluation:
     def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
         return self._reader.read(query_id)
-
-    def stored_rankings(self, query_id: str) -> Rankings:
-        """Return a query's rankings as ``rankings`` does, with passages named as they were when it was asked."""
-        return self._reader.read_stored(query_id)
 
     @cached_property
     def repeated(self) -> bool:

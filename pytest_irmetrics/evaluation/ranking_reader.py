@@ -1,17 +1,15 @@
-"""Read the rankings of a run as they are scored: cut at a depth, with passages named as in the current golden set."""
+"""Read the rankings of a run as they are scored: cut at a depth."""
 
 from __future__ import annotations
 
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.retrieval.passages import translate_ranking
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_irmetrics.golden import GoldenSet, Query
-    from pytest_irmetrics.run import Answer, Run
+    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.run import Run
 
     Rankings = tuple[Sequence[str], ...]
 
@@ -20,28 +18,16 @@ _NO_RESULTS: Rankings = ((),)
 
 
 class RankingReader:
-    """Reads a run's rankings as they are scored: cut at a depth, with passages named as in the current golden set.
+    """Reads a run's rankings as they are scored: cut at a depth. With `depth` None they are not cut."""
 
-    With `depth` None they are not cut.
-    """
-
-    def __init__(self, golden: GoldenSet, run: Run, depth: int | None) -> None:
-        self._golden = golden
+    def __init__(self, run: Run, depth: int | None) -> None:
         self._run = run
         # At the depth that the run was asked for, nothing is cut: one returned chunk that holds several judged passages
         # becomes several entries, so that the ranking may be longer than that depth.
         self._depth = None if depth == run.depth else depth
-        self._translated: dict[str, Rankings] = {}
 
     def read(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time that it was asked."""
-        answer = self._run.answers.get(query_id)
-        if answer is None:
-            return _NO_RESULTS
-        return self._cut(self._translate(query_id, answer) if answer.passages else answer.rankings)
-
-    def read_stored(self, query_id: str) -> Rankings:
-        """Return a query's rankings as `read` does, but with passages under the names that the run has for them."""
         answer = self._run.answers.get(query_id)
         return _NO_RESULTS if answer is None else self._cut(answer.rankings)
 
@@ -64,11 +50,7 @@ class RankingReader:
         for query in queries:
             answer = answers(query.id)
             rankings: Rankings = _NO_RESULTS if answer is None else answer.rankings
-            if answer is not None and answer.passages:
-                rankings = self.read(query.id)
-            elif depth is not None:
-                rankings = self._cut(rankings)
-            found.append(rankings)
+            found.append(rankings if depth is None else self._cut(rankings))
         return found
 
     def _cut(self, rankings: Rankings) -> Rankings:
@@ -79,16 +61,3 @@ class RankingReader:
             if len(ranking) > depth:
                 return tuple([ranking[:depth] for ranking in rankings])
         return rankings
-
-    def _translate(self, query_id: str, answer: Answer) -> Rankings:
-        """Return the rankings of an answer that holds passages, with the names that these have in the current golden set."""
-        query = self._golden.queries.get(query_id)
-        if query is None:
-            return answer.rankings
-        known = self._translated.get(query_id)
-        if known is None:
-            known = self._translated[query_id] = tuple(
-                translate_ranking(ranking, answer.passages, query.passages, query.judgments)
-                for ranking in answer.rankings
-            )
-        return known

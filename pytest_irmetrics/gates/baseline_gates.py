@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.thresholds import Gate, Gates
 
+_MAX_EDITED = 0.1
+"""The share of the baseline's queries, by weight, of which passages may be edited before a fall could hide behind that."""
 _MIN_PAIRED = 0.5
 """The share of the baseline's queries, by weight, under which too few are paired to judge the rest by."""
 
@@ -60,16 +62,26 @@ class BaselineJudge:
         self._failure: State = "not checked" if storing else "failed"
 
     def judge_pairing(self) -> Iterator[Verdict]:
-        """Fail where less than half of the baseline's weight is still asked in the same words."""
+        """Fail where less than half of the baseline's weight is compared, or the passages of more than a tenth are edited."""
         comparison = self._comparison
+        if self._storing:
+            return
         share = comparison.paired_share()
-        if share < _MIN_PAIRED and not self._storing:
+        if share < _MIN_PAIRED:
             yield Verdict(
                 "failed",
                 wording.too_few_paired(comparison, share, self._against),
                 "baseline",
-                queries=(*comparison.reworded, *comparison.new),
+                queries=(*comparison.reworded, *comparison.passages_edited, *comparison.new),
                 details=(wording.pair_again(self._update_command),),
+            )
+        elif not at_least(_MAX_EDITED, comparison.passages_edited_share):
+            yield Verdict(
+                "failed",
+                wording.too_many_passages_edited(comparison, self._against),
+                "baseline",
+                queries=comparison.passages_edited,
+                details=(wording.pair_passages_again(self._update_command),),
             )
 
     def judge_means(self) -> Iterator[Verdict]:

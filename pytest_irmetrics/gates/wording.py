@@ -166,9 +166,27 @@ def too_few_paired(comparison: Comparison, share: float, against: str) -> str:
     """Say which share of the baseline's queries, by weight, is still asked in the same words: too small a one."""
     return (
         f"Only {_per_cent(share)} of {against}'s queries (by weight) are still asked in the same words: "
-        f"{len(comparison.removed):,} removed, {len(comparison.reworded):,} reworded, {len(comparison.new):,} new. "
+        f"{len(comparison.removed):,} removed, {len(comparison.reworded):,} reworded, {len(comparison.new):,} new"
+        f"{f', {len(comparison.passages_edited):,} with other passages' if comparison.passages_edited else ''}. "
         "That is too few to say that nothing regressed."
     )
+
+
+def too_many_passages_edited(comparison: Comparison, against: str) -> str:
+    """Say that the passages of so many queries were edited that a fall could hide behind it."""
+    ids = comparison.passages_edited
+    return (
+        f"{plural(len(ids), 'query', 'queries')} of {against}, {_per_cent(comparison.passages_edited_share)} by weight, "
+        f"{'judges' if len(ids) == 1 else 'judge'} other passages now: {listed(ids)}. "
+        f"{against[0].upper()}{against[1:]} was not searched for these, so a fall could hide behind the edit."
+    )
+
+
+def pair_passages_again(update_command: str) -> str:
+    """Say what makes queries whose passages were edited pair again."""
+    if not update_command:
+        return "Compare with a run that was searched for the same passages."
+    return "Take the edit back, or store a new baseline, apart from changes of the retriever."
 
 
 def too_few_paired_in_slice(gate: Gate, share: float, against: str) -> str:

@@ -125,7 +125,7 @@ def evaluate_run(now: Evaluation, run: Run, depth: int | None) -> Evaluation:
     """Score another run over the queries, and by the metrics, of an evaluation; `depth` is the run's, None if not known."""
     return Evaluation(
         now.golden,
-        replace(now.retrieved, run=run, errors={}, latencies={}, stopped="", by_stored_passages={}),
+        replace(now.retrieved, run=run, errors={}, latencies={}, stopped=""),
         now.metrics,
         now.depth if depth is None else depth,
         now.custom,

@@ -181,7 +181,7 @@ class IRMetrics:
         retrieved = yield (
             queries,
             self._asked(retriever),
-            item.retrieval_options(stored and stored.run, queries),
+            item.retrieval_options(stored and stored.run),
         )
         now = item.evaluation(golden, metrics, retrieved)
         baseline: Evaluation | None = None
@@ -200,7 +200,7 @@ class IRMetrics:
         item = self._item
         golden = item.golden_set(golden)
         metrics, queries = item.metrics(golden), item.queries(golden)
-        retrieved = yield queries, self._asked(retriever), item.retrieval_options(None, queries)
+        retrieved = yield queries, self._asked(retriever), item.retrieval_options(None)
         evaluation = item.evaluation(golden, metrics, retrieved)
         if evaluation.errors:
             result = ItemResult(evaluation, Gates(), decide(evaluation, Gates()), checked=False)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.plugin.session import GatingSession
     from pytest_irmetrics.plugin.settings import Settings
     from pytest_irmetrics.retrieval import Retrieved
-    from pytest_irmetrics.retrieval.titles import KeptChunks
     from pytest_irmetrics.run import Run
 
 _LABEL_REPORT = "run.json"
@@ -52,8 +51,6 @@ class GatedItem:
         self.executor: Any = None
         """The value of the fixture `ir_executor`."""
         self.titles = DocTitles(None)
-        self.chunks: KeptChunks | None = None
-        """What is known of chunks that came back to queries with judged passages."""
 
     @property
     def settings(self) -> Settings:
@@ -174,11 +171,10 @@ class GatedItem:
         require_depth(metrics, self.depth)
         return metrics
 
-    def retrieval_options(self, stored: Run | None, queries: Sequence[Query] = ()) -> RetrievalOptions:
+    def retrieval_options(self, stored: Run | None) -> RetrievalOptions:
         """Return how the retriever is asked; `stored` is a run whose equal answers need not be made anew.
 
-        Of `queries`, those that judge passages have the texts of chunks kept for reports. Raises MarkError for a value of
-        `ir_doc_id` or `ir_executor` that cannot be used.
+        Raises MarkError for a value of `ir_doc_id` or `ir_executor` that cannot be used.
         """
         settings = self.settings
         if self.doc_id is not None and not callable(self.doc_id):
@@ -194,13 +190,6 @@ class GatedItem:
                     "client it is client.get_executor()."
                 )
         config = self.node.config
-        chunks = None
-        if any(query.passages for query in queries):
-            from pytest_irmetrics.retrieval.titles import KeptChunks  # noqa: PLC0415 - few golden sets judge passages
-
-            chunks = self.chunks = KeptChunks(
-                self.titles.returned, with_texts=bool(config.getoption("ir_report"))
-            )
         return RetrievalOptions(
             depth=self.depth,
             duplicates=(self.parameter and self.parameter.duplicates) or settings.duplicates,
@@ -211,7 +200,6 @@ class GatedItem:
             executor=self.executor,
             stored=stored,
             titles=self.titles.returned,
-            chunks=chunks,
             stop_on_error=config.getoption("maxfail", 0) == 1,
         )
 

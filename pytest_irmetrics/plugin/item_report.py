@@ -54,9 +54,6 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
         kind=None if kind is None else kind.kind,
         kind_sentences=[] if kind is None else list(kind.sentences),
         titles=titles,
-        chunk_texts={}
-        if item.chunks is None
-        else {entry: text for entry, text in item.chunks.texts.items() if text},
         notes=[*result.notes, *filter(None, [item.titles.problem])],
         hints=list(result.hints),
         quiet_notes=list(result.quiet_notes),

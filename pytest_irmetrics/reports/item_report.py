@@ -245,8 +245,6 @@ class ItemReport:
     """One metric for each tag, compared with the baseline."""
     titles: dict[str, str] = field(default_factory=dict)
     """Document id → title, of the documents of ``queries`` that have one."""
-    chunk_texts: dict[str, str] = field(default_factory=dict)
-    """Id of a chunk → its text, of those that hold no judged passage, for whoever judges them."""
     curves: list[Curve] = field(default_factory=list)
     """Recall and precision over the cut-offs, for report files."""
     kind: str | None = None

@@ -23,7 +23,7 @@ LEADS = {"accepted": "ACCEPTED", "refused": "REFUSED", "unreadable": "UNKNOWN", 
 _HOW = {
     "dropped": ("dropped", "scored then"),
     "excluded": ("excluded (xfail)", "scored then, and now"),
-    "reworded": ("reworded (text or params)", "scored then, and now"),
+    "reworded": ("reworded (text, params or passages)", "scored then, and now"),
     "included": ("not excluded any more", "scored then, and now"),
     "added": ("added", "score"),
 }

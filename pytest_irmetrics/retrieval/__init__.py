@@ -2,7 +2,7 @@
 
 from pytest_irmetrics.retrieval.call import RetrievalError
 from pytest_irmetrics.retrieval.options import RetrievalOptions
-from pytest_irmetrics.retrieval.passages import document_of, passages_when_stored, translate_ranking
+from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.retrieval.retrieve import aretrieve, close_session_loop, retrieve
 from pytest_irmetrics.retrieval.retriever import (
     Batched,
@@ -25,9 +25,7 @@ __all__ = [
     "close_session_loop",
     "document_of",
     "is_async",
-    "passages_when_stored",
     "retrieve",
-    "translate_ranking",
 ]
 
 for _public in (Batched, RetrievalError, RetrievalOptions, Retrieved):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -52,8 +51,6 @@ class Call(NamedTuple):
     """How many times these queries were asked before."""
     passages: tuple[JudgedPassages | None, ...] = ()
     """For each query the passages that it judges; empty where no query judges any."""
-    stored_passages: tuple[JudgedPassages | None, ...] = ()
-    """For each query the passages that it judged when the stored run was made, if those were others; else empty."""
 
     def failed(self, problem: str) -> Reply:
         """Return the reply of a call that failed for all its queries."""
@@ -66,19 +63,11 @@ class Call(NamedTuple):
         return self.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).")
 
 
-@dataclass(frozen=True, slots=True)
-class RankedTwice:
-    """An answer ranked by the passages that are judged now, and by those judged when the stored run was made."""
-
-    now: tuple[str, ...]
-    when_stored: tuple[str, ...]
-
-
 class Reply(NamedTuple):
     """What a call returned: for each of its queries the ids, or a sentence that says what went wrong."""
 
     call: Call
-    outcomes: tuple[tuple[str, ...] | RankedTwice | str, ...]
+    outcomes: tuple[tuple[str, ...] | str, ...]
     milliseconds: float
     """How long the call took, divided by its queries."""
 
@@ -178,14 +167,11 @@ def _draw_one(result: Any, depth: int) -> list[Any] | str:
 def _read_reply(call: Call, drawn: list[list[Any] | str], seconds: float, options: RetrievalOptions) -> Reply:
     """Read the items of each query as ids."""
     query_ids = call.query_ids
-    if call.passages or call.stored_passages:
-        none = (None,) * len(query_ids)
+    if call.passages:
         outcomes = tuple(
             [
-                _read_passages(query_id, items, passages, stored_passages, options)
-                for query_id, items, passages, stored_passages in zip(
-                    query_ids, drawn, call.passages or none, call.stored_passages or none, strict=True
-                )
+                _read_passages(query_id, items, passages, options)
+                for query_id, items, passages in zip(query_ids, drawn, call.passages, strict=True)
             ]
         )
         return Reply(call, outcomes, seconds * 1000 / len(query_ids))
@@ -213,31 +199,17 @@ def _read_ids(query_id: str, items: list[Any] | str, options: RetrievalOptions) 
 
 
 def _read_passages(
-    query_id: str,
-    items: list[Any] | str,
-    passages: JudgedPassages | None,
-    stored_passages: JudgedPassages | None,
-    options: RetrievalOptions,
-) -> tuple[str, ...] | RankedTwice | str:
+    query_id: str, items: list[Any] | str, passages: JudgedPassages | None, options: RetrievalOptions
+) -> tuple[str, ...] | str:
     """Return the ranking of a query's items by the passages that they contain, or what went wrong."""
     from pytest_irmetrics.retrieval.chunks import read_passage_ranking  # noqa: PLC0415 - most golden sets judge no passages
 
-    if isinstance(items, str):
-        return items
-    if passages is None:
-        now = _read_ids(query_id, items, options)
-    else:
-        try:
-            now = read_passage_ranking(items, options.duplicates, options.doc_id, passages, options.chunks)
-        except Exception as error:  # noqa: BLE001 - as in _read_ids
-            return _explain(error)
-    if stored_passages is None or isinstance(now, str):
-        return now
+    if passages is None or isinstance(items, str):
+        return _read_ids(query_id, items, options)
     try:
-        when_stored = read_passage_ranking(items, options.duplicates, options.doc_id, stored_passages)
-    except Exception:  # noqa: BLE001 - what cannot be ranked by the passages of then is no fault of today
-        return now
-    return RankedTwice(now, when_stored)
+        return read_passage_ranking(items, options.duplicates, options.doc_id, passages, options.titles)
+    except Exception as error:  # noqa: BLE001 - as in _read_ids
+        return _explain(error)
 
 
 def _explain(error: Exception) -> str:

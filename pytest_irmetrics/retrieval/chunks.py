@@ -10,8 +10,8 @@ from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.passage import normalize_text
 from pytest_irmetrics.retrieval.answers import AnswerError, field_of, read_ids, read_item
 from pytest_irmetrics.retrieval.describe import describe
-from pytest_irmetrics.retrieval.passages import Chunk, JudgedPassages, is_random_id, rank_chunks
-from pytest_irmetrics.retrieval.titles import FIELD_HOLDERS, KeptChunks, keep_titles
+from pytest_irmetrics.retrieval.passages import Chunk, JudgedPassages, rank_chunks
+from pytest_irmetrics.retrieval.titles import FIELD_HOLDERS, keep_titles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -27,13 +27,13 @@ def read_passage_ranking(
     duplicates: str,
     doc_id: Callable[[Any], Any] | None,
     known: JudgedPassages,
-    kept: KeptChunks | None = None,
+    titles: dict[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
     An item's document is what `doc_id` returns. Without that it is the item's id; or, where one of its usual fields names
-    a document that the query judges or forbids, that one; or whatever they name, where its id is none or was drawn at
-    random. The titles and texts of chunks are added to `kept`.
+    a document that the query judges or forbids, that one; or whatever they name, where it has no id. Their titles are
+    added to `titles`.
 
     Raises AnswerError as `read_ranking` does; for a chunk that comes twice, unless `duplicates` is "collapse"; and for one
     without a text that can be read, of a document judged by passage.
@@ -45,14 +45,9 @@ def read_passage_ranking(
         for rank, (item, document) in enumerate(zip(items, documents, strict=True), start=1)
     ]
     collapse = duplicates == "collapse"
-    if kept is not None:
-        keep_titles(items, documents, kept.titles)
-    return rank_chunks(
-        _without_duplicates(chunks, collapse=collapse),
-        known.passages,
-        collapse=collapse,
-        add_text=None if kept is None else kept.add_text,
-    )
+    if titles is not None:
+        keep_titles(items, documents, titles)
+    return rank_chunks(_without_duplicates(chunks, collapse=collapse), known.passages, collapse=collapse)
 
 
 def _without_duplicates(chunks: Sequence[Chunk], *, collapse: bool) -> Iterator[Chunk]:
@@ -80,8 +75,6 @@ def _read_document(documents: Collection[str], rank: int, item: Any) -> tuple[st
         if source is None:
             raise
         return source, None
-    if source is None and is_random_id(own_id):
-        source = _source(item)
     return (own_id if source is None or own_id in documents else source), score
 
 

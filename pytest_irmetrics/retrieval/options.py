@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Executor
 
-    from pytest_irmetrics.retrieval.titles import KeptChunks
     from pytest_irmetrics.run import Run
 
 
@@ -38,8 +37,6 @@ class RetrievalOptions:
     """A run over the same queries, such as a baseline: equal rankings are read faster and share its objects."""
     titles: dict[str, str] | None = None
     """Where the titles of returned documents are kept, by id; None: they are not read. Workers of a process have none."""
-    chunks: KeptChunks | None = None
-    """Where the titles and texts of returned chunks are kept, for queries that judge passages; None: they are not."""
     progress: Callable[[int], object] | None = None
     """Called, from the thread that collects the answers, with how many queries a reply has answered."""
     stop_on_error: bool = False
@@ -66,7 +63,7 @@ class RetrievalOptions:
 
     def for_worker(self) -> RetrievalOptions:
         """Return what a worker of the executor needs of them: small, and possible to pickle."""
-        return replace(self, executor=None, stored=None, titles=None, chunks=None, progress=None)
+        return replace(self, executor=None, stored=None, titles=None, progress=None)
 
 
 def _require_executor(executor: object) -> None:

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.retrieval.call import RetrievalError
 from pytest_irmetrics.retrieval.describe import describe
-from pytest_irmetrics.retrieval.passages import translate_ranking
+from pytest_irmetrics.retrieval.passages import judges_other_passages
 from pytest_irmetrics.retrieval.retriever import passages_of
-from pytest_irmetrics.retrieval.schedule import Retrieved, answer_to, stored_passages
+from pytest_irmetrics.retrieval.schedule import Retrieved, answer_to
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
-    from pytest_irmetrics.golden.passage import Passage
     from pytest_irmetrics.retrieval.options import RetrievalOptions
-    from pytest_irmetrics.retrieval.passages import JudgedPassages
     from pytest_irmetrics.retrieval.retriever import QueryLike
 
 _EMPTY_ANSWER = Answer(((),))
@@ -47,8 +45,6 @@ def replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) ->
         )
     answers: dict[str, Answer] = {}
     errors: dict[str, str] = {}
-    by_stored_passages: dict[str, Answer] = {}
-    judged_when_stored = stored_passages(queries, options.stored)
     for query in queries:
         stored = run.answers.get(query.id)
         if stored is None and run.depth is not None:
@@ -61,12 +57,10 @@ def replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) ->
             continue
         # Not cut at its own depth: chunks that contain several passages make a ranking longer than that.
         depth = None if options.depth == run.depth else options.depth
-        judged = getattr(query, "judgments", ())
-        answers[query.id] = answer_to(query, _rankings(stored, passages_of(query), judged, depth))
-        known = judged_when_stored.get(query.id)
-        if known is not None and _was_searched_for(known, stored):
-            rankings = _rankings(stored, known.passages, known.documents, depth)
-            by_stored_passages[query.id] = answer_to(query, rankings, known.passages)
+        rankings = stored.rankings
+        answers[query.id] = answer_to(
+            query, rankings if depth is None else tuple([ranking[:depth] for ranking in rankings])
+        )
     return Retrieved(
         Run.of(answers, depth=options.depth),
         errors,
@@ -74,31 +68,15 @@ def replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) ->
         latencies={},
         depth_advice="That is all that the stored run holds.",
         missing=tuple(query_id for query_id in missing if query_id in answers),
-        by_stored_passages=by_stored_passages,
     )
 
 
-def _rankings(
-    stored: Answer, passages: Sequence[Passage], judged: Collection[str], depth: int | None
-) -> tuple[tuple[str, ...], ...]:
-    """Return the rankings of a stored answer by today's passages, cut at `depth`."""
-    rankings = stored.rankings
-    if stored.passages:
-        rankings = tuple(
-            [translate_ranking(ranking, stored.passages, passages, judged) for ranking in rankings]
-        )
-    return rankings if depth is None else tuple([ranking[:depth] for ranking in rankings])
-
-
-def _was_searched_for(known: JudgedPassages, stored: Answer) -> bool:
-    """Say whether the stored run was searched for all these passages: it was for those that were judged then."""
-    return all(passage.key in (stored.judgments or ()) for passage in known.passages)
-
-
 def _asked_otherwise(query: QueryLike, stored: Answer) -> str | None:
-    """Return what is wrong where a stored answer is to another text or other params; else None."""
+    """Return what is wrong where a stored answer is to another text, other params or other passages; else None."""
     if stored.text is not None and query.text is not None and stored.text != query.text:
         return f"the stored run answers another text, {quote(stored.text)}. Store the run anew."
     if (stored.text is not None or stored.params) and stored.params != query.params:
         return f"the stored run answers other params, {describe(dict(stored.params))}. Store the run anew."
+    if judges_other_passages(getattr(query, "judgments", {}), passages_of(query), stored):
+        return "the stored run was searched for other passages than the query judges now. Store the run anew."
     return None

@@ -7,12 +7,11 @@ the collector. One that has several in flight runs the generator that `schedule_
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.retrieval.call import Call, RankedTwice, Reply
-from pytest_irmetrics.retrieval.passages import JudgedPassages, passages_when_stored
+from pytest_irmetrics.retrieval.call import Call, Reply
 from pytest_irmetrics.retrieval.retriever import QueryLike, Retriever, passages_of
 from pytest_irmetrics.run import Answer, Run, reuse_ids
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
 
-    from pytest_irmetrics.golden.passage import Passage
     from pytest_irmetrics.retrieval.options import RetrievalOptions
 
 MAX_INITIAL_FAILURES = 5
@@ -46,9 +44,6 @@ class Retrieved:
     """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""
     missing: tuple[str, ...] = ()
     """Queries that a stored run has no answer to, where it does not say what it was asked."""
-    by_stored_passages: Mapping[str, Answer] = field(default_factory=dict)
-    """Query id → the same answer ranked by the passages that were judged when the stored run was made, for queries that
-    judge others now and whose answer could be searched for them."""
 
 
 class ReplyCollector:
@@ -61,10 +56,8 @@ class ReplyCollector:
         "_queries",
         "_rankings",
         "_stored",
-        "_when_stored",
         "errors",
         "has_answer",
-        "stored_passages",
     )
 
     def __init__(self, queries: Sequence[QueryLike], options: RetrievalOptions) -> None:
@@ -74,10 +67,7 @@ class ReplyCollector:
         self._stored = None if options.stored is None else options.stored.answers
         # A mapping by query id for each repeat.
         self._rankings: list[dict[str, tuple[str, ...]]] = [{} for _ in range(options.repeat)]
-        self._when_stored: list[dict[str, tuple[str, ...]]] = [{} for _ in range(options.repeat)]
         self._milliseconds: list[dict[str, float]] = [{} for _ in range(options.repeat)]
-        self.stored_passages = stored_passages(queries, options.stored)
-        """Query id → the passages judged when the stored run was made, where answers are ranked by them as well."""
         self.errors: dict[str, str] = {}
         """Query id → what went wrong."""
         self.has_answer = False
@@ -94,15 +84,10 @@ class ReplyCollector:
                 when = f"the {_ordinal(call.repeat + 1)} of {repeats} times: " if repeats > 1 else ""
                 self.errors.setdefault(query_id, when + outcome)
                 continue
-            if isinstance(outcome, RankedTwice):
-                self._when_stored[call.repeat][query_id] = outcome.when_stored
-                ranking = outcome.now
-            else:
-                ranking = outcome
             known = None if stored is None else stored.get(query_id)
-            if known is not None and ranking is not known.rankings[0]:
-                ranking = reuse_ids(ranking, known.rankings)
-            rankings[query_id] = ranking
+            if known is not None and outcome is not known.rankings[0]:
+                outcome = reuse_ids(outcome, known.rankings)  # noqa: PLW2901
+            rankings[query_id] = outcome
             times[query_id] = milliseconds
             self.has_answer = True
         if self._progress is not None:
@@ -135,19 +120,7 @@ class ReplyCollector:
             stopped=self._why_stopped(unanswered) if unanswered else "",
             latencies=dict(zip(ids, times, strict=True)),
             depth_advice=depth_advice,
-            by_stored_passages=self._answers_by_stored_passages(answered) if self.stored_passages else {},
         )
-
-    def _answers_by_stored_passages(self, answered: Sequence[QueryLike]) -> dict[str, Answer]:
-        return {
-            query.id: answer_to(
-                query,
-                tuple([by_query[query.id] for by_query in self._when_stored]),
-                self.stored_passages[query.id].passages,
-            )
-            for query in answered
-            if all(query.id in by_query for by_query in self._when_stored)
-        }
 
     def _why_stopped(self, unanswered: int) -> str:
         if self._failed_from_the_start:
@@ -156,47 +129,14 @@ class ReplyCollector:
         return f"With -x the first error ends it: {others} not asked, or cancelled."
 
 
-def stored_passages(queries: Iterable[QueryLike], stored: Run | None) -> dict[str, JudgedPassages]:
-    """Return query id → what the query judged when a run was stored, where it found a passage that is judged no more.
-
-    A stored run has rankings of the passages that were judged then. Whether today's chunks contain those as well only
-    today's answers can tell, so these are ranked by them too; else a change of passages would hide a regression.
-    """
-    found: dict[str, JudgedPassages] = {}
-    if stored is None:
-        return found
-    answers = stored.answers
-    for query in queries:
-        answer = answers.get(query.id)
-        if answer is not None and answer.passages and answer.judgments:
-            judged = getattr(query, "judgments", {})
-            if not answer.passages.keys() <= judged.keys():
-                found[query.id] = _judged_when_stored(query, answer)
-    return found
-
-
-def _judged_when_stored(query: QueryLike, answer: Answer) -> JudgedPassages:
-    """Return the passages and documents that a query judged when this answer was stored."""
-    judgments = answer.judgments or {}
-    passages = passages_when_stored(passages_of(query), answer.passages, judgments)
-    others = judgments.keys() - {passage.key for passage in passages}
-    return JudgedPassages(passages, frozenset({passage.doc for passage in passages} | others))
-
-
 def _ordinal(number: int) -> str:
     suffix = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{suffix}"
 
 
-def answer_to(
-    query: QueryLike, rankings: tuple[tuple[str, ...], ...], passages: Sequence[Passage] | None = None
-) -> Answer:
-    """Return the answer to a query, with the texts of those passages that are in its rankings.
-
-    The passages are the query's own unless others are given.
-    """
-    if passages is None:
-        passages = passages_of(query)
+def answer_to(query: QueryLike, rankings: tuple[tuple[str, ...], ...]) -> Answer:
+    """Return the answer to a query, with the texts of those passages that are in its rankings."""
+    passages = passages_of(query)
     if not passages:
         return Answer(rankings, query.text, query.params)
     found = {
@@ -217,7 +157,7 @@ def iterate_calls(
     groups: Sequence[Sequence[QueryLike]] | None = None
     if retriever.batch_size is not None:
         groups = _batches(queries, retriever.batch_size)
-    errors, stored_passages = collector.errors, collector.stored_passages
+    errors = collector.errors
     for repeat in range(options.repeat):
         for group in zip(queries) if groups is None else groups:
             left = [query for query in group if query.id not in errors] if errors else group
@@ -226,8 +166,6 @@ def iterate_calls(
             call = retriever.call_for(left, options.depth, repeat)
             if isinstance(call, str):
                 errors.update(dict.fromkeys([query.id for query in left], call))
-            elif stored_passages:
-                yield call._replace(stored_passages=tuple(map(stored_passages.get, call.query_ids)))
             else:
                 yield call
             if errors and collector.should_stop:

@@ -15,35 +15,8 @@ if TYPE_CHECKING:
 _MOST = 200_000
 """How many titles are kept: those of a golden set of ten thousand queries with other answers each."""
 _LONGEST = 200
-_LONGEST_TEXT = 4000
-_MOST_TEXT = 5_000_000
-"""Characters of all texts that are kept of one test, so that a report stays small."""
 FIELD_HOLDERS = ("metadata", "meta", "payload", "_source", "node", "properties", "entity", "fields")
 """Keys and attributes under which frameworks and engines keep a document's own fields."""
-
-
-class KeptChunks:
-    """The titles of documents whose chunks came back, and the texts of the chunks that stand for no judged passage."""
-
-    def __init__(self, titles: dict[str, str], *, with_texts: bool) -> None:
-        self.titles = titles
-        """By document."""
-        self._with_texts = with_texts
-        self.texts: dict[str, str] = {}
-        """By the id that the chunk has in rankings. Empty where two chunks have it."""
-        self._size = 0
-
-    def add_text(self, entry: str, text: str) -> None:
-        """Keep the text of a chunk, if texts are wanted and as far as there is room."""
-        if not self._with_texts:
-            return
-        text = text[:_LONGEST_TEXT]
-        before = self.texts.get(entry)
-        if before is None and self._size + len(text) <= _MOST_TEXT:
-            self.texts[entry] = text
-            self._size += len(text)
-        elif before is not None and before != text:
-            self.texts[entry] = ""
 
 
 def keep_titles(items: Sequence[Any], doc_ids: Sequence[str], titles: dict[str, str]) -> None:

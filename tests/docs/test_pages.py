@@ -6,7 +6,6 @@ After a change of words, `make expected` writes the outputs anew, but for those 
 from __future__ import annotations
 
 import json
-import re
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -45,28 +44,6 @@ def test_the_tree_of_the_monorepo_has_the_files_that_the_page_writes():
         folders[depth:] = [name]
         drawn.add("".join(folders))
     assert {block.file for block in found if block.file} == {name for name in drawn if not name.endswith("/")}
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="the scripts of the project are for a POSIX shell")
-def test_a_chunk_with_a_random_id_and_one_without_are_called_as_the_page_says(tmp_path):
-    page, project = DOCS / "passages.md", Project(tmp_path)
-    for block in blocks(page):
-        if block.file:
-            project.write(block.file, block.text)
-    conftest = (project.folder / "conftest.py").read_text(encoding="utf-8")
-    rows = "index.execute(sql, (match, k)).fetchall()"
-
-    def stored(made_id):
-        chunk = f"{{{made_id}'doc_id': row['doc_id'], 'text': row['text']}}"
-        project.write("conftest.py", f"import uuid\n{conftest.replace(rows, f'[{chunk} for row in {rows}]')}")
-        project.run("pytest -q --ir-baseline-update", must_pass=True)
-        return (project.folder / "ir_baselines/test_shop/test_shop[shop].json").read_text(encoding="utf-8")
-
-    (hashed,) = re.findall(r"`(handbook \(chunk [0-9a-f]{8}\))`", page.read_text(encoding="utf-8"))
-    random_ids = "'id': str(uuid.uuid4()), "
-    assert hashed in stored(random_ids)
-    assert stored(random_ids) == stored(random_ids)
-    assert '"handbook (chunk 1)", "handbook (chunk 2)"' in stored("")
 
 
 class Endpoint(BaseHTTPRequestHandler):

@@ -243,7 +243,7 @@ class TestEditsOfTheGoldenSet:
         store(branch)
         text = text_of(branch.run("--ir-since=main", "-q"))
         assert (
-            "1 query reworded (text or params), with the mrr that they scored then, and now: hours (0.5000 → 1.0000)."
+            "1 query reworded (text, params or passages), with the mrr that they scored then, and now: hours (0.5000 → 1.0000)."
             in text
         )
         assert "mrr 0.8333 → 1.0000: reworded +0.1667." in text

@@ -120,9 +120,3 @@ def test_queries_that_a_run_does_not_have_or_has_in_other_words_are_named(tmp_pa
     pooled = pool(golden, [run], NDCG)
     assert pooled.unpaired == (("b", "c"),)
     assert [one.query.id for one in pooled.unjudged] == ["a"]
-
-
-def test_chunks_of_documents_that_are_judged_by_passage_are_left_out(tmp_path):
-    golden = golden_set(tmp_path, "- query: a\n  relevant: [{doc: handbook, text: thirty days}]\n")
-    run = Run({"a": ["other", "handbook (chunk 2)", "other (chunk 1)"]})
-    assert list(found(golden, run)) == [("a", "other")]

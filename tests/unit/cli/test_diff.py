@@ -184,14 +184,17 @@ class TestNotes:
             now("hours", "h1", judgments={"h1": 2, "h2": 1}),
         )
         out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr")
-        assert "note: 1 query asked in other words or with other params, and not compared: refund." in out
+        assert (
+            "note: 1 query asked in other words, with other params or for other passages, and not compared: refund."
+            in out.replace("\n  ", " ")
+        )
         assert (
             "note: 2 judgments changed since a.json was stored; both sides are scored under the later ones. In: hours."
             in out.replace("\n  ", " ")
         )
         for pair in (("a.json", "b.json"), ("b.json", "a.json")):  # the golden set's words are a.json's
             out, _ = diff(capsys, *pair, "--golden", "faq.yaml", "--metrics", "mrr")
-            assert "not compared: refund." in out
+            assert "not compared: refund." in out.replace("\n  ", " ")
             assert "note: 1 query marked xfail, and in no mean: hard." in out
             assert cells(out)["mrr"][3] == "1"
 
@@ -203,17 +206,6 @@ class TestNotes:
             in out
         )
         assert "note: The relevance level is 2, and was 1 when a.json was stored" in out
-
-    def test_shortened_passages_are_still_found(self, capsys, folder):
-        def stored(name, text, *ranking):
-            key = f"d: {text}"
-            answer = Answer(((*ranking, key),), "q", {}, {key: 1}, 1.0, passages={key: ("d", text)})
-            save(folder / name, {"q": answer})
-
-        stored("a.json", "thirty days after")
-        stored("b.json", "thirty days", "x")
-        out, _ = diff(capsys, "a.json", "b.json", "--metrics", "mrr")
-        assert cells(out)["mrr"][:2] == ["1.0000", "0.5000"]
 
     def test_different_depths(self, capsys, folder):
         save(folder / "b.json", BEFORE, now("refund", "a", "b"), depth=2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 from pytest_irmetrics import cli
 from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden.passage import Passage
 from tests.unit.cli.typed_keys import type_keys
 
 FILE = "faq.yaml"
@@ -71,30 +74,23 @@ def passages():
     return list(GoldenSet.load(FILE).queries["back"].passages)[1:]
 
 
-def test_a_report_has_the_texts_itself(label):
-    texts = {"handbook (chunk c4)": TEXT, "handbook (chunk 2)": "Of one report."}
-    test = {"nodeid": "t", "run": RUN, "titles": {"handbook (chunk c4)": "Returns"}, "chunk_texts": texts}
-    Path("report.json").write_text(json.dumps({"format": "pytest-irmetrics report", "tests": [test]}))
-    listed = json.loads(label("--run", "report.json", "--json").out)
-    assert [(one["docid"], one.get("title"), one.get("text")) for one in listed] == [
-        ("handbook (chunk c4)", "Returns", TEXT),
-        ("terms", None, None),
-        ("handbook (chunk 2)", None, "Of one report."),
+def test_chunks_are_listed_with_a_column_for_the_text(label):
+    out = label("--run", "run.json", "--out", "-").out
+    assert [row["docid"] for row in csv.DictReader(io.StringIO(out.removeprefix("\ufeff")))] == [
+        "handbook (chunk c4)",
+        "terms",
+        "handbook (chunk 2)",
     ]
-    test["chunk_texts"]["handbook (chunk 2)"] = "Of another, which cuts otherwise."
-    Path("other.json").write_text(json.dumps({"format": "pytest-irmetrics report", "tests": [test]}))
-    listed = json.loads(label("--run", "report.json", "--run", "other.json", "--json").out)
-    assert [one["docid"] for one in listed] == ["handbook (chunk c4)", "terms"]
+    assert "influence,text" in out
 
 
-def test_without_texts_no_chunk_is_listed(label):
-    out, err = label("--run", "run.json")
-    assert "chunk" not in out
-    assert "note: 2 chunks left out, " in err
+def test_the_passage_of_a_chunk_is_asked_for(loop):
+    loop("2", "Ask us!\n", "q")
+    assert passages() == [Passage("handbook", "Ask us!", 2)]
 
 
 def test_the_text_of_a_long_document_is_not_put_into_the_golden_set(loop):
     row = {"_id": "terms", "text": "A bill. " * 600}
     Path("chunks.jsonl").write_text(json.dumps(row) + "\n")
-    assert "--passage back terms TEXT 0`." in loop("0", "q")
+    assert "--passage back terms TEXT 0`." in loop("s", "0", "q")
     assert Path(FILE).read_text() == YAML
