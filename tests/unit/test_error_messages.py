@@ -11,17 +11,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.retrieval import batched, retrieve
 from pytest_irmetrics.run import Run, RunError
-from pytest_irmetrics.thresholds import ThresholdError, build, parse_line, read_limit
 from tests.expected import assert_as_expected
-from tests.unit.metrics.test_names import ERRORS
 from tests.unit.retrieval import test_answers, test_batches
 from tests.unit.retrieval.helpers import QUERIES, ids
 from tests.unit.run import test_json, test_run, test_trec
 from tests.unit.run.stored import STORED
-from tests.unit.thresholds import test_build_and_parse_line, test_read_limit
 
 
 def cases_of(test):
@@ -33,22 +29,6 @@ def message_of(error, function, *args):
     with pytest.raises(error) as caught:
         function(*args)
     return str(caught.value)
-
-
-def metrics(_tmp_path):
-    return [message_of(MetricError, parse_metric, written) for written in ERRORS]
-
-
-def thresholds(_tmp_path):
-    limits = test_read_limit.TestReadLimit
-    for word, value in cases_of(limits.test_refuses_what_is_not_a_number):
-        yield message_of(ThresholdError, read_limit, test_read_limit.NDCG, word, value)
-    for word, value, _ in cases_of(limits.test_refuses_what_is_out_of_range):
-        yield message_of(ThresholdError, read_limit, test_read_limit.NDCG, word, value)
-    for metric, words, _ in cases_of(test_build_and_parse_line.TestBuild.test_refuses):
-        yield message_of(ThresholdError, build, metric, words)
-    for line, _ in cases_of(test_build_and_parse_line.TestParseLine.test_refuses):
-        yield message_of(ThresholdError, parse_line, line)
 
 
 def run(tmp_path):
@@ -83,7 +63,7 @@ OTHER_PEOPLES_WORDS = re.compile(
 OTHER_PEOPLES_REPR = re.compile(r" at 0x| id='\d|\bnp\.|\barray\(")
 
 
-@pytest.mark.parametrize("room", [metrics, thresholds, run, retrieval], ids=lambda room: room.__name__)
+@pytest.mark.parametrize("room", [run, retrieval], ids=lambda room: room.__name__)
 def test_messages_are_as_expected(room, tmp_path):
     """Without what differs by versions of Python and NumPy, and without what each answer's message ends with."""
     messages = [OTHER_PEOPLES_WORDS.sub("…", message) for message in room(tmp_path)]
