@@ -53,7 +53,7 @@ def read_history(
     points: list[HistoryPoint] = []
     today = scorer.score(now)
     later: tuple[HistoryPoint, ScoredVersion] | None = None
-    versions = list(repository.history(path, first_parent=True))
+    versions = list(repository.history(path))
     for version in versions:
         point = HistoryPoint(version.commit, version.time, version.subject, version.path)
         run = _read(repository, version, point)
@@ -86,12 +86,13 @@ def _uncommitted(
 
 def _read(repository: Repository, version: Version, point: HistoryPoint) -> Run | None:
     """Read one version; where that is not possible, the point says why."""
-    if version.oid is None:
-        point.problem = "the baseline was deleted"
-        return None
     try:
+        data = repository.read(version.commit, version.path)
+        if data is None:
+            point.problem = "the baseline was deleted"
+            return None
         shown = f"{version.path} in {version.commit[:10]}"
-        return Run.loads(decode(repository.read(version.oid, version.path), shown), shown)
+        return Run.loads(decode(data, shown), shown)
     except (GitError, RunError) as error:
         point.problem = str(error)
         return None
@@ -181,16 +182,16 @@ def _since(
     today: ScoredVersion,
 ) -> Since:
     """Compare today's baseline with that of a pinned commit, wherever its file was then."""
-    found = Since(revision, commit, repository.describe(commit).time)
+    found = Since(revision, commit, repository.time_of(commit))
     paths = dict.fromkeys(version.path for version in versions)
-    entries = ((path, repository.entry(commit, path)) for path in paths)
-    path, entry = next(((path, entry) for path, entry in entries if entry is not None), ("", None))
-    if entry is None:
-        found.problem = f"{revision} holds no baseline of this test"
-        return found
     try:
+        contents = ((path, repository.read(commit, path)) for path in paths)
+        path, data = next(((path, data) for path, data in contents if data is not None), ("", None))
+        if data is None:
+            found.problem = f"{revision} holds no baseline of this test"
+            return found
         shown = f"{path} in {revision}"
-        run = Run.loads(decode(repository.read(entry.oid, path), shown), shown)
+        run = Run.loads(decode(data, shown), shown)
     except (GitError, RunError) as error:
         found.problem = str(error)
         return found

@@ -1,4 +1,4 @@
-"""Read commits, trees and files out of a Git repository; nothing is checked out, written or fetched.
+"""Read commits and files out of a Git repository: no hook, filter, pager or network is used, and nothing is written.
 
 Paths are relative to the repository's top folder, with `/`; they may hold any bytes, as `os.fsdecode` gives them.
 """
@@ -6,353 +6,259 @@ Paths are relative to the repository's top folder, with `/`; they may hold any b
 from __future__ import annotations
 
 import os
-import posixpath
-from contextlib import suppress
-from dataclasses import dataclass, replace
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.git_program import (
-    GitError,
-    GitProgram,
-    LfsPointerError,
-    NoCommonAncestorError,
-    OutsideRepositoryError,
-    ShallowError,
-    UnbornError,
-    UnknownRevisionError,
-)
-from pytest_irmetrics.base.read_file import MAX_RUN_BYTES
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Self
-
-__all__ = ["Entry", "GitError", "Repository", "Version"]
+    from collections.abc import Iterator
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
-_LFS = b"version https://git-lfs.github.com/spec/"
-_MAX_POINTER = 1024  # bytes, by the specification of Git LFS
-_MAX_LINKS = 8
-_FOLDER, _LINK, _SUBMODULE = "040000", "120000", "160000"
-_ID_LENGTHS = (40, 64)  # of SHA-1 and SHA-256
+_OPTIONS = (
+    *("--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"),
+    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never"),
+    *("-c", "log.showSignature=false", "-c", "i18n.logOutputEncoding=UTF-8"),
+)
 _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
-_RENAMES = ("-z", "-M50%", "--name-status", *_NO_PROGRAMS)
-_FORMAT = "--format=%H%x09%ct%x09%P%x09%s"
+
+# All other GIT_ variables are left out: in a hook GIT_DIR and GIT_INDEX_FILE are those of the command that called it.
+_KEPT = ("GIT_CONFIG", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
+_SET = {
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LANGUAGE": "",
+    "LC_ALL": "C",
+}
+_TIME_LIMIT = 60.0  # seconds that one command may take
+
 _WHOLE_CLONE = "In CI, clone the whole history: `fetch-depth: 0` for actions/checkout in GitHub Actions, `GIT_DEPTH: 0` in GitLab CI."
+# A part of what Git prints → what to do.
+_ADVICE = (
+    ("safe.directory", "The repository belongs to another user: if you trust it, this makes Git read it."),
+    ("not a git repository", "It is in no Git repository. Run this in a clone, with its folder .git."),
+    ("must be run in a work tree", "It is in no Git repository with files. Run this in a clone."),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A file, a symbolic link, a folder or a submodule in the tree of a commit."""
-
-    path: str
-    mode: str
-    """As `100644`; `120000` is a link, `040000` a folder, `160000` a submodule."""
-    oid: str
-    """The id of its content: the same content has the same id, in every commit."""
+class GitError(IRMetricsError):
+    """Git could not say what was asked of it; the message has the command to type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A commit, and the content that it gave a file."""
+    """A commit that changed a file, and the path that the file had in it."""
 
     commit: str
     time: int
     """When it was committed, in seconds since 1970."""
-    parents: tuple[str, ...]
     subject: str
-    path: str = ""
-    """The file's path in this commit; an earlier version can have another."""
-    oid: str | None = None
-    """The id of the file's content, None where the commit deleted it. Equal ids need to be read once."""
+    path: str
 
 
 class Repository:
-    """The Git repository that a folder is in. A context manager: it holds a `git` process from the first `read` on."""
+    """The Git repository that a folder is in."""
 
     top: Path
     """Its top folder."""
 
     def __init__(self, folder: Path) -> None:
         """Find the repository of `folder`, which must exist. Raises GitError."""
-        top = GitProgram(folder).run("rev-parse", "--show-toplevel")
-        self.top = Path(os.fsdecode(top.removesuffix(b"\n")))
-        self._git = GitProgram(self.top)
-        self._listings: dict[tuple[str, str], dict[str, Entry]] = {}
+        # Of absolute folders alone: the current one may hold the code under review.
+        folders = [one for one in os.get_exec_path() if Path(one).is_absolute()]
+        found = shutil.which("git", path=os.pathsep.join(folders)) if folders else None
+        if found is None:
+            raise GitError("There is no program git on PATH. Install Git (apt-get install git, apk add git).")
+        self._git = found
+        self.top = folder
+        self.top = Path(os.fsdecode(self._run("rev-parse", "--show-toplevel").removesuffix(b"\n")))
 
-    def __enter__(self) -> Self:
-        return self
+    def _run(self, *words: str) -> bytes:
+        """Return what a command prints. Raises GitError where it fails."""
+        status, printed, said = self._call(words)
+        if status == 0:
+            return printed
+        last = printable(said.strip().splitlines()[-1].strip()) if said.strip() else "it printed nothing"
+        advice = next((text for part, text in _ADVICE if part in said), "")
+        raise GitError(f"git {words[0]} failed in {self._shown}: {last}. {advice}".rstrip())
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def _ask(self, *words: str) -> bytes | None:
+        """Return what a command prints, None where it says no by its exit status. Raises GitError."""
+        status, printed, _ = self._call(words)
+        return printed if status == 0 else None if status in (1, 128) else self._run(*words)
 
-    def close(self) -> None:
-        """End the process that reads contents; the next `read` starts another."""
-        self._git.close()
+    def _call(self, words: tuple[str, ...]) -> tuple[int, bytes, str]:
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.upper().startswith("GIT_") or name.startswith(_KEPT)
+        }
+        try:
+            done = subprocess.run(  # noqa: S603 - no shell, and no word of it is a program
+                [self._git, *_OPTIONS, *words],
+                cwd=self.top,
+                env=kept | _SET,
+                capture_output=True,
+                timeout=_TIME_LIMIT,
+                check=False,
+            )
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+            raise GitError(f"git {words[0]} cannot be run in {self._shown}: {error}.") from None
+        return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
 
-    # Where things are.
+    @property
+    def _shown(self) -> str:
+        return printable(str(self.top))
+
+    def _to_type(self, *words: str) -> str:
+        """Return a command line for the user to type."""
+        return shlex.join(["git", "-C", str(self.top), *words])
 
     def path_of(self, path: Path) -> str:
-        """Return a file's or folder's path in the repository, empty for its top. Raises OutsideRepositoryError.
+        """Return a file's or folder's path in the repository, empty for its top. Raises GitError where it is outside.
 
         Links among its parents are followed, the last part is taken as it is; it may be gone.
         """
         real = Path(os.path.realpath(path.parent), path.name)
-        try:
-            relative = real.relative_to(os.path.realpath(self.top))
-        except ValueError:
-            raise OutsideRepositoryError(
-                f"{printable(str(path))} is not in the Git repository {printable(str(self.top))}."
-            ) from None
+        top = os.path.realpath(self.top)
+        if not real.is_relative_to(top):
+            raise GitError(f"{printable(str(path))} is not in the Git repository {self._shown}.")
+        relative = real.relative_to(top)
         return "" if relative == Path() else relative.as_posix()
-
-    def superproject(self) -> Path | None:
-        """Return the top folder of the repository that has this one as a submodule, None where none has."""
-        found = self._git.run("rev-parse", "--show-superproject-working-tree").removesuffix(b"\n")
-        return Path(os.fsdecode(found)) if found else None
 
     @property
     def is_shallow(self) -> bool:
         """Whether the clone was cut at a depth (`git clone --depth`)."""
-        return self._git.run("rev-parse", "--is-shallow-repository").strip() == b"true"
-
-    # Commits.
+        return self._run("rev-parse", "--is-shallow-repository").strip() == b"true"
 
     def commit(self, revision: str = "HEAD") -> str:
-        """Return the id of the commit that a revision names. Raises UnknownRevisionError, ShallowError, UnbornError."""
+        """Return the id of the commit that a revision names. Raises GitError."""
         found = self._commit(revision)
         if found is not None:
             return found
         if self._commit("HEAD") is None:
-            raise UnbornError(
-                f"The Git repository {self._git.shown} has no commit yet. Commit the baselines first."
-            )
+            raise GitError(f"The Git repository {self._shown} has no commit yet. Commit the baselines first.")
         shown = printable(revision) if revision.strip() else repr(revision)
-        missing = f"Git knows no commit {shown} in {self._git.shown}"
-        fetch = f"Fetch it: {self._fetch_command(revision)}"
-        if self.is_shallow:
-            raise ShallowError(f"{missing}, a shallow clone. {fetch}. {_WHOLE_CLONE}")
-        raise UnknownRevisionError(f"{missing}. {fetch}; or give another branch, tag or commit.")
+        shallow = f", a shallow clone. {_WHOLE_CLONE}" if self.is_shallow else "."
+        raise GitError(
+            f"Git knows no commit {shown} in {self._shown}{shallow} Fetch it: {self._fetch_command(revision)}; or give another "
+            "branch, tag or commit."
+        )
 
     def _commit(self, revision: str) -> str | None:
         if (
             not revision or revision.startswith("-") or "\0" in revision
         ):  # an option, or what cannot be passed on
             return None
-        found = self._git.ask("rev-parse", "--verify", "--quiet", revision + "^{commit}")
+        found = self._ask("rev-parse", "--verify", "--quiet", revision + "^{commit}")
         return None if found is None else found.decode("ascii").strip()
-
-    def merge_base(self, revision: str, head: str = "HEAD") -> str:
-        """Return the commit where `head` left `revision`: their best common ancestor, the latest if there are several.
-
-        Of the merge commit that CI checks out for a pull request (refs/pull/N/merge), whose first parent is the base
-        branch, this is that parent: what is compared is what the merge changes. Raises GitError; ShallowError where
-        the clone lacks the commits that it takes to be sure.
-        """
-        of_revision, of_head = self.commit(revision), self.commit(head)
-        found = (self._git.ask("merge-base", "--all", of_head, of_revision) or b"").decode("ascii").split()
-        # What is itself behind `head` has no better ancestor in the commits that a shallow clone lacks.
-        if found != [of_revision] and self.is_shallow:
-            raise ShallowError(
-                f"{self._git.shown} is a shallow clone, which lacks the commits back to where this branch left "
-                f"{printable(revision)}. Fetch them: {self._git.to_type('fetch', '--unshallow')}. {_WHOLE_CLONE}"
-            )
-        if not found:
-            raise NoCommonAncestorError(
-                f"{printable(revision)} and {printable(head)} have no commit in common in {self._git.shown}. Give the "
-                "branch, tag or commit that this branch grew from."
-            )
-        return found[0] if len(found) == 1 else max(found, key=lambda one: (self.describe(one).time, one))
-
-    def describe(self, commit: str) -> Version:
-        """Return a commit's time, parents and subject."""
-        return next(_read_commits(self._git.run("rev-list", "--max-count=1", _FORMAT, commit, "--")))
-
-    # Trees and files.
-
-    def entries(self, commit: str, folder: str = "", *, recursive: bool = True) -> list[Entry]:
-        """Return what a folder of a commit holds, by path; with `recursive`, the files of all folders below it.
-
-        Empty where the commit has no such folder.
-        """
-        within = [folder.rstrip("/") + "/"] if folder else []
-        return self._tree(commit, within, *(["-r"] if recursive else []))
-
-    def entry(self, commit: str, path: str) -> Entry | None:
-        """Return a commit's entry at a path, links followed to what they lead to; None where there is nothing."""
-        for _ in range(_MAX_LINKS):
-            found = self._listed(commit, posixpath.dirname(path)).get(path)
-            if found is None:
-                return None
-            if found.mode != _LINK:
-                return found
-            target = os.fsdecode(self.read(found.oid))
-            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
-            if path.startswith(("../", "/")):
-                return None
-        return None
-
-    def _listed(self, commit: str, folder: str) -> dict[str, Entry]:
-        """Return what a folder of a commit holds, by path; read once, as long as the commit is given by its id."""
-        key = commit, folder
-        found = self._listings.get(key)
-        if found is None:
-            found = {entry.path: entry for entry in self.entries(commit, folder, recursive=False)}
-            if len(commit) in _ID_LENGTHS:
-                self._listings[key] = found
-        return found
-
-    def submodule_of(self, commit: str, path: str) -> Entry | None:
-        """Return the submodule that a path lies in, with the commit of it that this one names as its `oid`; or None."""
-        parts = path.split("/")
-        above = ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
-        return next((entry for entry in self._tree(commit, above) if entry.mode == _SUBMODULE), None)
-
-    def _tree(self, commit: str, paths: Sequence[str], *options: str) -> list[Entry]:
-        printed = self._git.run(
-            "--literal-pathspecs", "ls-tree", "-z", "--full-tree", *options, commit, "--", *paths
-        )
-        return list(_read_tree(printed))
-
-    def read_file(self, commit: str, path: str) -> bytes | None:
-        """Return a file's content in a commit, None where there is no such file. Raises GitError.
-
-        As it was committed: without the line ends and filters of a checkout. Of a file in Git LFS, what it stands for.
-        """
-        entry = self.entry(commit, path)
-        if entry is None or entry.mode in (_FOLDER, _SUBMODULE):
-            return None
-        return self.read(entry.oid, path)
-
-    def read(self, oid: str, path: str = "") -> bytes:
-        """Return the content of an object by its id.
-
-        With `path`, which errors name, it is the content behind a pointer of Git LFS. Raises MissingObjectError and LfsPointerError where the clone lacks it.
-        """
-        data = self._git.read(oid)
-        if not path or len(data) > _MAX_POINTER or not data.startswith(_LFS):
-            return data
-        stored = self._lfs_object(data)
-        if stored is None:
-            raise LfsPointerError(
-                f"{printable(path)} is kept in Git LFS, and this clone lacks the content of that commit. Fetch it: "
-                f"{self._git.to_type('lfs', 'fetch', '--all', 'origin')}"
-            )
-        return stored
-
-    def _lfs_object(self, pointer: bytes) -> bytes | None:
-        """Return the content that a pointer of Git LFS names, if it was fetched; no program of Git LFS is run."""
-        fields = dict(line.partition(b" ")[::2] for line in pointer.splitlines())
-        oid = fields.get(b"oid", b"").removeprefix(b"sha256:").decode("ascii", "replace")
-        if not set(oid) <= set("0123456789abcdef"):
-            return None
-        common = os.fsdecode(self._git.run("rev-parse", "--git-common-dir").removesuffix(b"\n"))
-        file = self.top / common / "lfs" / "objects" / oid[:2] / oid[2:4] / oid
-        with suppress(OSError):
-            if file.stat().st_size <= MAX_RUN_BYTES:
-                return file.read_bytes()
-        return None
-
-    # History.
-
-    def renamed_and_deleted(self, commit: str, glob: str) -> tuple[dict[str, str], list[str]]:
-        """Return which of a commit's files were renamed since, and which are gone, as far as that is staged or committed.
-
-        The renamed ones as today's path → that of then, the others as paths. Only files that
-        match `glob`, as in ``**/*.json``, before and after.
-        """
-        options = ["--cached", *_RENAMES, "--diff-filter=DR"]
-        return _read_changes(self._git.run("diff-index", *options, commit, "--", f":(glob){glob}"))
-
-    def history(self, path: str, revision: str = "HEAD", *, first_parent: bool = False) -> Iterator[Version]:
-        """Yield the commits that changed a file, newest first, also those from before it was renamed.
-
-        With `first_parent`, a merged branch counts as one commit, that of the merge.
-        """
-        options = ["--first-parent"] if first_parent else []
-        found: tuple[str, str] | None = (self.commit(revision), path)
-        while found is not None:
-            start, path = found
-            words = ["--literal-pathspecs", "rev-list", *options, _FORMAT, start, "--", path]
-            versions = self._with_oids(list(_read_commits(self._git.run(*words))), path)
-            yield from versions
-            found = self._before(versions[-1]) if versions else None
-
-    def _before(self, created: Version) -> tuple[str, str] | None:
-        """Return a parent of the commit that created a file, and the path there, if that commit renamed it."""
-        for parent in created.parents:
-            printed = self._git.run("diff-tree", "-r", *_RENAMES, "--diff-filter=R", parent, created.commit)
-            path = _read_changes(printed)[0].get(created.path)
-            if path is not None:
-                return parent, path
-        return None
-
-    def _with_oids(self, commits: Sequence[Version], path: str) -> list[Version]:
-        """Return those of the commits that changed a file, each with the id of its content."""
-        asked = "".join(f"{one.commit}\n" for one in commits).encode("ascii")
-        options = [
-            "--stdin",
-            "-r",
-            "-z",
-            "-m",
-            "--root",
-            "--raw",
-            "--no-abbrev",
-            "--no-renames",
-            *_NO_PROGRAMS,
-        ]
-        printed = self._git.run("--literal-pathspecs", "diff-tree", *options, "--", path, given=asked)
-        known = {one.commit for one in commits}
-        oids: dict[str, str | None] = {}
-        commit = ""
-        for field in printed.split(b"\0"):
-            words = field.decode("ascii", "replace").split(" ")
-            if (
-                words[0].startswith(":") and len(words) == 5
-            ):  # `:mode mode id id status`, and the path follows
-                oids[commit] = words[3] if words[3].strip("0") else None
-            elif words[0] in known:
-                commit = words[0]
-        return [replace(one, path=path, oid=oids[one.commit]) for one in commits if one.commit in oids]
 
     def _fetch_command(self, revision: str) -> str:
         """Return the command line that fetches a revision: a branch of a remote by its name, else all tags."""
         remote, _, branch = revision.partition("/")
-        known = self._git.ask("config", "--get-regexp", r"^remote\..*\.url$") or b""
-        if branch and f"remote.{remote}.url " in known.decode("utf-8", "replace"):
-            return self._git.to_type("fetch", remote, f"+{branch}:refs/remotes/{remote}/{branch}")
-        return self._git.to_type("fetch", "--tags", "origin")
+        if branch and self._ask("config", f"remote.{remote}.url"):
+            return self._to_type("fetch", remote, f"+{branch}:refs/remotes/{remote}/{branch}")
+        return self._to_type("fetch", "--tags", "origin")
 
+    def merge_base(self, revision: str) -> str:
+        """Return the commit where HEAD left a revision: their best common ancestor, the latest if there are several.
 
-def _read_commits(printed: bytes) -> Iterator[Version]:
-    """Yield the commits that `rev-list` printed in `_FORMAT`; it leads each in with a line `commit ID`."""
-    for line in printed.split(b"\n"):
-        fields = line.decode("utf-8", "replace").split("\t", 3)
-        if len(fields) == 4:
-            commit, time, parents, subject = fields
-            yield Version(commit, int(time), tuple(parents.split()), subject)
+        Of the merge commit that CI checks out for a pull request (refs/pull/N/merge), whose first parent is the base
+        branch, this is that parent: what is compared is what the merge changes. Raises GitError, also where a shallow
+        clone lacks the commits that it takes to be sure.
+        """
+        of_revision = self.commit(revision)
+        found = (self._ask("merge-base", "--all", "HEAD", of_revision) or b"").decode("ascii").split()
+        # What is itself behind HEAD has no better ancestor in the commits that a shallow clone lacks.
+        if found != [of_revision] and self.is_shallow:
+            raise GitError(
+                f"{self._shown} is a shallow clone, which lacks the commits back to where this branch left "
+                f"{printable(revision)}. Fetch them: {self._to_type('fetch', '--unshallow')}. {_WHOLE_CLONE}"
+            )
+        if not found:
+            raise GitError(
+                f"{printable(revision)} and HEAD have no commit in common in {self._shown}. Give the branch, tag or commit "
+                "that this branch grew from."
+            )
+        return self._run("rev-list", "--no-walk", "--max-count=1", *found).decode("ascii").strip()
 
+    def time_of(self, commit: str) -> int:
+        """Return when a commit was made, in seconds since 1970."""
+        return int(self._run("log", "--max-count=1", "--no-color", "--format=%ct", commit, "--"))
 
-def _read_tree(printed: bytes) -> Iterator[Entry]:
-    """Yield the entries that `ls-tree -z` printed: `mode type id`, a tab, the path."""
-    for record in printed.split(b"\0"):
-        head, tab, path = record.partition(b"\t")
-        if tab:
-            mode, _, oid = head.decode("ascii").split()
-            yield Entry(os.fsdecode(path), mode, oid)
+    def files(self, commit: str, path: str) -> list[str]:
+        """Return the paths of a commit's files in a folder and below, or the path of a file itself; empty where neither is there."""
+        printed = self._run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", path)
+        return [os.fsdecode(one) for one in printed.split(b"\0") if one]
 
+    def read(self, commit: str, path: str) -> bytes | None:
+        """Return a file's content in a commit, None where there is no such file. Raises GitError.
 
-def _read_changes(printed: bytes) -> tuple[dict[str, str], list[str]]:
-    """Return the renames, new path → old, and the deleted paths, as `--name-status -z` prints them."""
-    fields = map(os.fsdecode, printed.split(b"\0")[:-1])
-    renamed, deleted = {}, []
-    for status in fields:
-        path = next(fields)
-        if status.startswith("R"):
-            renamed[next(fields)] = path
-        else:
-            deleted.append(path)
-    return renamed, deleted
+        As it was committed: without the line ends and filters of a checkout.
+        """
+        entry = self._run("ls-tree", "-z", "--full-tree", commit, "--", path).partition(b"\t")[0].split()
+        if not entry or entry[1] == b"tree":
+            return None
+        what = f"{printable(path)} in commit {commit[:10]}"
+        data = self._ask("cat-file", "blob", entry[2].decode("ascii")) if entry[0] != b"120000" else b""
+        if data is None:
+            fetch = self._to_type("fetch", "--refetch", "--no-filter", "origin")
+            raise GitError(
+                f"{self._shown} lacks {what}: it is a partial clone (--filter), and nothing is fetched here. Fetch all: {fetch}"
+            )
+        if entry[0] == b"120000" or data.startswith(b"version https://git-lfs.github.com/spec/"):
+            raise GitError(f"{what} is a link, or kept in Git LFS, which is not read. Keep it in Git itself.")
+        return data
+
+    def renamed_and_deleted(self, commit: str, suffix: str) -> tuple[dict[str, str], list[str]]:
+        """Return which of a commit's files were renamed since, and which are gone, as far as that is staged or committed.
+
+        The renamed ones as today's path → that of then, the others as paths; only files with `suffix`, before and after.
+        """
+        renamed, deleted = self._changes("diff-index", "--cached", commit, "--")
+        return (
+            {now: then for now, then in renamed.items() if now.endswith(suffix)},
+            [path for path in deleted if path.endswith(suffix)],
+        )
+
+    def _changes(self, command: str, *words: str) -> tuple[dict[str, str], list[str]]:
+        options = ("-z", "-M50%", "--name-status", "--diff-filter=DR", *_NO_PROGRAMS)
+        fields = map(os.fsdecode, self._run(command, *options, *words).split(b"\0")[:-1])
+        renamed, deleted = {}, []
+        for status in fields:
+            path = next(fields)
+            if status.startswith("R"):
+                renamed[next(fields)] = path
+            else:
+                deleted.append(path)
+        return renamed, deleted
+
+    def history(self, path: str) -> Iterator[Version]:
+        """Yield the commits that changed a file, newest first, also from before it was renamed; of a merged branch the merge."""
+        start: str | None = "HEAD"
+        while start is not None:
+            words = (
+                "log",
+                "-z",
+                "--first-parent",
+                "--no-color",
+                "--format=%H%x09%P%x09%ct%x09%s",
+                start,
+                "--",
+            )
+            commit = parents = ""
+            for record in self._run(*words, path).decode("utf-8", "replace").split("\0"):
+                if record:
+                    commit, parents, time, subject = record.split("\t", 3)
+                    yield Version(commit, int(time), subject, path)
+            # `log --follow` would also take a file for the successor of another that is like it and still there.
+            start = next(iter(parents.split()), None)
+            renamed = {} if start is None else self._changes("diff-tree", "-r", start, commit)[0]
+            start, path = (start, renamed[path]) if path in renamed else (None, path)

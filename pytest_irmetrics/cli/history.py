@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,19 +97,17 @@ pytest-irmetrics history --html history.html
 def _history(options: argparse.Namespace) -> int:
     chosen = _choose(options.tests, options.baseline_dir)
     histories, status = [], OK
-    with ExitStack() as stack:
-        repositories: dict[Path, Repository] = {}  # a submodule is one of its own
-        for stored in chosen:
-            try:
-                run = stored.read()
-            except RunError as error:
-                print_escaped(str(error), sys.stderr)
-                status = FAILED
-                continue
-            found = Repository(stored.path.parent)
-            if found.top not in repositories:
-                repositories[found.top] = stack.enter_context(found)
-            histories.append(_test_history(repositories[found.top], stored, run, options))
+    repositories: dict[Path, Repository] = {}
+    for stored in chosen:
+        try:
+            run = stored.read()
+        except RunError as error:
+            print_escaped(str(error), sys.stderr)
+            status = FAILED
+            continue
+        found = Repository(stored.path.parent)
+        repository = repositories.setdefault(found.top, found)
+        histories.append(_test_history(repository, stored, run, options))
     if options.html is not None:
         _write_html(options.html, histories)
         if options.html == STANDARD:

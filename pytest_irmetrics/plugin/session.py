@@ -136,9 +136,7 @@ class GatingSession:
         return not by_node_id and not self.config.getoption("lf", None)
 
     def close(self) -> None:
-        """End the processes of Git, and the event loop of sync tests once no pytest session in this process is open."""
-        if self._since is not None:
-            self._since.close()
+        """End the event loop of sync tests once no pytest session in this process is open."""
         GatingSession._open -= 1
         if GatingSession._open:
             return

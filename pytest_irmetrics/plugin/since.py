@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 
-_JSON = "**/*.json"
+_SUFFIX = ".json"
 
 
 class GatedTest(Protocol):
@@ -71,20 +70,12 @@ class BaselinesOfThen:
     """The baselines and golden sets of the commit where HEAD left a branch, for the tests of one pytest process."""
 
     def __init__(self, ref: str, root: Path, origin: str) -> None:
-        """`root` is the folder whose repository has the branch: that of a submodule follows from it.
-
-        `origin` is how errors call what `ref` was given by.
-        """
+        """`root` is the folder whose repository has the branch; `origin` is how errors call what `ref` was given by."""
         self.ref = ref
         self._origin = origin
         self._root = root
         self._places: dict[Path, _Place] = {}
         self._problem: SinceError | None = None
-
-    def close(self) -> None:
-        """End the processes of Git."""
-        for place in self._places.values():
-            place.repository.close()
 
     def of(self, test: GatedTest, golden: GoldenSet) -> Then | SinceReport:
         """Return what a test was judged by then; where that is not known, a report that says so. Raises SinceError."""
@@ -100,14 +91,12 @@ class BaselinesOfThen:
         place = self._place(Path(test.node.path).parent)
         repository, commit = place.repository, place.commit
         path = repository.path_of(test.baseline_file)
-        if not commit:  # of a submodule that was not there
-            return SinceReport(self.ref, commit, "new", path)
-        data, before = repository.read_file(commit, path), path
+        data, before = repository.read(commit, path), path
         if data is None:
             if place.renames is None:
-                place.renames, _ = repository.renamed_and_deleted(commit, _JSON)
+                place.renames, _ = repository.renamed_and_deleted(commit, _SUFFIX)
             before = place.renames.get(path, path)
-            data = repository.read_file(commit, before)
+            data = repository.read(commit, before)
         if data is None:
             return SinceReport(self.ref, commit, "new", path)
         renamed_from = None if before == path else before
@@ -128,27 +117,18 @@ class BaselinesOfThen:
         )
 
     def _place(self, folder: Path) -> _Place:
-        """Return the repository of a folder, and the commit to compare with."""
-        top = _top_of(folder)
-        if top not in self._places:
+        """Return the repository of a folder, and the commit to compare with. Raises GitError for one inside another."""
+        top, root = nearest_repository(folder.resolve()), nearest_repository(self._root.resolve())
+        if root not in (top, None):
+            raise GitError(
+                f"{folder} is in another Git repository than {root}, as a submodule is, and its commits are not compared with "
+                "that one's. Run its tests by themselves, with --rootdir there."
+            )
+        key = top or folder
+        if key not in self._places:
             repository = Repository(folder)
-            self._places[top] = _Place(repository, self._commit(repository))
-        return self._places[top]
-
-    def _commit(self, repository: Repository) -> str:
-        """Return the commit to compare with; of a submodule the one that the repository around it had, or empty for none."""
-        root_top = _top_of(self._root)
-        if root_top in (top := _top_of(repository.top)).parents:
-            around = repository.superproject()
-            if around is not None and _top_of(around) in (root_top, *top.parents):
-                outer = self._place(around)
-                found = (
-                    outer.repository.submodule_of(outer.commit, outer.repository.path_of(repository.top))
-                    if outer.commit
-                    else None
-                )
-                return "" if found is None else repository.commit(found.oid)
-        return repository.merge_base(self.ref)
+            self._places[key] = _Place(repository, repository.merge_base(self.ref))
+        return self._places[key]
 
     def _golden_set(
         self, test: GatedTest, golden: GoldenSet, place: _Place, baseline: str, run: Run
@@ -164,7 +144,10 @@ class BaselinesOfThen:
         # <folder>/<directory>/<module>/<name>.json
         folder = PurePosixPath(baseline).parents[len(PurePosixPath(directory).parts) + 1]
         path = posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
-        files = _files_of(place, path)
+        try:
+            files = _files_of(place, path)
+        except GitError as error:
+            return judged_with, f"{error} So its edits show as far as the baseline of then tells."
         if not files:
             return (
                 judged_with,
@@ -197,7 +180,7 @@ class BaselinesOfThen:
         repository, commit = place.repository, place.commit
         edits: list[EditSince] = []
         test_file = Path(test.node.path)
-        before = repository.read_file(commit, repository.path_of(test_file))
+        before = repository.read(commit, repository.path_of(test_file))
         if before is not None:
             edits += edited_marks(before, test_file.read_bytes(), test.node, test.settings.custom_metrics)
         settings = test.node.config.inipath
@@ -205,8 +188,8 @@ class BaselinesOfThen:
             return edits
         if settings not in place.settings:
             place.settings[settings] = []
-            if _top_of(settings.parent) == _top_of(repository.top):
-                old = repository.read_file(commit, repository.path_of(settings))
+            if nearest_repository(settings.parent.resolve()) == nearest_repository(repository.top.resolve()):
+                old = repository.read(commit, repository.path_of(settings))
                 place.settings[settings] = edited_settings(old, settings.read_bytes(), settings.name)
         return [*edits, *place.settings[settings]]
 
@@ -214,9 +197,9 @@ class BaselinesOfThen:
 def baselines_gone_since(ref: str, root: Path, directory: str) -> list[str]:
     """Return the paths of the baselines below a folder that are gone since HEAD left a branch; empty where Git cannot tell."""
     try:
-        with Repository(root) as repository:
-            below = repository.path_of(root)
-            _, deleted = repository.renamed_and_deleted(repository.merge_base(ref), _JSON)
+        repository = Repository(root)
+        below = repository.path_of(root)
+        _, deleted = repository.renamed_and_deleted(repository.merge_base(ref), _SUFFIX)
     except GitError:  # each test failed with it
         return []
     parts = PurePosixPath(directory).parts
@@ -230,32 +213,24 @@ def _is_baseline(path: PurePosixPath, directory: tuple[str, ...]) -> bool:
     return path.parts[:-2][-len(directory) :] == directory
 
 
-def _top_of(folder: Path) -> Path:
-    """Return the nearest folder at or above one that holds `.git`; the folder itself where none does."""
-    real = Path(os.path.realpath(folder))
-    return nearest_repository(real) or real
-
-
 def _files_of(place: _Place, path: str) -> dict[str, bytes]:
     """Return the files of a commit that make up a golden set, with their contents, by path: those beside it, too, that it reads."""
     from pytest_irmetrics.golden.trec import topics_path  # noqa: PLC0415 - only where a golden set of then is read
 
     repository, commit = place.repository, place.commit
     folder, name = posixpath.split(path)
-    entry = None if path.startswith("../") else repository.entry(commit, path)
-    if entry is None:
+    there = [] if path.startswith("../") else repository.files(commit, path)
+    if not there:
         return {}
-    if entry.mode == "040000":  # a BEIR folder
-        names = [
-            one.path for one in repository.entries(commit, path) if not one.path.endswith("corpus.jsonl")
-        ]
-    else:
-        names = [
-            path,
+    if there == [path]:
+        beside = (
             posixpath.join(folder, topics_path(name)),
-            posixpath.join(posixpath.dirname(folder), "queries.jsonl"),
-        ]
-    found = {one: repository.read_file(commit, one) for one in dict.fromkeys(names)}
+            f"{posixpath.dirname(folder)}/queries.jsonl".lstrip("/"),
+        )
+        names = [path, *beside]
+    else:  # a BEIR folder
+        names = [one for one in there if not one.endswith("corpus.jsonl")]
+    found = {one: repository.read(commit, one) for one in dict.fromkeys(names)}
     return {one: data for one, data in found.items() if data is not None}
 
 

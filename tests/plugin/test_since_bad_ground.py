@@ -111,18 +111,6 @@ class TestErrorsThatSayWhatToType:
         text = refused(run("--ir-since=origin/main"))
         assert "it is a partial clone (--filter), and nothing is fetched here" in text
 
-    def test_a_baseline_in_lfs_that_was_not_fetched(self, branch):
-        git(branch.path, "checkout", "-q", "main")
-        text = branch.baseline.read_text()
-        pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 4\n"
-        branch.baseline.write_text(pointer)
-        commit(branch.path)
-        git(branch.path, "checkout", "-q", "-b", "other")
-        branch.baseline.write_text(text)
-        assert "is kept in Git LFS, and this clone lacks the content of that commit" in refused(
-            branch.run("--ir-since=main")
-        )
-
     def test_every_test_of_a_run_says_the_same(self, branch):
         branch.write("golden/second.yaml", "queries: [{query: opening hours, relevant: doc-1}]\n")
         branch.run("--ir-baseline-update").assert_outcomes(passed=2)
@@ -162,22 +150,6 @@ class TestReadAllTheSame:
         git(branch.path, "worktree", "add", "-q", "--detach", str(folder))
         result = branch.run(
             "--rootdir", str(folder), "-c", str(folder / "pytest.ini"), str(folder), "--ir-since=main"
-        )
-        assert "ACCEPTED" in printed(result)
-
-    def test_a_submodule_is_compared_with_its_commit_in_the_repository_around_it(self, branch):
-        inner, outer = branch.path, branch.path.with_name("outer")
-        new_repository(outer)
-        git(inner, "checkout", "-q", "main")
-        git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "search")
-        (outer / "pytest.ini").write_text("[pytest]\n")
-        commit(outer, "add the submodule at main")
-        git(outer, "checkout", "-q", "-b", "feature")
-        git(outer / "search", "fetch", "-q", "origin", "feature")
-        git(outer / "search", "checkout", "-q", "FETCH_HEAD")
-        commit(outer, "the submodule's feature")
-        result = branch.run(
-            "--rootdir", str(outer), "-c", str(outer / "pytest.ini"), str(outer), "--ir-since=main"
         )
         assert "ACCEPTED" in printed(result)
 
