@@ -54,12 +54,12 @@ def no_repository(project, monkeypatch):
     (project.path / ".git").rename(project.path / "git")
 
 
-def no_common_commit(project, monkeypatch):
+def no_common_commit(project, _monkeypatch):
     git(project.path, "checkout", "-q", "--orphan", "other")
     commit(project.path)
 
 
-def no_commit_yet(project, monkeypatch):
+def no_commit_yet(project, _monkeypatch):
     git(project.path, "checkout", "-q", "--orphan", "new")
     git(project.path, "branch", "-D", "-q", "main", "feature")
 
