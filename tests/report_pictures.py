@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from tests.browser import DRIVER, open_browser
-from tests.two_years import git
+from tests.git_repository import git
 
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures"
@@ -28,7 +28,17 @@ def red_report(folder):
     shutil.copytree(ROOT / "example_project", project)
     git(project, "init", "-q", "-b", "main", ".")
     git(project, "add", ".")
-    git(project, "commit", "-q", "-m", "Search letters instead of words")
+    git(
+        project,
+        "-c",
+        "user.name=Ada",
+        "-c",
+        "user.email=ada@example.org",
+        "commit",
+        "-q",
+        "-m",
+        "Search letters instead of words",
+    )
     report = folder / "report.html"
     environment = {**os.environ, "RULES_TOKENIZER": "trigram", "PYTHONPATH": str(ROOT)}
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])

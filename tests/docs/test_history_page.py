@@ -1,4 +1,4 @@
-"""docs/history.md: its commands, run in the repository of `tests/two_years.py`, print what it shows."""
+"""docs/history.md: its commands, run in the repository of `tests/repository_with_history.py`, print what it shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.git_repository import needs_git
 from tests.pages import DOCS, Project, blocks, commands
-from tests.two_years import build
+from tests.repository_with_history import build
 
 PAGE = DOCS / "history.md"
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_irmetrics import cli
 from pytest_irmetrics.run import Answer, Run
-from tests.two_years import git
+from tests.git_repository import git, isolate_git
 from tests.unit.cli.console import HOSTILE, assert_escaped, run_script, usage_error
 
 GOLDEN = """\
@@ -36,6 +36,7 @@ def answers(refund=("d1",), hours=("h1",), repeats=1, **more):
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
+    isolate_git(monkeypatch)
     git(tmp_path, "init", "-q", "-b", "main", ".")
     (tmp_path / "faq.yaml").write_text(GOLDEN)
     return tmp_path
