@@ -1,0 +1,153 @@
+"""What `check` notes of golden sets that are valid and doubtful."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.golden.files import cli, write
+
+PAIR = "- {{id: q1, query: '{}', relevant: d1{}}}\n- {{id: q2, query: '{}', relevant: {}}}\n"
+TWO = "- {query: one thing, relevant: [a, b]}\n- {query: another, relevant: c, tags: [t]}\n"
+
+
+def notes(capsys, text: str, head: str = "") -> list[str]:
+    """Return the notes of `check` on a valid YAML golden set, of its queries and what stands above them."""
+    write("faq.yaml", f"{head}queries:\n{text}")
+    (_, *lines), _ = cli(capsys, "check", "faq.yaml")
+    assert all(": note: " in line for line in lines)
+    return lines
+
+
+def queries(*records: object) -> str:
+    return "".join(f"- {json.dumps(record, ensure_ascii=False)}\n" for record in records)
+
+
+def one(relevant="doc-1", text="opening hours", **more):
+    return {"query": text, "relevant": relevant, **more}
+
+
+DOUBTFUL = {
+    "doc-1 ": "'doc-1 ' ends with white space.",
+    "\tdoc-1": "'\\tdoc-1' begins with white space.",
+    "doc-1\u00a0": "'doc-1\\xa0' ends with white space.",
+    "doc\u00a01": "'doc\\xa01' has a character that is no plain blank, U+00A0 (no-break space).",
+    "doc-1\u200b": "'doc-1\\u200b' has a character that cannot be seen, U+200B (zero width space).",
+    "doc\u00ad-1": "'doc\\xad-1' has a character that cannot be seen, U+00AD (soft hyphen).",
+    "doc\a1": "'doc\\x071' has a character that cannot be seen, U+0007.",
+    "doc\n1": "'doc\\n1' has a character that cannot be seen, U+000A.",
+    "\u202edoc": "'\\u202edoc' has a character that cannot be seen, U+202E (right-to-left override).",
+    "doc\u3164": "'doc\\u3164' has a character that cannot be seen, U+3164 (hangul filler).",
+    "doc\u200d1": "'doc\\u200d1' has a character that cannot be seen, U+200D (zero width joiner).",
+}
+
+
+@pytest.mark.parametrize(("doc_id", "words"), DOUBTFUL.items())
+def test_a_doubtful_id_is_named_wherever_it_stands(capsys, doc_id, words):
+    for record in (one(doc_id), one([doc_id, "d"]), one({doc_id: 2}), one("d", forbidden=[doc_id])):
+        (found,) = notes(capsys, queries(record))
+        assert found.startswith(f"faq.yaml:2: note: The document id {words}")
+    (found,) = notes(capsys, queries(one(id=doc_id)))
+    assert found.startswith(f"faq.yaml:2: note: The query id {words}")
+    (found,) = notes(capsys, queries(one(tags=[doc_id]), one("doc-2", "other words", tags=[doc_id])))
+    assert found.startswith(f"faq.yaml:2: note: The tag {words}")
+
+
+def test_plain_ids_and_texts_are_not_named(capsys):
+    ids = [
+        "doc-1",
+        "a b",
+        "é",
+        "文書",
+        "a/b?c=d#e",
+        "Smith,John",
+        "a, b",
+        "1,2",
+        "https://example.org/x,y.html",
+    ]
+    texts = ["two\nlines", "a, b and c", "می\u200cخواهم", "¿dónde?", "naïve", "tab\tinside"]
+    assert notes(capsys, queries(one(ids), *(one(text=text) for text in texts))) == []
+
+
+@pytest.mark.parametrize("text", ["opening hours ", "opening\u200bhours", "opening\u00a0hours"])
+def test_a_doubtful_text_is_named(capsys, text):
+    (found,) = notes(capsys, queries(one(text=text)))
+    assert found.startswith(f"faq.yaml:2: note: The query {text!a} ")
+
+
+def test_two_spellings_of_one_text(capsys):
+    (found,) = notes(capsys, queries(one("caf\u00e9"), one("cafe\u0301", "other words")))
+    assert found.startswith(
+        "faq.yaml:3: note: The document ids 'cafe\\u0301' and 'caf\\xe9' are two spellings"
+    )
+    assert notes(capsys, queries(one("caf\u00e9"), one("caf\u00e9", "other words"))) == []
+
+
+def test_at_most_ten_of_a_kind_are_listed(capsys):
+    found = notes(capsys, queries(one([f"doc-{number} " for number in range(1000)])))
+    assert len(found) == 11
+    assert found[-1].endswith("990 more of this kind begin here.")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "relevant", "more", "advice"),
+    [
+        ("refund policy", "Refund  policy?", "d1", "", "It counts twice"),
+        ("¿refund policy?", "ｒｅｆｕｎｄ policy", "d1", "", "It counts twice"),
+        ("refund policy", "Refund policy", "{d1: 1, d2: 2}", "", "They are judged otherwise"),
+        ("refund policy", "Refund policy", "d9", ", tags: [x]", "They are judged otherwise"),
+        ("refund policy", "Refund policy", "d1", ", tags: [x]", None),
+        ("refund policy", "Refund policy", "d1", ", params: {lang: no}", None),
+        ("refund policy", "refund policies", "d1", "", None),
+        ("refund policy", "policy refund", "d1", "", None),
+        ("x == True", "x != True", "d1", "", None),
+        ("learning C", "learning C++", "d1", "", None),
+        ('"exact phrase"', "exact phrase", "d1", "", None),
+        ("???", "!!!", "d1", "", None),
+    ],
+)
+def test_queries_that_ask_the_same_are_named(capsys, one, other, relevant, more, advice):
+    found = notes(capsys, PAIR.format(one, more, other, relevant))
+    assert len(found) == (advice is not None)
+    for line in found:
+        assert line.startswith(
+            f"faq.yaml:3: note: {other!r} is {one!r} on line 2 but for case and punctuation."
+        )
+        assert advice in line
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ("mrr: 0", "faq.yaml:1:14: note: `min: 0` of mrr is a gate that nothing fails"),
+        ("mrr: {min_each: 0}", "`min_each: 0` of mrr is a gate that nothing fails"),
+        ("mrr: {max_drop: 1}", "`max_drop: 1` of mrr is a gate that nothing fails"),
+        ("mrr: {max_drop: 100%}", "`max_drop: 100%` of mrr is a gate that nothing fails"),
+        ("mrr: {max_lost: 2}", "`max_lost: 2` of mrr is a gate that nothing fails"),
+        ("P@10: 0.2", "`min: 0.2` of precision@10 cannot be met: with these judgments the best ranking there is scores 0.1500"),
+        ("P@10: {min_each: 0.15}", "the best ranking there is scores 0.1000"),
+        ("recall@1: 0.8", "the best ranking there is scores 0.7500"),
+        ("P@10: 0.15", None),
+        ("mrr: {min: 1.0, max_drop: off, max_lost: 1}", None),
+        ("ndcg@10: {min_each: 1.0, max_drop: 5%}", None),
+    ],
+)  # fmt: skip
+def test_limits_that_nothing_fails_or_nothing_meets_are_named(capsys, limits, words):
+    found = notes(capsys, TWO, f"thresholds: {{{limits}}}\n")
+    assert len(found) == (words is not None)
+    assert all(words in line for line in found)
+
+
+def test_limits_of_slices_and_queries_are_looked_at_too(capsys):
+    (found,) = notes(capsys, TWO, "slices: {t: {P@2: 0.6}}\n")
+    assert found.startswith("faq.yaml:1:14: note: `min: 0.6` of precision@2 cannot be met")
+    (found,) = notes(capsys, "- {query: one thing, relevant: a, thresholds: {P@2: 0.6}}\n")
+    assert found.startswith("faq.yaml:2:48: note: `min: 0.6` of precision@2 cannot be met")
+
+
+def test_the_best_ranking_has_the_best_document_first(capsys):
+    head = "thresholds: {mrr(rel=3): 1.0, ndcg@10: 1.0}\n"
+    assert notes(capsys, "- {query: a, relevant: {d1: 1, d2: 3}}\n", head) == []
+    (found,) = notes(capsys, "- {query: a, relevant: {d1: 1, d2: 2}}\n", head)
+    assert "mrr(rel=3) cannot be met" in found
