@@ -220,21 +220,12 @@ def _link_bars(sets: Sequence[dict[str, Any]]) -> None:
 
 
 def _side_by_side(table: VariantTable) -> dict[str, Any]:
-    """Return what the template shows of one test's variants: a row for each metric, with a dot for each variant."""
-    axis = plots.variant_axis(row.values for row in table.rows)
-    shapes = [plots.SHAPES[place % len(plots.SHAPES)] for place in range(len(table.columns))]
+    """Return what the template shows of one test's variants: a row for each metric."""
     return {
         "title": table.title,
         "columns": table.columns,
-        "legend": list(zip(table.columns, shapes, strict=True)) if axis else [],
-        "ends": plots.axis_ends(axis),
-        "sentence": table.sentence,
         "rows": [
-            {
-                "name": row.name,
-                "cells": list(zip(table.columns, row.cells, row.best, strict=True)),
-                "dots": plots.variant_dots(axis, table.columns, row.values, row.best),
-            }
+            {"name": row.name, "cells": list(zip(table.columns, row.cells, row.best, strict=True))}
             for row in table.rows
         ],
     }

@@ -142,8 +142,6 @@ def _side_by_side(items: Sequence[ItemReport]) -> Iterator[str]:
         for row in variants.rows:
             cells = zip(row.cells, row.best, strict=True)
             yield _row([_code(row.name), *(f"**{cell}**" if best else cell for cell, best in cells)])
-        if variants.sentence:
-            yield from ("", _words(variants.sentence))
 
 
 def _how_many(passing: Sequence[ItemReport], unit: str) -> str:

@@ -42,14 +42,6 @@ def test_writes_every_format(capsys, folder):
     assert (folder / "again.json").read_bytes() == (folder / "quality.json").read_bytes()
 
 
-def test_writes_what_gitlab_reads(capsys, folder):
-    report(capsys, "quality.json", "-o", "codequality:cq.json", "-o", "openmetrics:metrics.txt")
-    findings = plain_json.loads((folder / "cq.json").read_text())
-    places = [(one["location"]["path"], one["location"]["lines"]["begin"]) for one in findings]
-    assert places == [("golden/new.yaml", 3), ("golden/faq.yaml", 12), ("golden/new.yaml", 9)]
-    assert (folder / "metrics.txt").read_text().endswith("# EOF\n")
-
-
 def test_appends_to_the_github_step_summary(capsys, folder, monkeypatch):
     summary = folder / "summary"
     summary.write_text("before\n")

@@ -31,8 +31,6 @@ def _elsewhere(monkeypatch):
         ("MD:comment", "comment", "md"),
         ("json:x.html", "x.html", "json"),
         ("json:md:x", "md:x", "json"),
-        ("codequality:gl-code-quality.json", "gl-code-quality.json", "codequality"),
-        ("openmetrics:metrics.txt", "metrics.txt", "openmetrics"),
         ("./yaml:report.json", "yaml:report.json", "json"),
         ("$FOLDER/report.md", "reports/report.md", "md"),
         ("md:${FOLDER}/report", "reports/report", "md"),
@@ -57,10 +55,9 @@ def test_home_and_absolute_paths_are_not_below_the_folder(tmp_path, monkeypatch)
     [
         ("report.pdf", "the path does not say in which format. Give a path that ends in .html"),
         ("report", "the path does not say in which format"),
-        ("report.openmetrics", "the path does not say in which format"),
         (
             "gitlab:report",
-            "say the format first: html:PATH, json:PATH, md:PATH, codequality:PATH, openmetrics:PATH.",
+            "say the format first: html:PATH, json:PATH, md:PATH.",
         ),
         ("", "the path is empty. Was it to come from a variable"),
         ("md:", "the path is empty"),
