@@ -6,7 +6,7 @@ import math
 import random
 
 from pytest_irmetrics.reports import SessionReport
-from pytest_irmetrics.reports.item_report import Curve, ItemReport, QueryReport, ScoreRow, VerdictReport
+from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, ScoreRow, VerdictReport
 from pytest_irmetrics.reports.session_report import RunInfo
 
 METRICS = ("mrr", "ndcg@10", "recall@10")
@@ -91,10 +91,6 @@ def _item(number, count, changed, *, fails, rng):
             for query in ordered[:50]
             for doc_id in (*query.now, *query.before)
         },
-        curves=[
-            Curve(metric, [k * a for k in range(1, 11)], [k * a * 1.1 for k in range(1, 11)])
-            for metric, a in (("recall", 0.07), ("precision", 0.03))
-        ],
         kind="lost" if failed else None,
         kind_sentences=[
             f"Documents are no longer found: {lost} relevant documents dropped out of the first 10."

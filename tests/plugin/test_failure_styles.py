@@ -35,25 +35,6 @@ def test_a_traceback_style_changes_nothing_as_there_is_no_traceback(fallen, styl
     assert rest[-1].startswith("To accept it: ")
 
 
-@pytest.mark.parametrize("columns", [50, 80])
-@pytest.mark.parametrize("how", ["run", "run_apart"])
-def test_line_is_one_line_with_the_users_place_and_the_whole_verdict(fallen, monkeypatch, columns, how):
-    monkeypatch.setenv("COLUMNS", str(columns))
-    workers = ["-n", "1"] if how == "run_apart" else []
-    *worker, line = failures(getattr(fallen, how)("--ir-baseline", "--tb=line", *workers))
-    assert [text[:5] for text in worker] in ([], ["[gw0]"])  # pytest 8.0 does not name it
-    assert line.endswith(f"test_search.py:6: Failed: {VERDICT}")
-
-
-def test_line_has_the_exception_of_a_query_that_raised(project):
-    project.retrieve("1 / 0")
-    (line,) = failures(project.run("--tb=line"))
-    assert line.endswith(
-        "Failed: 3 of 3 queries could not be retrieved: raised ZeroDivisionError: division by zero (conftest.py:6). "
-        "No mean was computed."
-    )
-
-
 def test_line_keeps_what_is_no_failure_of_a_gate(fallen):
     """The body's own failure has pytest's own line and the cause that pytest prints with it."""
     fallen.test('ir_golden("golden/*.yaml")', "irmetrics.evaluate(); assert False, 'mine'")
@@ -69,31 +50,6 @@ def test_no_shows_the_verdict_in_the_summaries_alone(fallen):
         ["golden/faq.yaml: FAILS, 3 queries; mrr 0.6111 (−0.2222)*", "FAILED test_search.py*"]
     )
     assert VERDICT not in result.outlines
-
-
-@pytest.mark.parametrize(
-    ("options", "environment", "coloured"),
-    [
-        (["--color=no"], {}, False),
-        (["--color=yes"], {}, True),
-        (["--color=yes"], {"NO_COLOR": "1"}, True),  # what is asked for on the command line holds
-        (["--color=no"], {"FORCE_COLOR": "1"}, False),
-        ([], {"FORCE_COLOR": "1"}, True),
-        ([], {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
-        ([], {"PY_COLORS": "1"}, True),
-        ([], {}, False),  # no terminal
-    ],
-)
-def test_colours_are_where_pytests_own_are(fallen, monkeypatch, options, environment, coloured):
-    for name in ("NO_COLOR", "FORCE_COLOR", "PY_COLORS"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    output = fallen.run("--ir-baseline", *options).stdout.str()
-    assert (f"\x1b[31m\x1b[1m{VERDICT}\x1b[0m\n" in output) is coloured
-    assert (f"\n{VERDICT}\n" in output) is not coloured
-    assert ("\x1b[1mgolden/faq.yaml:5: refund: refund policy\x1b[0m\n" in output) is coloured
-    assert ("\x1b" in output) is coloured
 
 
 def test_more_is_under_v(fallen):

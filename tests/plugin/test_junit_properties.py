@@ -26,8 +26,6 @@ def test_a_test_has_its_scores(project, options):
         ("ir.ndcg@10", "0.850217"),
         ("ir.precision@10", "0.166667"),
         ("ir.recall@10", "1.0"),
-        ("ir.judged@3", "0.611111"),
-        ("ir.judged@10", "0.611111"),
     ]
 
 

@@ -48,15 +48,6 @@ def test_all_queries_are_in_it_passing_ones_too(project):
     assert test["queries"][1]["before"] == ["doc-9", "doc-4", "doc-5"]
 
 
-def test_recall_and_precision_over_the_cutoffs_are_in_it(project):
-    project.run("--ir-report=report.json")
-    (test,) = report(project)["tests"]
-    now = {curve["metric"]: curve["now"] for curve in test["curves"]}
-    assert now["recall"][0] == pytest.approx(1 / 3)
-    assert now["recall"][2] == 1
-    assert now["precision"][0] == pytest.approx(2 / 3)
-
-
 def test_the_same_run_gives_the_same_bytes(project, monkeypatch):
     info = RunInfo("2026-03-01T09:30:00+01:00", 1.5)
     monkeypatch.setattr("pytest_irmetrics.plugin.run_info.run_info", lambda _root, _started: info)

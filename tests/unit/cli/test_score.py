@@ -48,10 +48,6 @@ def test_prints_means_thresholds_and_what_is_not_in_them(capsys):
         "ndcg@10        2  0.6631",
         "hit@1          2  0.5000  ≥0.5           passes",
         "recall@5       2  0.7500                 FAILS",  # a query's own threshold
-        "judged@1       2  0.5000",
-        "judged@5       2  0.4167",
-        "judged@10      2  0.4167",
-        "judged         2  0.4167",
         "mrr [billing]  1  1.0000  ≥0.9           passes",
         "fails: mrr is below 0.4000 for 1 of 2 queries; the lowest is 0.3333, and each must reach it.",
         "fails: mrr is 0.6667, 0.0333 below the threshold: at least 0.7000 is required.",

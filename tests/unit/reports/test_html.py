@@ -381,25 +381,6 @@ def test_of_many_golden_sets_the_first_that_fail_are_open():
     assert opened == [True, True, True, False, False]
 
 
-def test_variants_are_drawn_side_by_side():
-    two = [
-        passing(
-            f"t.py::test[{name}]",
-            golden_set="faq.yaml",
-            rows=[row("mrr", mean, None), row("latency_p95", 9.5, None)],
-        )
-        for name, mean in (("bm25", 0.51), ("dense", 0.62))
-    ]
-    page = Page(render(SessionReport(two)))
-    assert (
-        "Side by side: faq.yaml, t.py::test bm25 dense How far each mean is below the highest of its metric. metric −0.13 0 bm25 dense mrr bm25 0.5100 dense 0.6200"
-        in page.text
-    )
-    labels = [image["aria-label"] for image in page.all("svg") if "aria-label" in image]
-    assert "mrr: bm25 0.5100, dense 0.6200" in labels
-    assert not any(label.startswith("latency_p95: ") for label in labels)
-
-
 def test_known_failures_have_no_bar():
     page = Page(render(SessionReport([failing(queries=[query("a"), query("b", status="xfail: T-1")])], 1)))
     assert "Queries, by mrr: 1 worse, 0 better, 0 same" in page.text

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_irmetrics.reports import plots
-from pytest_irmetrics.reports.item_report import Curve
 from pytest_irmetrics.reports.query_details import side_by_side
 from tests.unit.reports.samples import query, row
 
@@ -139,42 +138,6 @@ def test_each_document_has_one_line_from_its_rank_to_its_rank():
         ("unjudged", False, True, False): (4, 3.5),
     }
     assert [line.kind for line in lines[-3:]] == ["relevant", "relevant", "forbidden"]
-
-
-def test_a_curve_has_a_point_for_each_cutoff():
-    plot = plots.curve_plot(Curve("recall", [0.5, 0.75, 1.0], [0.5, 0.8, 0.9]))
-    assert len(plot.now.split()) == len(plot.baseline.split()) == plot.depth == 3
-    assert (plot.last_now, plot.last_baseline) == ("1.0000", "0.9000")
-    alone = plots.curve_plot(Curve("recall", [0.0, 0.0], []))
-    assert alone.baseline == ""
-
-
-def test_the_points_of_a_curve_rise_with_its_values():
-    plot = plots.curve_plot(Curve("rank", [0.0, 5.0, 10.0], [10.0]))
-    (left, low), (middle, half), (right, high) = (map(float, point.split(",")) for point in plot.now.split())
-    assert middle == pytest.approx((left + right) / 2)
-    assert half == pytest.approx((low + high) / 2)
-    assert (left < right, high < half < low) == (True, True)
-    assert [float(number) for number in plot.baseline.split(",")] == [left, high]
-
-
-def test_variants_share_an_axis_of_how_far_they_are_below_the_highest():
-    axis = plots.variant_axis([[0.51, 0.61, None], [0.9, 0.89, 0.9], [12.5, 9.0, 7.0], [None, None, None]])
-    assert (axis.low, axis.high) == (pytest.approx(-0.115), 0)
-    assert plots.variant_axis([[0.5, 0.5]]).low < 0
-    assert plots.variant_axis([[12.5, None]]) is None
-
-
-def test_each_variant_has_a_dot_of_its_own_shape():
-    axis = plots.variant_axis([[0.5, 0.7]])
-    dots = plots.variant_dots(axis, ["a", "b", "c"], [0.5, None, 0.7], [False, False, True])
-    assert [(dot.shape, dot.title, dot.best, dot.x) for dot in dots.dots] == [
-        ("circle", "a 0.5000", False, axis.at(-0.2)),
-        ("triangle", "c 0.7000", True, axis.at(0)),
-    ]
-    assert (dots.low, dots.high) == (axis.at(-0.2), axis.at(0))
-    assert plots.variant_dots(axis, ["a", "b"], [0.5, 12.5], [False, True]) is None
-    assert plots.variant_dots(axis, ["a"], [None], [False]) is None
 
 
 def test_bars_have_their_values_at_the_ends_and_an_outline():
