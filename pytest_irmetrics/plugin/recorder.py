@@ -18,7 +18,7 @@ from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.collected_tests import collected_tests
 from pytest_irmetrics.plugin.options import baseline_dir, runs_tests, since_ref
-from pytest_irmetrics.plugin.session import WORKER_SCREEN, screen_of, shown_path
+from pytest_irmetrics.plugin.session import screen_of, shown_path
 from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.session_report import titles
 from pytest_irmetrics.reports.terminal import summary_lines

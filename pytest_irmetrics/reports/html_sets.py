@@ -71,7 +71,7 @@ def golden_set(
         "bars": _bars(own),
         "labels": labels,
         "changed": any(label != "same" for label in labels),
-        "section": "",
+        "section": False,
     }
 
 
