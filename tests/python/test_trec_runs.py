@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics import Run
 from pytest_irmetrics.cli import main
+from tests.expected import assert_as_expected
 
 READ = [  # lines, and what they say: `query: ids` for each query
     ("q1 Q0 a 1 0.5 x\nq1 Q0 b 2 0.7 x\n", "q1: b a"),
@@ -81,6 +82,17 @@ def test_what_is_none_is_refused_with_its_line(tmp_path, monkeypatch, capsys, pa
     assert key in str(caught.value)
     assert main(["score", "faq.yaml", "a.run"]) == 1
     assert str(caught.value) in capsys.readouterr().err
+
+
+def test_whole_messages(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = []
+    for text, *_ in REFUSED:
+        (tmp_path / "a.run").write_bytes(data_of(text))
+        with pytest.raises(ValueError, match=r"^a\.run:") as caught:
+            Run.load("a.run")
+        said.append(f"{caught.value}\n")
+    assert_as_expected("messages/trec_runs.txt", "".join(said))
 
 
 SCORES = ["1", "2", "2.0", "2.50", "-1e3", "inf", "0x1", "1_0", "nan", "7 x", "\u0663"]

@@ -12,37 +12,14 @@ from collections.abc import Iterator
 import pytest
 
 from pytest_irmetrics.retrieval import batched, retrieve
-from pytest_irmetrics.run import Run, RunError
 from tests.expected import assert_as_expected
 from tests.unit.retrieval import test_answers, test_batches
 from tests.unit.retrieval.helpers import QUERIES, ids
-from tests.unit.run import test_json, test_run, test_trec
-from tests.unit.run.stored import STORED
 
 
 def cases_of(test):
     """The rows of a parametrized test."""
     return next(mark.args[1] for mark in test.pytestmark if mark.name == "parametrize")
-
-
-def message_of(error, function, *args):
-    with pytest.raises(error) as caught:
-        function(*args)
-    return str(caught.value)
-
-
-def run(tmp_path):
-    for old, new, _ in cases_of(test_json.TestJson.test_says_what_is_wrong_and_where):
-        yield message_of(RunError, Run.loads, STORED.replace(old, new, 1), "base.json")
-    for text in cases_of(test_json.TestJson.test_refuses_other_json):
-        yield message_of(RunError, Run.loads, text)
-    for answer in cases_of(test_json.TestJson.test_refuses_to_store_what_json_cannot_hold):
-        yield message_of(RunError, Run.of({"q": answer}).dumps)
-    for text, _ in cases_of(test_trec.TestTrec.test_says_what_is_wrong_and_where):
-        (tmp_path / "base.run").write_text(text)
-        yield message_of(RunError, lambda: Run.load(tmp_path / "base.run", shown="base.run"))
-    for ranking, _ in cases_of(test_run.TestRun.test_refuses_what_is_no_ranking):
-        yield message_of(RunError, Run, {"q": ranking})
 
 
 def retrieval(_tmp_path):
@@ -63,7 +40,7 @@ OTHER_PEOPLES_WORDS = re.compile(
 OTHER_PEOPLES_REPR = re.compile(r" at 0x| id='\d|\bnp\.|\barray\(")
 
 
-@pytest.mark.parametrize("room", [run, retrieval], ids=lambda room: room.__name__)
+@pytest.mark.parametrize("room", [retrieval], ids=lambda room: room.__name__)
 def test_messages_are_as_expected(room, tmp_path):
     """Without what differs by versions of Python and NumPy, and without what each answer's message ends with."""
     messages = [OTHER_PEOPLES_WORDS.sub("…", message) for message in room(tmp_path)]
