@@ -74,7 +74,7 @@ def read_topics(path: Path, problems: Problems) -> dict[str, str]:
             continue
         query_id, tab, text = line.decode().partition("\t")
         query_id = query_id.strip(" ")
-        if query_id.startswith("#") and (not tab or len(query_id.split()) > 1 or query_id == "#"):
+        if query_id.startswith("#") and (not tab or " " in query_id or query_id == "#"):
             continue  # a comment: no id in qrels holds white space
         if not (tab and query_id and text.strip()):
             problems.report(number, 1, "This is no query and its text. Write `query`, a tab, and the text.")

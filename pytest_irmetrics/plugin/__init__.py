@@ -91,7 +91,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="Write a report: .html, .json or .md, or with a prefix html:, json:, md:. Repeatable.",
+        help="Write a report: .html, .json or .md, or with a prefix html:, json:, md:, codequality: (GitLab), openmetrics:. "
+        "Repeatable.",
     )
     group.addoption(
         "--ir-query",

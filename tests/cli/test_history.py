@@ -1,0 +1,337 @@
+"""Command `history`: the committed versions of a baseline, scored under today's golden set."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.cli.console import HOSTILE, assert_harmless, run
+from tests.git_repository import git, isolate_git, needs_git, new_repository, write_and_commit
+
+pytestmark = needs_git
+
+GOLDEN = """\
+queries:
+- {id: refund, query: refund policy, relevant: [d1], weight: 2}
+- {id: hours, query: opening hours, relevant: [h1]}
+- {id: hard, query: hard one, relevant: [x1], xfail: TICKET-7}
+- {id: empty, query: asdf, no_answer: true}
+"""
+BASELINE = "ir_baselines/test_search/test_it[faq].json"
+BROKEN = "ir_baselines/test_search/test_it[broken].json"
+
+
+def answer(query_id, text, judgments, *rankings, **more):
+    return {
+        "id": query_id,
+        "text": text,
+        "judgments": judgments,
+        "weight": 1.0,
+        "rankings": rankings or [[]],
+        **more,
+    }
+
+
+def stored(*more, refund="d1", hours="h1", depth=10, golden_set="faq.yaml", without=()):
+    """A baseline, in which `refund` and `hours` were answered with these documents."""
+    queries = [
+        answer("refund", "refund policy", {"d1": 1}, refund.split(), weight=2.0),
+        answer("hours", "opening hours", {"h1": 1}, hours.split()),
+        answer("hard", "hard one", {"x1": 1}, xfail=True),
+        answer("empty", "asdf", {}),
+    ]
+    by_id = {one["id"]: one for one in [*queries, *more] if one["id"] not in without}
+    header = {
+        "format": "pytest-irmetrics run",
+        "version": 1,
+        "golden_set": golden_set,
+        "depth": depth,
+        "relevance_level": 1,
+    }
+    return json.dumps({**header, "queries": [by_id[query_id] for query_id in sorted(by_id)]})
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    isolate_git(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "100")
+    new_repository(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "faq.yaml").write_text(GOLDEN)
+    return tmp_path
+
+
+def commit(folder, *versions, path=BASELINE):
+    """Commit these versions of a baseline, each with its subject."""
+    for subject, text in versions:
+        write_and_commit(folder, {path: text}, subject)
+
+
+def history(*arguments, status=0):
+    done = run("history", *arguments)
+    assert done.status == status, done.err
+    return done
+
+
+def test_of(*arguments):
+    (test,) = json.loads(history("--json", "--metrics", "mrr", *arguments).out)["tests"]
+    return test
+
+
+def points(*arguments):
+    return test_of(*arguments)["points"]
+
+
+test_of.__test__ = False
+FALL = [
+    ("Begin", stored()),
+    ("Reorder", stored(hours="z h1")),
+    ("Touch nothing", stored(hours="y h1")),
+    ("Break", stored(hours="z")),
+]
+
+
+def test_versions_are_told_newest_first_with_what_fell(folder):
+    commit(folder, *FALL)
+    printed = re.sub(
+        r"\b[0-9a-f]{10}\b", "COMMIT", re.sub(r"\d{4}-\d\d-\d\d", "DATE", history("--metrics", "mrr").out)
+    )
+    assert printed.splitlines() == [
+        "test_search.py::test_it[faq]",
+        "  4 versions of its baseline, DATE to DATE, all scored under faq.yaml as it is today.",
+        "",
+        "  metric   first    best   today  from best  oldest to newest",
+        "  mrr     1.0000  1.0000  0.6667    −0.3333  █▅▅▁",
+        "  mrr was best in COMMIT (DATE, Begin): over the queries that both hold, today is −0.3333",
+        "  from there.",
+        "",
+        "  date        commit      queries     mrr   change  subject",
+        "  DATE  COMMIT        4  0.6667  −0.1667  Break",
+        "  DATE  COMMIT        4  0.8333  −0.1667  Reorder",
+        "  DATE  COMMIT        4  1.0000           Begin",
+        "  1 more version (--limit 0 shows all)",
+        "",
+        "  2 versions lowered a mean. mrr: 2 lowered it, by 0.3333 together; none raised it.",
+        "    DATE  COMMIT  mrr −0.1667  Reorder",
+        "    DATE  COMMIT  mrr −0.1667  Break",
+    ]
+    assert "Touch nothing" in history("--limit", "0").out
+    begun = git(folder, "rev-parse", "HEAD~3")[:10]
+    assert begun in history().out
+    since = " ".join(history("--since", begun).out.split())
+    assert "−0.3333" in since
+    assert [
+        line.split()[0]
+        for line in history("--metrics", "mrr,ndcg@10").out.splitlines()
+        if " was best in " in line
+    ] == ["ndcg@10"]
+    assert b"@" in run("history", encoding="ascii").data
+
+
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
+UNREADABLE = [
+    (stored()[:100], "cut short"),
+    (stored().replace('{"id": "hard"', '\n<<<<<<< HEAD\n{"id": "hard"'), "conflict"),
+    (stored().replace('"version": 1', '"version": 9'), "version 9 of the format"),
+    (POINTER, "Git LFS"),
+    (stored(depth=5), "it holds 5 results a query, fewer than today's 10"),
+    ("", "empty"),
+    (None, "the baseline was deleted"),
+]
+
+
+def test_a_version_that_cannot_be_read_is_named_and_the_next_compared_with_the_last_that_could(folder):
+    commit(folder, ("Begin", stored()))
+    for number, (text, _) in enumerate(UNREADABLE):
+        if text is None:
+            git(folder, "rm", "-q", BASELINE)
+            git(folder, "commit", "-q", "-m", str(number))
+        else:
+            commit(folder, (str(number), text))
+    commit(folder, ("Mend", stored(hours="z h1")))
+    begin, *unread, mend = points()
+    assert (begin["problem"], mend["problem"]) == ("", "")
+    for point, (_, told) in zip(unread, UNREADABLE, strict=True):
+        assert told in point["problem"]
+    assert mend["changes"]["mrr"] == pytest.approx(-1 / 6)
+    assert "not scored: the baseline was deleted" in history().out
+    commit(folder, ("Break another", "{"), path=BROKEN)
+    done = history(status=1)
+    assert "cut short" in done.err
+    assert "test_it[faq]" in done.out
+
+
+def test_what_is_not_committed_yet_is_the_newest_version_and_a_merged_branch_is_one(folder):
+    commit(folder, ("Begin", stored()))
+    git(folder, "checkout", "-q", "-b", "topic")
+    commit(folder, ("Try", stored(refund="z d1")), ("Try again", stored(refund="z d1", hours="z h1")))
+    git(folder, "checkout", "-q", "main")
+    git(folder, "merge", "-q", "--no-ff", "-m", "Merge topic", "topic")
+    (folder / BASELINE).write_text(stored(hours="z", refund="z d1"))
+    begin, merge, now = points()
+    assert [point["subject"] for point in (begin, merge)] == ["Begin", "Merge topic"]
+    assert (merge["changes"]["mrr"], now["changes"]["mrr"]) == pytest.approx((-0.5, -1 / 6))
+    assert now["commit"] == ""
+    assert "not committed yet" in history().out
+
+
+def test_edits_of_queries_and_judgments_are_told_and_move_nothing_else(folder):
+    old = [
+        answer("old", "old", {"o1": 1}, ["z"]),
+        answer("old", "older", {"o1": 1}, ["o1"]),
+        answer("old", "older", {"q": 1}, ["o1"]),
+    ]
+    commit(
+        folder,
+        ("Begin", stored(old[0])),
+        ("Reword", stored(old[1])),
+        ("Relabel", stored(old[2], refund="z d1")),
+        ("Drop", stored()),
+    )
+    _, reword, relabel, drop = points()
+    assert (reword["reworded"], reword["changes"]["mrr"]) == (["old"], 0)
+    assert relabel["relabelled"] == ["old"]
+    # By what it was judged last, `old` never found anything.
+    assert (relabel["changes"]["mrr"], relabel["as_judged_before"]["mrr"]) == pytest.approx((-1 / 4, -1 / 4))
+    assert (drop["dropped"], drop["dropped_means"]["mrr"]) == (["old"], 0)
+    assert drop["changes"]["mrr"] == pytest.approx(1 / 3)
+
+
+def test_an_answer_to_other_words_is_not_one_to_todays_query(folder):
+    other = answer("refund", "return policy", {"z": 1}, ["z", "d1"], weight=2.0)
+    commit(folder, ("Begin", stored(other)), ("Reword", stored()))
+    begin, reword = points()
+    assert (begin["query_count"], begin["n"], reword["n"]) == (4, 3, 4)
+    assert begin["means"]["mrr"] == 1.0  # of hours alone
+    assert reword["reworded"] == ["refund"]
+
+
+def test_a_fall_within_what_differs_from_run_to_run_lowers_nothing(folder):
+    some = [["d1"], ["z", "d1"], ["d1"], ["z", "d1"]]
+    before, after = (
+        answer("refund", "refund policy", {"d1": 1}, *rankings, weight=2.0)
+        for rankings in (some, [*some[1:], some[1]])
+    )
+    rest = [
+        answer("hours", "opening hours", {"h1": 1}, *[["h1"]] * 4),
+        answer("hard", "hard one", {"x1": 1}, *[[]] * 4),
+        answer("empty", "asdf", {}, *[[]] * 4),
+    ]
+    commit(folder, ("Begin", stored(before, *rest)), ("Ask again", stored(after, *rest)))
+    _, again = points()
+    assert -again["margins"]["mrr"] < again["changes"]["mrr"] < 0
+    assert again["lowered"] == {}
+
+
+def test_the_best_version_is_that_which_todays_is_furthest_below_over_the_queries_of_both(folder):
+    commit(folder, ("Ask little", stored(without=["hours"])), ("Ask more", stored(hours="z h1")))
+    (summary,) = test_of()["summary"]
+    # The first mean is higher, and over the query that both hold nothing has been lost.
+    assert summary["line"] == [1.0, pytest.approx(2.5 / 3)]
+    assert (summary["best_commit"], summary["from_best"]) == ("", 0.0)
+    assert "was best in" not in history().out
+    commit(folder, ("Fall", stored(hours="z y h1")))
+    test = test_of()
+    (summary,) = test["summary"]
+    assert summary["best_commit"] == test["points"][1]["commit"]
+    assert summary["from_best"] == pytest.approx(-1 / 18)
+
+
+def test_without_a_golden_set_the_newest_judgments_stand_for_it(folder):
+    commit(folder, ("Begin", stored(hours="z h1")))
+    (folder / "faq.yaml").write_text("queries: [")
+    assert "note: The golden set cannot be read" in history().out
+    (folder / "faq.yaml").unlink()
+    assert points()[0]["means"]["mrr"] == pytest.approx(2.5 / 3)
+
+
+def test_the_ten_that_cost_most_are_named_and_the_others_counted(folder):
+    for rank in range(2, 14):
+        later = " ".join([*(f"z{n}" for n in range(1, rank)), "h1"])
+        commit(folder, (f"Before {rank}", stored(depth=20)), (f"Rank {rank}", stored(hours=later, depth=20)))
+    *_, named = history("--metrics", "mrr", "--limit", "1").out.partition("12 versions lowered a mean.")
+    assert re.findall(r"  Rank (\d+)$", named, re.MULTILINE) == [str(rank) for rank in range(13, 3, -1)]
+    assert named.endswith("\n    and 2 more\n")
+
+
+def test_tests_are_chosen_by_id_part_or_path(folder):
+    commit(folder, ("Begin", stored()))
+    commit(folder, ("More", stored()), path="ir_baselines/test_search/test_it[other].json")
+    assert history().out.count("1 version of its baseline") == 2
+    for wanted in ("test_search.py::test_it[faq]", "[faq]", BASELINE, f"./{BASELINE}"):
+        assert "[other]" not in history(wanted).out
+    assert "test_search.py::test_it[faq]" in history("test_that", status=1).err
+
+
+def test_since_a_commit_whose_baseline_is_damaged_or_missing(folder):
+    write_and_commit(folder, {"x": ""}, "Nothing yet")
+    git(folder, "tag", "v0")
+    commit(folder, ("Damage", "{"))
+    git(folder, "tag", "v1")
+    commit(folder, ("Begin", stored()))
+    assert "v0 holds no baseline of this test" in history("--since", "v0").out
+    assert f"{BASELINE} in v1:1: the file was cut short." in " ".join(history("--since", "v1").out.split())
+    assert "no commit v9" in history("--since", "v9", status=1).err
+
+
+def test_what_is_no_ground_for_a_history(folder, tmp_path_factory, monkeypatch):
+    assert "There is no folder ir_baselines with baselines" in history(status=1).err
+    commit(folder, ("Begin", stored()), ("Reorder", stored(hours="z h1")))
+    assert "is too shallow for recall@99" in history("--metrics", "recall@99", status=1).err
+    assert "is no count" in history("--limit", "many", status=2).err
+    shallow, outside = (tmp_path_factory.mktemp(name) for name in ("shallow", "outside"))
+    git(shallow, "clone", "-q", "--depth", "1", f"file://{folder}", ".")
+    monkeypatch.chdir(shallow)
+    assert "note: This clone is shallow" in history().out
+    (outside / BASELINE).parent.mkdir(parents=True)
+    (outside / BASELINE).write_text(stored())
+    monkeypatch.chdir(outside)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(outside.parent))
+    assert "Git" in history(status=1).err
+
+
+def test_tests_below_the_repositorys_top_and_in_a_repository_of_their_own(folder, monkeypatch):
+    top = "services/search/tests"
+    (folder / top).mkdir(parents=True)
+    (folder / "faq.yaml").rename(folder / top / "faq.yaml")
+    commit(folder, ("Begin", stored()), ("Reorder", stored(hours="z h1")), path=f"{top}/{BASELINE}")
+    inner = new_repository(folder / "services" / "vendored")
+    commit(inner, ("Vendor", stored()), path=f"tests/{BASELINE}")
+    assert [point["subject"] for point in points("vendored")] == ["Vendor"]
+    monkeypatch.chdir(folder / top)
+    test = test_of()
+    assert [point["subject"] for point in test["points"]] == ["Begin", "Reorder"]
+    assert test["golden_set"] == "faq.yaml as it is today"
+
+
+def test_the_page_plots_what_can_be_read_and_says_first_how_far_it_is_from_its_best(folder):
+    commit(folder, ("One", stored()))
+    history("--html", "page.html")
+    assert "ndcg@10 is at its best." in (folder / "page.html").read_text(encoding="utf-8")
+    commit(folder, ("Cut", "{"), ("Two", stored(hours="z h1")), ("Three", stored(hours="z")))
+    page = history("--html", "-", "--metrics", "mrr").out
+    assert page.startswith("<!doctype html>")
+    plotted = dict(re.findall(r"<title>\S+ [0-9a-f]+ (\w+): ([0-9.]+)", page))
+    assert plotted == {"One": "1.0000", "Two": "0.8333", "Three": "0.6667"}
+    lines = re.findall(r'<polyline class="course" points="([^"]*)"', page)
+    one, two, three = (float(point.split(",")[1]) for point in " ".join(lines).split())
+    assert one < three  # downwards
+    assert two == pytest.approx((one + three) / 2)
+    top = page[page.index("<header") : page.index("</header>")]
+    assert f"below its best, of commit {git(folder, 'rev-parse', 'HEAD~3')[:10]}" in top
+    (folder / "faq.yaml").write_text(
+        "queries:\n- {id: refund, query: refund policy, relevant: [d1], xfail: T-1}\n"
+    )
+    assert "its best" not in history("--html", "-").out
+
+
+def test_hostile_subjects_and_ids_are_harmless(folder):
+    subject = f"<script>alert(1)</script> {HOSTILE}".replace("\r\n", " ").replace("\x9b", "")
+    commit(folder, ("Begin", stored()), (subject, stored(answer(HOSTILE, "t", {"z": 1}, ["z"]), hours="z")))
+    for options in (["--since", "HEAD~1"], ["--json"]):
+        assert_harmless(history(*options).out)
+    page = history("--html", "-", "--since", "HEAD~1").out
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page

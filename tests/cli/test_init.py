@@ -1,0 +1,40 @@
+"""Command `init`: what it writes passes, and fails once the search is broken."""
+
+from __future__ import annotations
+
+import shlex
+
+from tests.cli.console import run
+
+
+def test_the_printed_commands_pass_and_fail_once_the_search_is_broken(pytester, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    done = run("init", "--dir", "my tests")
+    commands = [line.partition("#")[0] for line in done.out.splitlines() if line.startswith("  pytest ")]
+    assert len(commands) == 3
+    options = ["-p", "pytest_irmetrics.plugin", "-p", "no:cacheprovider"]
+    for command in commands:
+        pytester.runpytest_subprocess(*options, *shlex.split(command)[1:]).assert_outcomes(passed=1)
+    conftest = pytester.path / "my tests" / "conftest.py"
+    text = conftest.read_text(encoding="utf-8")
+    assert "my_search(query, size=k)" in text
+    conftest.write_text(
+        text.replace("my_search(query, size=k)", "my_search(query, size=k)[2:]"), encoding="utf-8"
+    )
+    broken = pytester.runpytest_subprocess(*options, *shlex.split(commands[-1])[1:])
+    broken.assert_outcomes(failed=1)
+
+
+def test_no_file_is_written_over_and_no_link_followed(tmp_path):
+    (tmp_path / "conftest.py").write_text("# mine")
+    (tmp_path / "test_search.py").symlink_to(tmp_path / "nowhere")
+    done = run("init", "--dir", str(tmp_path))
+    assert done.status == 1
+    assert (tmp_path / "conftest.py").read_text() == "# mine"
+    assert not (tmp_path / "nowhere").exists()
+    assert "@pytest.fixture" in done.out
+    (tmp_path / "conftest.py").write_text("def retriever(): ...")
+    assert "@pytest.fixture" not in run("init", "--dir", str(tmp_path)).out
+    (tmp_path / "conftest.py").unlink()
+    (tmp_path / "conftest.py").mkdir()  # which cannot be read
+    assert "@pytest.fixture" in run("init", "--dir", str(tmp_path)).out

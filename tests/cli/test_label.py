@@ -1,0 +1,373 @@
+"""Command `label`: what is listed, spreadsheets there and back, and judging one document after the other."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_irmetrics import GoldenSet
+from tests.cli.console import run
+
+FILE = "golden/faq.yaml"
+GOLDEN = """\
+# by hand
+queries:
+- id: refund
+  query: refund policy
+  relevant: {d1: 1, d2: 2}
+- query: opening hours
+  relevant: [d9] # one
+- {id: nothing, query: asdf, no_answer: true}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "dumb")
+    Path("golden").mkdir()
+    Path(FILE).write_text(GOLDEN)
+    found = {"refund": ["u1", "d1", "u2"], "opening hours": ["d9", "0123"], "nothing": []}
+    write_run("now.json", found)
+    write_run("ir_baselines/test_search/test_it[faq].json", found, golden_set="golden/faq.yaml", depth=10)
+
+
+def write_run(name, answers, **header):
+    queries = [{"id": query_id, "rankings": [ranking]} for query_id, ranking in sorted(answers.items())]
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(
+        json.dumps({"format": "pytest-irmetrics run", "version": 1, **header, "queries": queries})
+    )
+
+
+def label(*arguments, status=0, file=FILE, **streams):
+    done = run("label", file, *arguments, **streams)
+    assert done.status == status, done.err
+    return done
+
+
+def listed(*arguments):
+    return [one["docid"] for one in json.loads(label("--json", *arguments).out)]
+
+
+def judgments(query_id="refund", file=FILE):
+    return dict(GoldenSet.load(file).queries[query_id].judgments)
+
+
+# What is listed -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "documents"),
+    [
+        ([], ["u1", "0123", "u2"]),
+        (["--limit", "1"], ["u1"]),
+        (["--limit", "all"], ["u1", "0123", "u2"]),
+        (["--query", "refund", "--by", "mrr"], ["u1"]),
+        (["--query", "opening hours", "--query", "refund", "--by", "P@3"], ["u1", "0123", "u2"]),
+        (["--run", "ir_baselines/test_search/test_it[faq].json"], ["u1", "0123", "u2"]),
+        (["--run", "other.json"], ["n1", "u1", "0123", "u2"]),
+        (["--run", "other.json", "--run", "now.json"], ["n1", "u1", "0123", "u2"]),
+        (["--run", "now.json", "--run", "now.json", "--by", "mrr"], ["u1"]),
+        (["--run", "other.json", "--baseline-dir", "elsewhere"], ["n1"]),
+    ],
+)
+def test_unjudged_documents_are_listed_by_what_hangs_on_them(options, documents):
+    write_run("other.json", {"refund": ["n1", "d1"], "opening hours": ["d9"], "nothing": ["x"]})
+    assert listed(*options) == documents
+
+
+def test_baselines_are_found_in_the_whole_project_and_one_that_is_broken_is_a_note(monkeypatch):
+    Path(".git").mkdir()
+    Path("tests").mkdir()
+    Path("ir_baselines").rename("tests/ir_baselines")
+    path = Path("tests/ir_baselines/test_search/test_it[faq].json")
+    path.write_text(path.read_text().replace("golden/faq.yaml", "../golden/faq.yaml"))
+    (path.parent / "test_it[broken].json").write_text("{")
+    assert listed() == ["u1", "0123", "u2"]
+    monkeypatch.chdir("tests")
+    done = label("--json", file="../golden/faq.yaml")
+    assert len(json.loads(done.out)) == 3
+    assert done.err.startswith("note: ")
+    assert "test_it[broken].json" in done.err
+    Path("../tests/ir_baselines/test_search/test_it[faq].json").unlink()
+    assert "No baseline of this golden set" in label(status=1, file="../golden/faq.yaml").err
+
+
+def test_what_is_judged_already_leaves_an_empty_list_in_every_form():
+    write_run("done.json", {"refund": ["d1"], "opening hours": ["d9"], "nothing": []})
+    options = ["--run", "done.json", "--baseline-dir", "none"]
+    assert label(*options).out.endswith(
+        "0 of the 2 returned documents that ndcg@10 looks at are not judged.\n"
+    )
+    assert listed(*options) == []
+    assert "0 documents to judge.\n" in label(*options, "--out", "x.csv").out
+    assert "0 of the 2" in label(*options, "-i", terminal=True).out
+
+
+CORPORA = {
+    "c.jsonl": b'\xef\xbb\xbf{"_id": "u1", "title": "One  title", "text": "Its text."}\n\n{"id": 123}\n{"docid": "u2", "text": " "}\n',
+    "c.csv": "\ufeffDocid,Title,text\r\nu1,One title,Its text.\r\n".encode(),
+    "c.tsv": b"title\ttext\tid\nOne title\tIts text.\tu1\n",
+    "c.jsonl.gz": gzip.compress(b'{"docid": "u1", "title": "One title", "text": "Its text."}\n'),
+}
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_titles_and_texts_come_from_a_corpus(name):
+    Path(name).write_bytes(CORPORA[name])
+    (one, *_), others = json.loads(label("--json", "--corpus", name).out), listed("--corpus", name)
+    assert (one["docid"], one["title"], one["text"]) == ("u1", "One title", "Its text.")
+    assert others == ["u1", "0123", "u2"]
+    header, row, *_ = csv.reader(io.StringIO(label("--corpus", name, "--out", "-").data.decode("utf-8-sig")))
+    assert (header[6:], row[6:]) == (["title", "text"], ["One title", "Its text."])
+    if name == "c.jsonl":
+        assert json.loads(label("--json", "--corpus", "-", stdin=CORPORA[name]).out)[0] == one
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "told"),
+    [
+        ("c.jsonl", b'{"docid": "u1"}\nu2\n', "c.jsonl:2: This is no JSON object."),
+        ("c.jsonl", b"[1]", "c.jsonl:1: This is no JSON object."),
+        ("c.jsonl", b'{"docid": "\xff"}', "c.jsonl: is not UTF-8."),
+        ("c.csv", b"name,title\na,b\n", "c.csv:1: There is no column docid."),
+        ("c.csv", b"", "c.csv:1: There is no column docid."),
+        ("c.csv.gz", b"docid\n", "c.csv.gz: cannot be read: "),
+        ("none.jsonl", None, "none.jsonl: cannot be read: No such file"),
+        ("golden", None, "golden: cannot be read: "),
+        (
+            "c.jsonl",
+            b'{"docid": "other", "title": "x"}',
+            "note: c.jsonl: holds none of the 5 documents at hand.",
+        ),
+    ],
+)
+def test_a_corpus_that_cannot_be_read_or_holds_nothing_is_told(name, data, told):
+    if data is not None:
+        Path(name).write_bytes(data)
+    done = run("label", FILE, "--corpus", name)
+    assert done.err.startswith(told)
+    assert done.status == (0 if told.startswith("note") else 1)
+
+
+# Spreadsheets ---------------------------------------------------------------------------------------------------
+
+
+def fill_in(text, **ratings):
+    """The list as a spreadsheet saves it, with ratings by document."""
+    rows = list(csv.reader(io.StringIO(text)))
+    for row in rows[1:]:
+        row[3] = ratings.get(row[2], "")
+    return rows
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_a_list_is_written_filled_in_and_read_back(separator, encoding):
+    label("--out", "list.csv")
+    assert Path("list.csv").read_bytes().startswith(b"\xef\xbb\xbfid,query,docid,rating,rank,influence\r\n")
+    rows = fill_in(Path("list.csv").read_text("utf-8-sig"), u1="2", u2="0.5")
+    text = "\r\n".join(separator.join(row) for row in rows)
+    Path("list.csv").write_bytes(text.encode(encoding))
+    done = label("--from", "list.csv")
+    assert done.out.endswith("2 judgments appended.\n")
+    assert judgments() == {"d1": 1, "d2": 2, "u1": 2, "u2": 0.5}
+    assert label("--from", "list.csv").out == f"{FILE}: 0 judgments appended, 2 there already.\n"
+    Path("empty.csv").write_text("docid,rating,id\nu1,,refund\n")
+    assert (
+        label("--from", "empty.csv").out
+        == f"{FILE}: 0 judgments appended: no row of empty.csv has a rating.\n"
+    )
+
+
+def test_formulas_are_guarded_and_texts_found_with_other_line_ends():
+    queries = [
+        {"id": "=1+1", "query": "@a", "relevant": ["d"]},
+        {"id": "two", "query": "one\ntwo", "relevant": ["d"]},
+        {"id": "b", "query": "twice", "relevant": ["d"]},
+        {"id": "c", "query": "twice", "relevant": ["d"]},
+    ]
+    Path("h.yaml").write_text(json.dumps({"queries": queries}))
+    write_run("h.json", {"=1+1": ["-x", "d"], "two": ["e", "d"]})
+    out = label("--run", "h.json", "--out", "-", file="h.yaml").data.decode("utf-8-sig")
+    rows = fill_in(out, **{" -x": "1", "e": "2"})
+    assert rows[1][:3] == [" =1+1", " @a", " -x"]
+    Path("h.csv").write_text("\n".join(",".join(f'"{cell}"' for cell in row) for row in rows), newline="\r\n")
+    assert "2 judgments appended" in label("--from", "h.csv", file="h.yaml").out
+    assert judgments("=1+1", "h.yaml") == {"d": 1, "-x": 1}
+    Path("h.csv").write_text('query,docid,rating\r\n"one\r\ntwo",f,1\r\ntwice,f,1\r\n', newline="")
+    done = label("--from", "h.csv", file="h.yaml", status=1)
+    assert (
+        done.err
+        == "h.csv:4: 2 queries of the golden set ask 'twice'. Keep the column id as it was written.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"\xff\xfe", "list.csv:1: This is not UTF-8."),
+        (b"id,docid\n", "list.csv:1: There is no column rating."),
+        (b"id,rating\n", "list.csv:1: There is no column docid."),
+        (b"", "list.csv:1: There is no column docid."),
+        (b"id,docid,rating\nrefund,u1,1\nrefund,u1,2\n", "list.csv:3: 'refund' grades 'u1' 1 already"),
+        (
+            b"id,docid,rating\nrefund,d1,2\n",
+            "list.csv:2: 'refund' grades 'd1' 1 already (golden/faq.yaml:5), and here it is 2.",
+        ),
+        (b"id,docid,rating\nrefund,u1,1001\nrefund,,1\nrefnd,x,\n", "list.csv:2: '1001' is no grade."),
+        (b'id,docid,rating\nrefund,"' + b"x" * 140_000 + b'",1\n', "list.csv:1: This is not CSV: "),
+        (None, "list.csv: cannot be read: "),
+    ],
+)
+def test_a_list_that_is_wrong_changes_nothing(data, told):
+    if data is not None:
+        Path("list.csv").write_bytes(data)
+    done = label("--from", "list.csv", status=1)
+    assert told in done.err
+    assert Path(FILE).read_text() == GOLDEN
+
+
+# Judgments of the command line ----------------------------------------------------------------------------------
+
+
+def test_judgments_stand_where_they_belong_and_all_else_as_it_was():
+    Path(FILE).chmod(0o640)
+    label(
+        "--judge",
+        "refund",
+        "u1",
+        "0.5",
+        "--judge",
+        "opening hours",
+        "0123",
+        "0",
+        "--judge",
+        "opening hours",
+        "yes",
+        "1",
+    )
+    assert Path(FILE).read_text() == GOLDEN.replace("d2: 2}", "d2: 2, u1: 0.5}").replace(
+        "[d9] # one", '{d9: 1, "0123": 0, "yes": 1} # one'
+    )
+    assert Path(FILE).stat().st_mode & 0o777 == 0o640
+    write_run("now.json", {"refund": ["a\u202eb"]})
+    assert label("--run", "now.json", "--judge", "refund", "a\\u202eb", "1").err == ""
+    assert judgments()["a\u202eb"] == 1
+
+
+def test_a_metric_of_ones_own_is_named():
+    Path(FILE).write_text("thresholds: {freshness: 1}\n" + GOLDEN)
+    assert "freshness" in label("--judge", "refund", "u1", "1", status=1).err
+    label("--judge", "refund", "u1", "1", "--metric", "freshness")
+
+
+# One after the other --------------------------------------------------------------------------------------------
+
+
+def judge(*answers, options=(), status=0):
+    """Judge with these lines of input."""
+    return label("-i", *options, stdin="".join(f"{one}\n" for one in answers), terminal=True, status=status)
+
+
+def test_each_grade_is_written_where_it_belongs_and_skips_are_counted():
+    done = judge("2", "s", "0")
+    assert judgments() == {"d1": 1, "d2": 2, "u1": 2}
+    assert judgments("opening hours") == {"d9": 1, "0123": 0}
+    assert Path(FILE).read_text().startswith("# by hand\n")
+    assert (
+        done.out.splitlines()[-1]
+        == f"{FILE}: 2 judgments written, 1 skipped. 1 left: the same command goes on with it."
+    )
+    assert listed() == ["u2"]
+
+
+def test_undo_takes_back_one_after_the_other_up_to_the_first():
+    done = judge("2", "s", "0", "u", "u", "u", "1", "q")
+    assert judgments() == {"d1": 1, "d2": 2, "u1": 1}
+    assert judgments("opening hours") == {"d9": 1}
+    assert done.out.count("taken out: ") == 2
+    assert "1 judgment written" in done.out
+    assert "There is nothing to undo." in judge("u", "q").out
+    assert Path(FILE).read_text() == GOLDEN.replace("d2: 2}", "d2: 2, u1: 1}")
+
+
+def test_the_last_grade_can_be_undone_and_other_answers_are_asked_again():
+    done = judge("1", "1", "1", "u", "x", "7", "0", "q", options=["--limit", "3"])
+    assert judgments("opening hours") == {"d9": 1, "0123": 0}
+    assert "The highest grade of this golden set is 2" in done.out
+    assert judge("7", "q", options=["--scale", "7", "--limit", "1"]).out
+
+
+def test_the_end_of_input_ends_it_and_nothing_is_lost():
+    assert "1 judgment written. 2 left" in judge("1").out
+    assert judgments()["u1"] == 1
+
+
+def test_titles_texts_and_all_that_is_known_of_the_query_are_shown():
+    Path("c.jsonl").write_text(
+        json.dumps({"docid": "u1", "title": "One", "text": "Words of it. " * 90}) + "\n"
+    )
+    out = judge("t", "q", options=["--corpus", "c.jsonl", "--run", "now.json"]).out
+    for part in (
+        "refund policy",
+        "2  d2",
+        "rank 1 in ir_baselines/test_search/test_it[faq].json",
+        "rank 1 in now.json",
+        "document  u1",
+        "One",
+    ):
+        assert part in out
+    assert out.count("Words of it.") > 90
+
+
+def test_a_passage_is_asked_for_where_the_query_judges_passages():
+    Path(FILE).write_text(
+        "queries:\n- id: back\n  query: send back\n  relevant:\n  - {doc: book, text: thirty days, grade: 2}\n"
+    )
+    write_run("now.json", {"back": ["book (chunk 4)", "faq"]})
+    Path("c.jsonl").write_text('{"docid": "faq", "text": "You pay. The way back is free."}\n')
+    out = judge(
+        "1",
+        "",
+        "u",
+        "1",
+        "keep the receipts",
+        "2",
+        "is not there",
+        "The way  back",
+        options=["--run", "now.json", "--corpus", "c.jsonl"],
+    ).out
+    assert "not in the text" in out
+    _, first, second = GoldenSet.load(FILE).queries["back"].passages
+    assert (first.doc, first.text, first.grade) == ("book", "keep the receipts", 1)
+    assert (second.doc, second.text, second.grade) == ("faq", "The way  back", 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "terminal", "told"),
+    [
+        ((), False, "no terminal"),
+        (("--run", "-"), True, "standard input"),
+        (("--judge", "refund", "u1", "1"), True, "not allowed with"),
+    ],
+)
+def test_where_nothing_can_be_asked_it_is_refused(options, terminal, told):
+    done = run("label", FILE, "-i", *options, terminal=terminal)
+    assert done.status != 0
+    assert told in done.err
+
+
+def test_only_yaml_is_appended_to():
+    Path("a b.csv").write_text("id,query,docid,rating\nrefund,refund policy,d1,1\n")
+    told = "Judgments are appended to YAML alone."
+    for options in (["-i"], ["--judge", "refund", "u1", "1"]):
+        assert told in label(*options, file="a b.csv", status=1, terminal=True).err
+    assert "convert 'a b.csv' 'a b.yaml'" in label("--run", "now.json", file="a b.csv").out

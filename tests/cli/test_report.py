@@ -1,0 +1,69 @@
+"""Command `report`: a JSON report again in another format."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.console import run
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def test_each_format_is_written_as_to_standard_output():
+    formats = {"json": "again.json", "html": "page.html", "md": "page.md"}
+    run("report", "report.json", *(part for path in formats.values() for part in ("-o", path)))
+    for form, path in formats.items():
+        assert (
+            run("report", "report.json", "-o", f"{form}:-").out.rstrip()
+            == Path(path).read_text("utf-8").rstrip()
+        )
+    assert json.loads(Path("again.json").read_text()) == json.loads(Path("report.json").read_text())
+    markdown = Path("page.md").read_text("utf-8")
+    assert run("report", "report.json").out.rstrip() == markdown.rstrip()
+    assert markdown.startswith("## Retrieval quality: 1 of 2 tests fails")
+    assert b"\xe2" not in run("report", "report.json", encoding="ascii").data
+
+
+def test_the_step_summary_of_github_is_appended_to(monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.txt")
+    Path("summary.txt").write_text("before\n")
+    assert run("report", "report.json", "-o", "summary.txt").status == 0
+    assert Path("summary.txt").read_text("utf-8").startswith("before\n")
+    assert len(Path("summary.txt").read_text("utf-8")) > 100
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"\xff\xfe", "r.json:1: is not UTF-8."),
+        (b"{", "r.json:1: is not JSON, or was cut short."),
+        (b'{"format": "pytest-irmetrics report", "version": 9}', "it reads up to 1"),
+        (b'{"format": "pytest-irmetrics report", "version": 1}', "r.json:1: "),
+        (b'{"format": "pytest-irmetrics report", "version": 1, "tests": [{"nodeid": 3}]}', "r.json:1: "),
+    ],
+)
+def test_a_file_that_is_no_report_is_told_with_its_place(data, told):
+    Path("r.json").write_bytes(data)
+    done = run("report", "r.json")
+    assert (done.status, done.data) == (1, b"")
+    assert told in done.err
+    assert done.err.rstrip().endswith((".", ")"))
+
+
+@pytest.mark.parametrize("value", ["Infinity", "1e400", "-1e308", "null", '"x"', "[]"])
+def test_a_report_with_a_number_changed_by_hand_is_read_or_told_as_damaged(value):
+    text = Path("report.json").read_text()
+    for place in ('"now": 0.5', '"mean": 0.5', '"full": 0.5', '"rank": 1', '"depth": 10'):
+        Path("r.json").write_text(text.replace(place, f"{place.partition(':')[0]}: {value}", 1))
+        done = run("report", "r.json", "-o", "html:-")
+        assert done.status in (0, 1)
+        assert done.status == 0 or done.err.startswith("r.json:1: ")
+
+
+def test_what_cannot_be_written_is_told():
+    done = run("report", "report.json", "-o", "bm25.run/here.md", "-o", "x.md")
+    assert (done.status, done.out) == (1, "x.md: written\n")
+    assert "here.md" in done.err

@@ -1,0 +1,145 @@
+"""Standard streams: closed, full, interrupted, of another encoding, and hostile texts on them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from pytest_irmetrics import cli
+from tests.cli.console import HOSTILE, assert_harmless, run
+
+SCRIPT = [sys.executable, "-m", "pytest_irmetrics.cli"]
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert run("--version").out == f"pytest-irmetrics {metadata.version('pytest-irmetrics')}\n"
+
+
+def test_a_closed_pipe_ends_without_a_traceback(tmp_path):
+    (tmp_path / "many.yaml").write_text("queries:\n" + "- {query: a, relevant: b}\n" * 3000)
+    command = [*SCRIPT, "check", "many.yaml", "many.yaml"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_disk_is_told_without_a_traceback():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*SCRIPT, "schema"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+        )
+    assert (done.returncode, done.stderr.partition(":")[0]) == (1, "Standard output cannot be written")
+
+
+class Input:
+    """Standard input that gives, or raises, this."""
+
+    def __init__(self, given):
+        self.buffer = self
+        self.given = given
+
+    def read(self, size):
+        if isinstance(self.given, BaseException):
+            raise self.given
+        return (
+            range(size) if self.given is None else self.given
+        )  # as many bytes as are asked for, in no memory
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "told"),
+    [
+        (gzip.compress(b"queries:\n- {query: a, relevant: b}\n"), 0, "-: 1 query"),
+        (
+            ValueError("I/O operation on closed file."),
+            1,
+            "-: Standard input cannot be read: I/O operation on closed file.",
+        ),
+        (None, 1, "-: Standard input is larger than 1 GB. Split it."),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+    ids=["packed", "closed", "too large", "interrupted"],
+)
+def test_standard_input_may_be_packed_closed_too_large_or_interrupted(
+    given, status, told, monkeypatch, capsys
+):
+    monkeypatch.setattr("sys.stdin", Input(given))
+    assert cli.main(["check", "-"]) == status
+    assert "".join(capsys.readouterr()).startswith(told)
+
+
+HOSTILE_SET = json.dumps(
+    {
+        "queries": [
+            {"id": f"1{HOSTILE}", "query": f"text {HOSTILE}", "relevant": [f"d {HOSTILE}"], "tags": [HOSTILE], "note": HOSTILE},
+            {"id": "2", "query": f"text {HOSTILE}!", "relevant": ["d2"], "params": {HOSTILE: HOSTILE}},
+        ]
+    }
+)  # fmt: skip
+HOSTILE_RUN = json.dumps(
+    {
+        "format": "pytest-irmetrics run",
+        "version": 1,
+        "golden_set": "h.yaml",
+        "queries": [
+            {"id": f"1{HOSTILE}", "text": f"text {HOSTILE}", "rankings": [[f"x {HOSTILE}", f"d {HOSTILE}"]]},
+            {"id": f"3{HOSTILE}", "rankings": [["d2"]]},
+        ],
+    }
+)
+COMMANDS = [
+    ["check", "h.yaml"],
+    ["check", "--json", "h.yaml"],
+    ["check", HOSTILE.replace("\r\n", "") + ".yaml"],
+    ["check", "h.yaml", f"--{HOSTILE}"],
+    ["score", "h.yaml", "h.json", "-q"],
+    ["score", "h.yaml", "h.json", "--json"],
+    ["score", "h.yaml", "h.json", "--metrics", HOSTILE],
+    ["show", "h.yaml", f"1{HOSTILE}", "--run", "h.json", "--corpus", "corpus.jsonl"],
+    ["show", "h.yaml", HOSTILE],
+    ["diff", "h.json", "none.run", "--golden", "h.yaml"],
+    ["label", "h.yaml", "--run", "h.json", "--corpus", "corpus.jsonl"],
+    ["label", "h.yaml", "--run", "h.json", "--json"],
+    ["label", "h.yaml", "--judge", f"1{HOSTILE}", HOSTILE, "x"],
+    ["label", "h.yaml", "--judge", f"1{HOSTILE}", f"d {HOSTILE}", "0"],
+    ["label", "h.yaml", "--from", "list.csv"],
+    ["convert", "h.yaml", "h.qrels"],
+    ["convert", "h.json", "h.run"],
+    ["baselines", "list"],
+    ["baselines", "list", "--json"],
+    ["report", "h.json"],
+    ["init", "--dir", HOSTILE.replace("\r\n", "")],
+]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+@pytest.mark.parametrize(
+    "command", COMMANDS, ids=lambda command: " ".join(command)[:24].encode("unicode_escape").decode()
+)
+def test_hostile_texts_are_harmless_in_any_encoding(command, encoding, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {
+        "h.yaml": HOSTILE_SET,
+        "h.json": HOSTILE_RUN,
+        "ir_baselines/test_h/test_h[h].json": HOSTILE_RUN,
+        "none.run": "2 Q0 d2 1 1 x\n",
+        "corpus.jsonl": json.dumps({"docid": f"x {HOSTILE}", "title": HOSTILE, "text": HOSTILE}),
+        "list.csv": f'id,docid,rating\n"{HOSTILE}",x,1\n',
+    }.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text, encoding="utf-8", newline="")
+    done = run(*command, encoding=encoding)
+    printed = done.data.decode(encoding) + done.err
+    assert printed.strip()
+    assert_harmless(printed)
+    if "--json" in command:
+        json.loads(done.data)
