@@ -77,21 +77,14 @@ class ItemResult:
         return "failed" if self.failed else "passed"
 
     def rows(self) -> list[ScoreRow]:
-        """Return the score table: every metric over all queries, ``judged@k``, then the gated slices."""
+        """Return the score table: every metric over all queries, then the gated slices."""
         if self.evaluation.errors:
             return []
         slices = [(metric, tag) for metric, tag in self.gates.slices if tag is not None]
         whole = [(metric, None) for metric in self.evaluation.metrics]
         scored = [row for metric, tag in whole if (row := self._row(metric, tag)) is not None]
         gated = [row for metric, tag in slices if (row := self._row(metric, tag)) is not None]
-        return [*scored, *self._judged_rows(), *gated]
-
-    def _judged_rows(self) -> list[ScoreRow]:
-        """Return the rows of ``judged@k``; none where passages are judged, since most chunks hold none."""
-        if self.evaluation.by_passage:
-            return []
-        rows = (self._row(metric, None) for metric in self.evaluation.extra_metrics)
-        return [row for row in rows if row is not None]
+        return [*scored, *gated]
 
     def _row(self, metric: Metric, tag: str | None) -> ScoreRow | None:
         full = self.evaluation.mean_or_none(metric, tag)
@@ -351,8 +344,7 @@ class ItemResult:
 
     def lowered(self) -> Iterator[str]:
         """Say which means a new baseline lowers, and by how much."""
-        judged = {metric.name for metric in self.evaluation.extra_metrics}
-        judged |= {metric.name for metric in self.evaluation.metrics if metric.family == "judged"}
+        judged = {metric.name for metric in self.evaluation.metrics if metric.family == "judged"}
         for row in self.rows():
             if row.delta is not None and row.delta < -TOLERANCE and row.metric not in judged:
                 name = row.metric if row.tag is None else f"{row.metric} of {row.tag}"

@@ -91,8 +91,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="Write a report: .html, .json or .md, or with a prefix html:, json:, md:, codequality: (GitLab), openmetrics:. "
-        "Repeatable.",
+        help="Write a report: .html, .json or .md, or with a prefix html:, json:, md:. Repeatable.",
     )
     group.addoption(
         "--ir-query",

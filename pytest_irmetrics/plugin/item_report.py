@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.paths import relative_path
-from pytest_irmetrics.gates import leading_metric
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, LeadingScores
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.plugin.item import GatedItem
-    from pytest_irmetrics.reports.item_report import Curve
 
 
 def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -> ItemReport:
@@ -50,7 +48,6 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
         gates=result.verdict_reports(),
         explained_by=result.explained_by(),
         slices=result.slices(),
-        curves=_curves(result) if reporting and result.selftest is None else [],
         kind=None if kind is None else kind.kind,
         kind_sentences=[] if kind is None else list(kind.sentences),
         titles=titles,
@@ -76,7 +73,6 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
         accept=item.command("--ir-baseline-update") if own and result.acceptable else None,
         depth=result.evaluation.depth,
         only_queries=bool(settings.only_queries),
-        leading=_leading_scores(item, result),
         since=None if result.since is None else result.since.as_dict(),
         selftest=list(result.selftest.degradations) if result.selftest is not None else None,
         advice=list(result.selftest.advice) if result.selftest is not None else [],
@@ -92,38 +88,12 @@ def _accepted_queries(result: ItemResult, asked: Run | None) -> AcceptedQueries 
     return accept_queries(result.comparison, asked, result.leading_metric)
 
 
-def _leading_scores(item: GatedItem, result: ItemResult) -> LeadingScores | None:
-    """Return each query's score by the metric that leads, where the test has variants that are shown side by side."""
-    callspec = getattr(item.node, "callspec", None)
-    shown = item.verbosity >= 1 or bool(item.node.config.getoption("ir_report"))
-    if not shown or callspec is None or len(callspec.params) < 2 or result.evaluation.errors:
-        return None
-    evaluation = result.evaluation
-    metric = leading_metric(
-        evaluation.metrics, result.gates
-    )  # the same one for all variants, whichever gate failed
-    if metric is None:
-        return None
-    scored = evaluation.scored(metric)
-    return LeadingScores(
-        metric.name,
-        {query.id: score for query, score in scored},
-        {query.id: query.weight for query, _ in scored if query.weight != 1},
-    )
-
-
 def _lowered(item: GatedItem, result: ItemResult, accepted: AcceptedQueries | None) -> list[str]:
     """Say which means a new baseline lowers; with ``--ir-query`` those of the baseline, not of the queries asked."""
     settings = item.settings
     if accepted is not None:
         return list(accepted.lowered)
     return list(result.lowered()) if settings.update and not settings.only_queries else []
-
-
-def _curves(result: ItemResult) -> list[Curve]:
-    from pytest_irmetrics.analysis.curves import curves  # noqa: PLC0415 - only a run that writes reports pays for it
-
-    return curves(result.evaluation, result.comparison)
 
 
 def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:

@@ -18,7 +18,7 @@ from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.collected_tests import collected_tests
 from pytest_irmetrics.plugin.options import baseline_dir, runs_tests, since_ref
-from pytest_irmetrics.plugin.session import WORKER_SCREEN, screen_of, shown_path
+from pytest_irmetrics.plugin.session import screen_of, shown_path
 from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.session_report import titles
 from pytest_irmetrics.reports.terminal import summary_lines
@@ -93,8 +93,6 @@ class Recorder:
         attempt.outcome = _outcome(attempt.outcome, report)
         if report.failed:
             attempt.failure = attempt.failure or _failure_message(report)
-            if attempt.item_report is not None:
-                self._style(report, attempt.item_report)
         if (
             report.skipped
             and attempt.item_report is not None
@@ -103,19 +101,6 @@ class Recorder:
             attempt.item_report = replace(attempt.item_report, outcome="skipped")
         if report.when == "teardown" and attempt.item_report is not None:
             self._store(attempt)
-
-    def _style(self, report: pytest.TestReport, item_report: ItemReport) -> None:
-        """Have a failed gate's message printed in colour, or as one line, as pytest's options have it."""
-        from pytest_irmetrics.plugin.failure import style_failure  # noqa: PLC0415 - a green run does without it
-
-        of_worker = getattr(report, "node", None) is not None
-        style_failure(
-            report,
-            item_report,
-            WORKER_SCREEN if of_worker else screen_of(self._config),
-            details=self._config.getoption("verbose", 0) >= 1,
-            one_line=self._config.getoption("tbstyle", "auto") == "line",
-        )
 
     def _store(self, attempt: _Attempt) -> None:
         """Write an attempt's baseline as soon as it has run, so that a run that is killed keeps it."""
@@ -227,7 +212,7 @@ class Recorder:
         gains, store = self._gains()
         return replace(
             self._session_report,
-            failures_printed=self._config.getoption("tbstyle", "auto") not in ("no", "line"),
+            failures_printed=self._config.getoption("tbstyle", "auto") != "no",
             problems=self._problems,
             stored=self._stored,
             written=self._written,

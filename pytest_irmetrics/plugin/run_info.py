@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import time
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -26,8 +27,8 @@ _CI_COMMITS = (
     "GIT_COMMIT",
 )
 """Environment variables in which CI systems have the commit that is checked out."""
-_MAX_FILE = 10_000_000
-"""Bytes of a file of Git's that are read: its list of packed references is the largest."""
+_PATIENCE = 10.0
+"""Seconds that Git has to answer."""
 
 
 def run_info(config: pytest.Config, started: float) -> RunInfo:
@@ -53,34 +54,22 @@ def _folder_in_repository(folder: Path) -> str:
 
 
 def _commit(root: Path) -> str:
-    """Return the commit that is checked out, from Git's files: a report is no reason to start a process. Empty if unknown."""
-    try:
-        top = nearest_repository(root)
-        found = "" if top is None else _head(top)
-    except (OSError, ValueError):
-        found = ""
-    if not found:
-        found = next((value for name in _CI_COMMITS if (value := os.environ.get(name, ""))), "")
+    """Return the commit that is checked out: what CI says, else what Git does. Empty if unknown."""
+    told = (os.environ.get(name, "") for name in _CI_COMMITS)
+    found = next(filter(None, told), "") or _head(root)
     return found if len(found) in (40, 64) and set(found) <= set("0123456789abcdef") else ""
 
 
-def _head(top: Path) -> str:
-    """Return the commit of a repository's HEAD; empty where its branch has none."""
-    git = top / ".git"
-    if git.is_file():  # a worktree or a submodule
-        git = top / _read(git).removeprefix("gitdir:").strip()
-    head = _read(git / "HEAD").strip()
-    if not head.startswith("ref:"):
-        return head
-    name = head.removeprefix("ref:").strip()
-    common = git / _read(git / "commondir").strip() if (git / "commondir").is_file() else git
-    if (common / name).is_file():
-        return _read(common / name).strip()
-    packed = common / "packed-refs"
-    lines = _read(packed).splitlines() if packed.is_file() else []
-    return next((line.partition(" ")[0] for line in lines if line.endswith(f" {name}")), "")
-
-
-def _read(path: Path) -> str:
-    with path.open("rb") as file:
-        return file.read(_MAX_FILE).decode("utf-8", "replace")
+def _head(root: Path) -> str:
+    try:
+        git = subprocess.run(
+            ["git", "rev-parse", "HEAD"],  # noqa: S607 - whichever Git is on the path
+            cwd=root,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return ""
+    return git.stdout.strip()

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.layout import display_width, table
-from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text
 from pytest_irmetrics.base.screen import Line, Style
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports.brief_moves import brief_movements, one_line
@@ -76,7 +75,7 @@ def failure_lines(item: ItemReport, screen: Screen, *, details: bool) -> list[Li
     if details or item.notes:
         lines.append(Line(""))
     if details:
-        lines.append(Line(screen.cut(f"{item.golden_set}: {query_count(item)}{_judged_share(item)}")))
+        lines.append(Line(screen.cut(f"{item.golden_set}: {query_count(item)}")))
     for note in item.notes:
         lines += [Line(line, Style.YELLOW) for line in screen.wrapped(f"note: {note}", hanging="  ")]
     commands = _commands(item, screen)
@@ -111,20 +110,6 @@ def _verdicts(
         more = plural(others - _MORE_VERDICTS, "more gate fails", "more gates fail")
         lines.append(Line(screen.cut(f"{more} (-v names them).")))
     return lines
-
-
-def _judged_share(item: ItemReport) -> str:
-    """Return which share of the results is judged, at the deepest cut-off that is reported."""
-    rows = [row for row in item.rows if row.metric.startswith("judged") and row.tag is None]
-    if not rows:
-        return ""
-    row = rows[-1]
-    if row.unpaired and row.baseline is not None:
-        compared = f"{row.n:,} compared: {change_text(row.baseline, row.now)}"
-        return f", {row.metric} {score_text(row.full)} ({compared})"
-    if not row.delta or abs(row.delta) <= TOLERANCE:
-        return f", {row.metric} {score_text(row.now)}"
-    return f", {row.metric} {score_text(row.now, row.baseline)} (was {score_text(row.baseline, row.now)})"
 
 
 def _errors(

@@ -1,11 +1,10 @@
-"""The table of the means that failed a gate, with the statistics of each change in columns."""
+"""The table of the means that failed a gate, with how each moved in columns."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.layout import display_width, table
-from pytest_irmetrics.base.numbers import p_value_text
 from pytest_irmetrics.base.screen import Line, Style
 from pytest_irmetrics.reports.item_report import LIMIT_SIGNS
 from pytest_irmetrics.reports.query_details import failed_gates
@@ -22,16 +21,14 @@ _MOST_ROWS = 5
 
 _GAP = 2
 
-_LIMIT, _BASELINE, _WORSE, _BETTER, _P = 1, 3, 5, 6, 7
+_LIMIT, _BASELINE, _WORSE, _BETTER = 1, 3, 5, 6
 """The places of columns."""
 
 _LEFT_OUT: Sequence[Collection[int]] = (
     (),
-    (_P,),
     (_WORSE, _BETTER),
-    (_WORSE, _BETTER, _P),
-    (_BASELINE, _WORSE, _BETTER, _P),
-    (_LIMIT, _BASELINE, _WORSE, _BETTER, _P),
+    (_BASELINE, _WORSE, _BETTER),
+    (_LIMIT, _BASELINE, _WORSE, _BETTER),
 )
 """Which columns a narrow screen has no room for, the least first."""
 
@@ -54,14 +51,14 @@ def gates_table(item: ItemReport, screen: Screen) -> list[Line]:
         return []
     shown = rows[:_MOST_ROWS]
     cells = [
-        ["", "limit", "now", compared_with(item), "change", "worse", "better", "p"],
+        ["", "limit", "now", compared_with(item), "change", "worse", "better"],
         *(_cells(row, item, screen) for row in shown),
     ]
     cells = [[screen.line(cell) for cell in row] for row in cells]
     kept = _columns(cells if compared else [row[:_BASELINE] for row in cells], screen.width)
     lines = table(
         [[row[column] for column in kept] for row in cells],
-        "".join("<<>>>>>>"[column] for column in kept),
+        "".join("<<>>>>>"[column] for column in kept),
         screen.width,
         ascii_only=screen.ascii_only,
         whole=[place for place, column in enumerate(kept) if column == _LIMIT],
@@ -76,7 +73,7 @@ def gates_table(item: ItemReport, screen: Screen) -> list[Line]:
 def _cells(row: ScoreRow, item: ItemReport, screen: Screen) -> list[str]:
     cells = [row_name(row), _limits(row, item, screen), now_text(row)]
     if row.baseline is None:
-        return [*cells, "", "", "", "", ""]
+        return [*cells, "", "", "", ""]
     worse, changed = row.worse or 0, row.changed or 0
     return [
         *cells,
@@ -84,7 +81,6 @@ def _cells(row: ScoreRow, item: ItemReport, screen: Screen) -> list[str]:
         delta_text(row),
         f"{worse:,}",
         f"{changed - worse:,}",
-        "" if row.p is None else p_value_text(row.p),
     ]
 
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.base.escape import escape_html
 from pytest_irmetrics.reports import plots, texts
-from pytest_irmetrics.reports.html_page import Room, Trusted, content_policy, read_resource, templates
-from pytest_irmetrics.reports.html_queries import anchors, query_list, rest_lines, write_rows
+from pytest_irmetrics.reports.html_page import Trusted, content_policy, read_resource, templates
+from pytest_irmetrics.reports.html_queries import anchors, choose_rows, query_list
 from pytest_irmetrics.reports.html_sets import golden_set
 from pytest_irmetrics.reports.session_report import counted_as, titles
 from pytest_irmetrics.reports.variants import variant_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from pytest_irmetrics.reports.html_queries import QueryList
-    from pytest_irmetrics.reports.item_report import ItemReport
     from pytest_irmetrics.reports.session_report import RunInfo, SessionReport
     from pytest_irmetrics.reports.variants import VariantTable
 
@@ -29,18 +26,14 @@ _COUNTED = (
     ("new", "new queries", ""),
 )
 """The labels of queries that are counted at the top, with their names and shades."""
-_LINKED_BARS = 1_000
-"""How many bars of a report are links, in the order of its golden sets; a page of 100 sets would be half links otherwise."""
-_PAGE = 4_950_000
-"""Bytes of a page, which ends with as many lines of queries as there is room for."""
-_SECTIONS = 1_200_000
-"""Bytes of the sections of golden sets; the others have a row in the table of all of them."""
-_INDEX = 1_000_000
-"""Bytes of the rows of that table; the others are lines of one text."""
-_INDEX_LINES = 300_000
-"""Bytes of these lines."""
-_SIDE_BY_SIDE = 300_000
-"""Bytes of the tables of variants side by side."""
+_INDEX = 1000
+"""How many golden sets the table of all of them has."""
+_SECTIONS = 100
+"""How many golden sets have a section: those that fail first, then those in which queries changed."""
+_LINKED = 8
+"""Of how many golden sets the bars are links; of the others they are two outlines."""
+_SIDE_BY_SIDE = 20
+"""How many tables of variants side by side there are."""
 _OPEN = 3
 """How many golden sets that fail are open when the page is."""
 
@@ -52,27 +45,26 @@ def render(session: SessionReport) -> str:
     names = titles(items)
     set_anchors = anchors("set", (names[item.nodeid] for item in items))
     queries = query_list(items, set_anchors)
-    rows = _query_rows(queries, environment, [names[item.nodeid] for item in items])
+    rows = choose_rows(queries)
     sets = [
         golden_set(item, names[item.nodeid], session, anchor, queries)
         for item, anchor in zip(items, set_anchors, strict=True)
     ]
-    page = environment.get_template("report.html.jinja")
-    parts = _page_parts(session, sets, queries) | _set_parts(sets, environment)
-    parts |= _variant_parts(items, environment) | {"rows": rows, "rest": []}
-    text: str = page.render(parts)
-    if len(rows) < len(queries.in_order):
-        parts["rest"] = rest_lines(queries, _PAGE - len(text.encode()))
-        text = page.render(parts)
+    shown_titles = {one["anchor"]: one["title"] for one in sets} if len(sets) > 1 else {}
+    tables = variant_tables(items)
+    text: str = environment.get_template("report.html.jinja").render(
+        _page_parts(session, sets, queries)
+        | {
+            "index_ends": _add_leading_rows(sets),
+            "sets": sets,
+            "sections": _sections(sets),
+            "index": sets[:_INDEX],
+        }
+        | {"rows": rows, "titles": shown_titles, "size": (plots.LINES_WIDTH, plots.ROW_HEIGHT)}
+        | {"variants": [_side_by_side(table) for table in tables[:_SIDE_BY_SIDE]]}
+        | {"more_variants": max(0, len(tables) - _SIDE_BY_SIDE)}
+    )
     return text
-
-
-def _query_rows(queries: QueryList, environment: Any, set_titles: Sequence[str]) -> list[str]:
-    """Return the rows of the list of queries, each with its golden set's title where there are several."""
-    row = environment.get_template("report_query.jinja").module.row
-    shown = dict(zip(queries.leading, set_titles, strict=True)) if len(set_titles) > 1 else {}
-    size = plots.LINES_WIDTH, plots.ROW_HEIGHT
-    return write_rows(queries, lambda query: row(query, shown.get(query.set_anchor, ""), *size))
 
 
 def _page_parts(session: SessionReport, sets: Sequence[dict[str, Any]], queries: QueryList) -> dict[str, Any]:
@@ -102,45 +94,15 @@ def _page_parts(session: SessionReport, sets: Sequence[dict[str, Any]], queries:
     }
 
 
-def _set_parts(sets: Sequence[dict[str, Any]], environment: Any) -> dict[str, Any]:
-    """Return the rows, the lines and the sections of the golden sets, of each kind as many as there is room for.
-
-    Those that fail have a section first, then those in which queries changed.
-    """
-    macros = environment.get_template("report_set.jinja").module
-    _link_bars(sets)
+def _sections(sets: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Choose the golden sets that have a section, and say of each how it begins."""
     for place, one in enumerate(sets):
         one["leads"] = one["failing"] and place == 0  # then the top of the page has its sentences
         one["opened"] = len(sets) == 1 or (one["failing"] and place < _OPEN)
-    room = Room(_SECTIONS)
-    for one in sorted(sets, key=lambda one: (not one["failing"], not one["changed"])):
-        section = macros.section(one) if room.is_open else ""
-        if room.take(section) or one is sets[0]:
-            one["section"] = section
-    ends = _add_leading_rows(sets)
-    rows = _taken((macros.index_row(one, ends is not None) for one in sets), _INDEX)
-    others = (Trusted(escape_html(f"{one['title']}: {one['verdict']}")) for one in sets[len(rows) :])
-    return {
-        "sets": sets,
-        "index_rows": rows,
-        "index_lines": _taken(others, _INDEX_LINES),
-        "index_ends": ends,
-        "with_section": sum(bool(one["section"]) for one in sets),
-    }
-
-
-def _variant_parts(items: Sequence[ItemReport], environment: Any) -> dict[str, Any]:
-    """Return the tables of variants side by side, as many as there is room for, and how many more there are."""
-    write = environment.get_template("report_variants.jinja").module.side_by_side
-    tables = variant_tables(items)
-    written = (write(_side_by_side(table), number) for number, table in enumerate(tables, 1))
-    shown = _taken(written, _SIDE_BY_SIDE)
-    return {"variants": shown, "more_variants": len(tables) - len(shown)}
-
-
-def _taken(written: Iterable[str], size: int) -> list[str]:
-    """Return as many of the first texts as are together at most so many bytes; those after them are not made."""
-    return list(takewhile(Room(size).take, written))
+        one["bars_linked"] = place < _LINKED
+    for one in sorted(sets, key=lambda one: (not one["failing"], not one["changed"]))[:_SECTIONS]:
+        one["section"] = True
+    return [one for one in sets if one["section"]]
 
 
 def _run(info: RunInfo | None) -> dict[str, str]:
@@ -211,30 +173,13 @@ def _add_leading_rows(sets: Sequence[dict[str, Any]]) -> tuple[str, str] | None:
     return plots.axis_ends(axis)
 
 
-def _link_bars(sets: Sequence[dict[str, Any]]) -> None:
-    """Say of which golden sets the bars are links, the first ones; of the others they are two outlines."""
-    count = 0
-    for one in sets:
-        count += 0 if one["bars"] is None else len(one["bars"].bars)
-        one["bars_linked"] = count <= _LINKED_BARS
-
-
 def _side_by_side(table: VariantTable) -> dict[str, Any]:
-    """Return what the template shows of one test's variants: a row for each metric, with a dot for each variant."""
-    axis = plots.variant_axis(row.values for row in table.rows)
-    shapes = [plots.SHAPES[place % len(plots.SHAPES)] for place in range(len(table.columns))]
+    """Return what the template shows of one test's variants: a row for each metric."""
     return {
         "title": table.title,
         "columns": table.columns,
-        "legend": list(zip(table.columns, shapes, strict=True)) if axis else [],
-        "ends": plots.axis_ends(axis),
-        "sentence": table.sentence,
         "rows": [
-            {
-                "name": row.name,
-                "cells": list(zip(table.columns, row.cells, row.best, strict=True)),
-                "dots": plots.variant_dots(axis, table.columns, row.values, row.best),
-            }
+            {"name": row.name, "cells": list(zip(table.columns, row.cells, row.best, strict=True))}
             for row in table.rows
         ],
     }

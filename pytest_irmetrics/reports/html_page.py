@@ -21,24 +21,6 @@ class Trusted(str):
         return str(self)
 
 
-class Room:
-    """How much text there is still room for; at the first text that is too long it is closed for good."""
-
-    def __init__(self, size: int, most: int | None = None) -> None:
-        """Make room for so many bytes in UTF-8, in at most so many texts."""
-        self._size, self._most = size, most
-        self.is_open = True
-
-    def take(self, text: str) -> bool:
-        """Whether there is room for a text, which then is less."""
-        self._size -= len(text.encode())
-        fits = self.is_open and self._size >= 0
-        if self._most is not None:
-            self._most -= 1
-        self.is_open = fits and self._most != 0
-        return fits
-
-
 def templates() -> Any:
     """Return Jinja's environment for the templates of this folder. Raises ImportError saying what to install where Jinja2 is missing."""
     try:

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.base.escape import escape_html
 from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.reports import plots
-from pytest_irmetrics.reports.html_page import Room, Trusted
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     faults,
@@ -24,15 +22,15 @@ from pytest_irmetrics.reports.query_details import (
 from pytest_irmetrics.reports.texts import compared_with
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
     from pytest_irmetrics.reports.query_details import RankedDocument
 
-_IN_FULL, _IN_FULL_BYTES = 300, 1_500_000
-"""How many queries, the worst, are shown with their rankings, about 5 kB each, and how long they are together."""
-_ROWS, _ROWS_BYTES = 1000, 700_000
-"""How many others have a row of their own; the rest are lines of one text, which a browser lays out only when it is opened."""
+_IN_FULL = 300
+"""How many queries, the worst, are shown with their rankings, about 5 kB each."""
+_ROWS = 2000
+"""How many others have a row of their own; the rest are counted."""
 _OPEN = 5
 """How many of the worst are open when the page is."""
 _MOST_RANKS = 25
@@ -192,51 +190,22 @@ def query_list(items: Sequence[ItemReport], set_anchors: Sequence[str]) -> Query
     return QueryList(found, leading, metrics)
 
 
-def write_rows(queries: QueryList, write: Callable[[ListedQuery], str]) -> list[str]:
-    """Return the texts of the rows, the worst first, that `write` makes of queries: first in full, then by their scores.
+def choose_rows(queries: QueryList) -> list[ListedQuery]:
+    """Say of each query whether it has a row, and whether in full; return those that have one, the worst first.
 
-    Of a small report every query is shown in full; of a large one those that changed or fail, until they are too long together.
+    Of a small report every query is shown in full; of a large one those that changed or fail.
     """
     small = len(queries.in_order) <= _IN_FULL
-    in_full, by_score = Room(_IN_FULL_BYTES, _IN_FULL), Room(_ROWS_BYTES, _ROWS)
-    rows: list[str] = []
-    for query in queries.in_order:
-        shown_in_full = in_full.is_open and (small or query.is_telling)
-        if not (shown_in_full or by_score.is_open):
-            continue
+    in_full = [query for query in queries.in_order if small or query.is_telling][:_IN_FULL]
+    for place, query in enumerate(in_full):
+        query.details = _details(query.report, query.titles)
+        query.opened = place < _OPEN and (query.explains or query.label == "error")
+    by_score = [query for query in queries.in_order if query.details is None][:_ROWS]
+    for query in (*in_full, *by_score):
+        query.listed = True
         query.values = _values(query.report.scores, queries.metrics)
         query.values_before = _values_before(query.report, queries.metrics)
-        if shown_in_full:
-            query.details = _details(query.report, query.titles)
-            query.opened = len(rows) < _OPEN and (query.explains or query.label == "error")
-            text = write(query)
-            query.listed = in_full.take(text)
-        if not query.listed:
-            query.details, query.opened = None, False
-            text = write(query)
-            query.listed = by_score.take(text)
-        if query.listed:
-            rows.append(text)
-    return rows
-
-
-def rest_lines(queries: QueryList, size: int) -> list[Trusted]:
-    """Return a line for each query without a row, as many as are together at most so many bytes.
-
-    It has the query's score, its change where there is one, its id, and its golden set where there are several.
-    """
-    room, several = Room(size), len(queries.leading) > 1
-    lines: list[Trusted] = []
-    for query in queries.in_order:
-        if query.listed:
-            continue
-        change = f" {query.delta}" if query.change else ""
-        of_set = f" ({query.set_anchor})" if several else ""
-        line = escape_html(f"{query.now}{change} {query.report.query_id}{of_set}")
-        if not room.take(f"{line}\n"):
-            break
-        lines.append(Trusted(line))
-    return lines
+    return [query for query in queries.in_order if query.listed]
 
 
 def anchor_of(query: ListedQuery) -> str:

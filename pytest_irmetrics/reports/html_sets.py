@@ -69,10 +69,9 @@ def golden_set(
         "anchors": {query.report.query_id: query.anchor for query in own if query.listed},
         "leading": queries.leading.get(anchor),
         "bars": _bars(own),
-        "curves": [plots.curve_plot(curve) for curve in item.curves],
         "labels": labels,
         "changed": any(label != "same" for label in labels),
-        "section": "",
+        "section": False,
     }
 
 

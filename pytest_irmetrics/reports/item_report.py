@@ -79,18 +79,6 @@ class ScoreRow:
 
 
 @dataclass(slots=True)
-class Curve:
-    """The mean of one metric at each cut-off from 1 to the depth, over the queries that are compared."""
-
-    metric: str
-    """The metric's name without a cut-off."""
-    now: list[float]
-    """Today's mean at each cut-off."""
-    baseline: list[float]
-    """Empty where nothing is compared."""
-
-
-@dataclass(slots=True)
 class QueryAsStored:
     """A query's rankings and scores under the judgments stored with the baseline, where today's differ."""
 
@@ -211,18 +199,6 @@ class Degradation:
 
 
 @dataclass(slots=True)
-class LeadingScores:
-    """Each query's score by one metric, by which the variants of a test are compared."""
-
-    metric: str
-    """The metric's name."""
-    scores: dict[str, float]
-    """Query id → score, of the queries that count."""
-    weights: dict[str, float] = field(default_factory=dict)
-    """Query id → weight, where it is not 1."""
-
-
-@dataclass(slots=True)
 class ItemReport:
     """Everything that is printed, reported and stored of one test item."""
 
@@ -245,8 +221,6 @@ class ItemReport:
     """One metric for each tag, compared with the baseline."""
     titles: dict[str, str] = field(default_factory=dict)
     """Document id → title, of the documents of ``queries`` that have one."""
-    curves: list[Curve] = field(default_factory=list)
-    """Recall and precision over the cut-offs, for report files."""
     kind: str | None = None
     """What kind of change a failed regression gate is about, as a word that never changes; `docs/messages.md` lists them."""
     kind_sentences: list[str] = field(default_factory=list)
@@ -289,8 +263,6 @@ class ItemReport:
     """How many of those are marked ``no_answer``, over which the metric of that name alone averages."""
     xfail_count: int = 0
     """How many were asked besides, which are marked ``xfail`` and in no mean."""
-    leading: LeadingScores | None = None
-    """Where the test has other parameters than its golden set, and the variants are shown side by side."""
     queries: list[QueryReport] = field(default_factory=list)
     """The queries that explain a failed gate; with ``-vv``, ``--ir-query`` or a report file, all of them."""
     run: str | None = None

@@ -58,27 +58,24 @@ _LONGEST_COMMAND = 1000
 class _Scope:
     """How much of a session is reported."""
 
-    queries: int = 0
+    queries: int
     """How many queries are shown at most for each failing golden set."""
-    passing: bool = True
+    passing: bool = False
     """Whether there is a section for each golden set that passes; else it has its row in the table of all."""
     failing: int | None = None
     """How many golden sets that fail have a section at most, the others a row in the table of all; None: all."""
-    sets: int | None = None
-    """How many unmeasured tests are named at most; None: all."""
-    rows: int = 100
-    """How many golden sets the table of all of them has at most."""
+    named: int = 100
+    """How many golden sets, tests and accepted falls a list has at most."""
 
 
 _SCOPES = (
-    *(_Scope(queries=queries) for queries in (20, 10, 5, 3, 1, 0)),
-    _Scope(passing=False),
-    *(_Scope(queries=1, passing=False, failing=failing) for failing in (30, 10, 3)),
-    *(_Scope(passing=False, failing=failing, rows=30) for failing in (10, 3, 1)),
-    *(
-        _Scope(passing=False, failing=0, sets=sets, rows=sets or 1000)
-        for sets in (None, 1000, 300, 100, 30, 10, 3, 0)
-    ),
+    _Scope(queries=5, passing=True),
+    _Scope(queries=1, passing=True),
+    _Scope(queries=1),
+    _Scope(queries=1, failing=10),
+    _Scope(queries=0, failing=3, named=30),
+    _Scope(queries=0, failing=0, named=10),
+    _Scope(queries=0, failing=0, named=0),
 )
 """From the whole report down to its headline; the first that fits the limit is used."""
 
@@ -99,11 +96,11 @@ def _document(session: SessionReport, scope: _Scope) -> Iterator[str]:
     items = session.measured_failures_first
     unit, names = counted_as(items), titles(items)
     yield f"## Retrieval quality: {session.headline()}"
-    for nodeid, text in session.accepted[: scope.sets]:
+    for nodeid, text in session.accepted[: scope.named]:
         yield from ("", f"**{_words(text)}** ({_code(nodeid)})")
     if ending := session.ending():
         yield from ("", _words(ending))
-    if scope.sets == 0:
+    if not scope.named:
         yield from ("", _left_out(len(items), unit))
         return
     if len(items) > 1 or scope.failing == 0 or not scope.passing:
@@ -142,8 +139,6 @@ def _side_by_side(items: Sequence[ItemReport]) -> Iterator[str]:
         for row in variants.rows:
             cells = zip(row.cells, row.best, strict=True)
             yield _row([_code(row.name), *(f"**{cell}**" if best else cell for cell, best in cells)])
-        if variants.sentence:
-            yield from ("", _words(variants.sentence))
 
 
 def _how_many(passing: Sequence[ItemReport], unit: str) -> str:
@@ -155,7 +150,7 @@ def _how_many(passing: Sequence[ItemReport], unit: str) -> str:
 
 def _unmeasured(session: SessionReport, scope: _Scope) -> Iterator[str]:
     tests = list(session.unmeasured.items())
-    shown = tests[: scope.sets]
+    shown = tests[: scope.named]
     if shown:
         yield from ("", "Failed before anything was measured:", "")
     for nodeid, message in shown:
@@ -174,7 +169,7 @@ def _overview(
     compared = any(map(texts.is_compared, items))
     yield from ("", _row([unit, "verdict", "metric", "now", *(["delta"] if compared else [])]))
     yield "| :-- | :-- | :-- | --: | --: |" if compared else "| :-- | :-- | :-- | --: |"
-    for item in items[: scope.rows]:
+    for item in items[: scope.named]:
         verdict = _words(texts.verdict(item, session))
         cells = [_code(names[item.nodeid], 80), f"**{verdict}**" if session.fails(item) else verdict]
         row = _telling_row(item)
@@ -182,8 +177,8 @@ def _overview(
         if compared:
             cells.append("" if row is None or row.delta is None else texts.delta_text(row))
         yield _row(cells)
-    if len(items) > scope.rows:
-        yield from ("", _left_out(len(items) - scope.rows, unit))
+    if len(items) > scope.named:
+        yield from ("", _left_out(len(items) - scope.named, unit))
 
 
 def _telling_row(item: ItemReport) -> ScoreRow | None:

@@ -25,17 +25,12 @@ FORMATS = {
     "html": "pytest_irmetrics.reports.html",
     "json": "pytest_irmetrics.reports.json",
     "md": "pytest_irmetrics.reports.markdown",
-    "codequality": "pytest_irmetrics.reports.codequality",
-    "openmetrics": "pytest_irmetrics.reports.openmetrics",
 }
 """Format → the module whose `render` makes the text; none is imported before it is needed."""
-SUFFIXES = ("html", "json", "md")
-"""The formats that a path's suffix tells; the others are said before it."""
 _PREFIX = re.compile(r"([A-Za-z]{2,}):(.*)", re.DOTALL)  # one letter is a drive
 _UNSET = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))")
 _ACCEPTED = (
-    f"Give a path that ends in {', '.join(f'.{name}' for name in SUFFIXES[:-1])} or .{SUFFIXES[-1]}, "
-    f"or say the format first: {', '.join(f'{name}:PATH' for name in FORMATS)}."
+    "Give a path that ends in .html, .json or .md, or say the format first: html:PATH, json:PATH, md:PATH."
 )
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 
@@ -105,7 +100,7 @@ def _parse_one(text: str, folder: Path) -> Target:
         return Target(path, "md", appends=True)
     if chosen is None:
         chosen = path.suffix.lower().removeprefix(".")
-        if chosen not in SUFFIXES:
+        if chosen not in FORMATS:
             raise ReportPathError(f"the path does not say in which format. {_ACCEPTED}")
     if chosen == "html" and find_spec("jinja2") is None:
         from pytest_irmetrics.reports.html_page import INSTALL  # noqa: PLC0415 - only this message needs it

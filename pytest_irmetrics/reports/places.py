@@ -73,11 +73,6 @@ def _failure(item: ItemReport, session: SessionReport) -> Failure:
     return Failure(item.nodeid, _place(failed, worst, item, session), item, worst, "")
 
 
-def place_of_gate(gate: VerdictReport, item: ItemReport, session: SessionReport) -> Place:
-    """Return the place of the query that broke a gate most; else of the gate's threshold in the golden set; else the file."""
-    return _place([gate], _worst_query([gate], item), item, session)
-
-
 def _worst_query(gates: Sequence[VerdictReport], item: ItemReport) -> QueryReport | None:
     """Return the query that has no ranking or, where all have one, that explains failed gates best."""
     queries = {query.query_id: query for query in item.queries}

@@ -11,7 +11,7 @@ from pytest_irmetrics.reports import texts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_irmetrics.reports.item_report import Curve, ScoreRow
+    from pytest_irmetrics.reports.item_report import ScoreRow
     from pytest_irmetrics.reports.query_details import RankedDocument
 
 WIDTH = 240.0
@@ -28,9 +28,6 @@ ROW_HEIGHT = 30
 """Of a row of two rankings side by side, in pixels, for the lines between them."""
 LINES_WIDTH = 96
 """Of the lines between two rankings, in pixels."""
-_CURVE_WIDTH, _CURVE_HEIGHT = 300.0, 140.0
-SHAPES = ("circle", "square", "triangle", "diamond", "ring", "box", "delta", "lozenge")
-"""How variants are told apart: four shapes, filled and then hollow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +129,6 @@ class Line:
     kind: str
     """`relevant`, `unjudged`, `forbidden` or `other` (judged not relevant)."""
     fell: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CurvePlot:
-    """A metric over the cut-offs, now and in the baseline, as the points of two lines."""
-
-    metric: str
-    now: str
-    baseline: str
-    last_now: str
-    last_baseline: str
-    depth: int
-    top: str
-    width: float = _CURVE_WIDTH
-    height: float = _CURVE_HEIGHT
 
 
 def change_axis(rows: Iterable[ScoreRow]) -> Axis | None:
@@ -286,58 +268,6 @@ def score_bars(queries: Sequence[tuple[str, str, float]]) -> Bars | None:
     return Bars(bars, zero, caption, "1", "0")
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """One variant's mean."""
-
-    x: float
-    shape: str
-    title: str
-    best: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Dots:
-    """One metric of several variants on the axis that all metrics share."""
-
-    low: float
-    high: float
-    dots: Sequence[Dot]
-
-
-def variant_axis(rows: Iterable[Sequence[float | None]]) -> Axis | None:
-    """Return one axis for how far the variants' means are below the highest of their metric; None without any score from 0 to 1."""
-    scores = [known for values in rows if (known := _scores(values))]
-    if not scores:
-        return None
-    spread = max(max(known) - min(known) for known in scores)
-    return Axis(-_HEADROOM * max(0.01, spread), 0.0)
-
-
-def variant_dots(
-    axis: Axis | None, labels: Sequence[str], values: Sequence[float | None], best: Sequence[bool]
-) -> Dots | None:
-    """Return a dot for each variant's mean; None where any of them is no score from 0 to 1, as a latency is."""
-    known = _scores(values)
-    if axis is None or not known:
-        return None
-    top = max(known)
-    dots = [
-        Dot(
-            axis.at(value - top), SHAPES[place % len(SHAPES)], f"{label} {score_text(value, *known)}", is_best
-        )
-        for place, (label, value, is_best) in enumerate(zip(labels, values, best, strict=True))
-        if value is not None
-    ]
-    return Dots(axis.at(min(known) - top), axis.at(0.0), dots)
-
-
-def _scores(values: Sequence[float | None]) -> list[float]:
-    """Return the values that are known; none where any of them is no score from 0 to 1."""
-    known = [value for value in values if value is not None]
-    return known if all(0 <= value <= 1 for value in known) else []
-
-
 def rank_lines(
     ranks: Sequence[tuple[int, RankedDocument | None, RankedDocument | None]],
 ) -> list[Line]:
@@ -368,31 +298,6 @@ def _kind(document: RankedDocument) -> str:
     if document.forbidden:
         return "forbidden"
     return "relevant" if document.relevant else "other" if document.judged else "unjudged"
-
-
-def curve_plot(curve: Curve) -> CurvePlot:
-    """Return the two lines of a metric over the cut-offs."""
-    depth = len(curve.now)
-    top = max([*curve.now, *curve.baseline, TOLERANCE])
-    top = min(1.0, top * 1.1) if top <= 1 else top
-
-    def points(values: Sequence[float]) -> str:
-        left, right, upper, lower = 4.0, _CURVE_WIDTH - 4.0, 6.0, _CURVE_HEIGHT - 6.0
-        step = (right - left) / max(1, depth - 1)
-        return " ".join(
-            f"{left + place * step:.1f},{lower - (value / top) * (lower - upper):.1f}"
-            for place, value in enumerate(values)
-        )
-
-    return CurvePlot(
-        curve.metric,
-        points(curve.now),
-        points(curve.baseline),
-        score_text(curve.now[-1]),
-        score_text(curve.baseline[-1]) if curve.baseline else "",
-        depth,
-        f"{top:.2f}",
-    )
 
 
 def telling_and_tiny(rows: Sequence[ScoreRow]) -> tuple[list[ScoreRow], list[ScoreRow]]:

@@ -6,9 +6,7 @@ const addQueryControls = () => {
   const names = ["words", "kind", "set", "order", "metric"];
   const [words, kind, set, order, metric] = names.map(name => controls.querySelector(`[name=${name}]`));
   const inputs = [words, kind, set, order, metric].filter(Boolean);
-  const output = controls.querySelector("output"), rest = document.querySelector(".rest pre"), found = document.querySelector(".found");
-  const restLines = rest ? rest.textContent.split("\n").filter(Boolean) : [];
-  const lowerLines = restLines.map(line => line.toLowerCase());
+  const output = controls.querySelector("output");
   const read = text => (text ? text.split(" ") : []).map(value => (value === "-" ? null : Number(value)));
   const items = [...list.children].map((node, place) => ({
     node, place, now: read(node.dataset.now), before: read(node.dataset.before), label: node.dataset.label, set: node.dataset.set,
@@ -54,14 +52,7 @@ const addQueryControls = () => {
       if (item.node.hidden !== hidden) item.node.hidden = hidden;
       count += hidden ? 0 : 1;
     }
-    let lines = [];
-    if (found) {
-      lines = wanted.length ? restLines.filter((_, place) => wanted.every(word => lowerLines[place].includes(word))) : [];
-      found.hidden = !lines.length;
-      found.textContent = lines.slice(0, 200).join("\n");
-    }
-    const more = lines.length ? `, and ${lines.length.toLocaleString("en")} of those one a line` : "";
-    output.textContent = `${count.toLocaleString("en")} of ${items.length.toLocaleString("en")} shown${more}`;
+    output.textContent = `${count.toLocaleString("en")} of ${items.length.toLocaleString("en")} shown`;
   };
   const sort = () => list.append(...[...items].sort(orders[order.value]).map(item => item.node));
   const defaults = Object.fromEntries(inputs.map(input => [input.name, input.value]));

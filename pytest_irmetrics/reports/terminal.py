@@ -95,8 +95,6 @@ def _side_by_side(session: SessionReport, screen: Screen) -> Iterator[Line]:
         align = "<" + ">" * len(variants.columns)
         for line in table(cells, align, screen.width - 2, ascii_only=screen.ascii_only, whole=(0,)):
             yield Line(f"  {line}")
-        if variants.sentence:
-            yield from _wrapped(variants.sentence, screen, indent="  ")
 
 
 def _wrapped(text: str, screen: Screen, style: Style = Style.PLAIN, indent: str = "") -> list[Line]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
-from pytest_irmetrics.comparison import significance
-from pytest_irmetrics.metrics import MetricError, parse_metric
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.reports.headings import labels
 from pytest_irmetrics.reports.texts import row_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_irmetrics.reports.item_report import ItemReport, LeadingScores
+    from pytest_irmetrics.reports.item_report import ItemReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +23,6 @@ class VariantRow:
     cells: list[str]
     best: list[bool]
     """Whether each variant has the best mean; all False where all have the same."""
-    values: list[float | None]
-    """The means; None for a variant without this metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +32,6 @@ class VariantTable:
     title: str
     columns: list[str]
     rows: list[VariantRow]
-    sentence: str
-    """How far the others are from the best by the leading metric, with intervals; empty where that is not known."""
 
 
 def variant_tables(items: Iterable[ItemReport]) -> list[VariantTable]:
@@ -62,7 +55,7 @@ def _table(title: str, items: Sequence[ItemReport]) -> VariantTable:
         for row in item.rows:
             means.setdefault(row_name(row), [None] * len(items))[at] = row.full
     rows = [_row(name, values) for name, values in means.items()]
-    return VariantTable(title, columns, rows, _differences(items, columns))
+    return VariantTable(title, columns, rows)
 
 
 def _row(name: str, values: Sequence[float | None]) -> VariantRow:
@@ -75,55 +68,7 @@ def _row(name: str, values: Sequence[float | None]) -> VariantRow:
         name,
         [score_text(value, *known) for value in values],
         [differ and value is not None and abs(value - top) <= TOLERANCE for value in values],
-        list(values),
     )
-
-
-def _differences(items: Sequence[ItemReport], columns: Sequence[str]) -> str:
-    """Say how far each variant's mean is from the best one's, over the queries that both score."""
-    scored = [
-        (label, item.leading) for label, item in zip(columns, items, strict=True) if item.leading is not None
-    ]
-    if len(scored) < 2 or len({leading.metric for _, leading in scored}) > 1:
-        return ""
-    order = sorted(scored, key=lambda one: -_mean(one[1]))
-    (label, best), *others = order
-    told = ", ".join(f"{other} {_difference(best, leading)}" for other, leading in others)
-    return f"By {best.metric}, {label} is best; from there, with a 95 % interval each: {told}."
-
-
-def _mean(leading: LeadingScores) -> float:
-    weights = [leading.weights.get(query_id, 1.0) for query_id in leading.scores]
-    parts = (weight * score for weight, score in zip(weights, leading.scores.values(), strict=True))
-    return math.fsum(parts) / math.fsum(weights) if weights else 0.0
-
-
-def _difference(best: LeadingScores, other: LeadingScores) -> str:
-    both = [query_id for query_id in best.scores if query_id in other.scores]
-    if not both:
-        return "not over the same queries"
-    weights = [best.weights.get(query_id, 1.0) for query_id in both]
-    scale = len(both) / math.fsum(weights)
-    differences = [
-        weight * scale * (other.scores[query_id] - best.scores[query_id])
-        for query_id, weight in zip(both, weights, strict=True)
-    ]
-    delta = math.fsum(differences) / len(both)
-    interval = significance.interval(differences)
-    widest = _widest(best.metric)
-    ends = (
-        "" if interval is None else interval_ends_text((max(interval[0], -widest), min(interval[1], widest)))
-    )
-    return f"{signed_text(delta)}{f' ({ends})' if ends else ''}"
-
-
-def _widest(name: str) -> float:
-    """Return the largest difference of two scores of a metric; of one's own metric there is none."""
-    try:
-        metric = parse_metric(name)
-    except MetricError:
-        return math.inf
-    return metric.upper - metric.lower
 
 
 def mark(row: VariantRow, sign: str) -> Iterator[str]:

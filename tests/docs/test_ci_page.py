@@ -263,7 +263,7 @@ def test_each_ci_s_command_gates_and_writes_what_it_keeps(branch, monkeypatch, s
     if section == GITLAB:
         (command,) = (line for line in config["search-quality"]["script"] if line.startswith("pytest"))
         artifacts = config["search-quality"]["artifacts"]
-        assert list(artifacts["reports"]) == ["junit", "codequality", "metrics"]
+        assert list(artifacts["reports"]) == ["junit"]
         kept = [*artifacts["reports"].values(), *artifacts["paths"]]
     else:
         gate, keep = config

@@ -8,7 +8,6 @@ import pytest
 
 from tests.expected import assert_as_expected
 from tests.integration.test_example_project import run
-from tests.plugin.test_whole_failures import check_lines, own_lines, plain
 
 SITUATIONS = {
     "green": (["--ir-baseline"], {}, 0),
@@ -32,17 +31,6 @@ def test_the_markdown_report_says_what_is_expected(situation, tmp_path):
     run(*options, f"--ir-report=md:{tmp_path / 'report.md'}", **environment)
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert_as_expected(f"example/{situation}.md", report)
-
-
-@pytest.mark.parametrize("width", [60, 80, 120])
-def test_the_failure_is_as_expected_on_each_screen(width):
-    shown = {}
-    for colour, suffix in (("no", ""), ("yes", "-colour")):
-        _, output = run("--ir-baseline", f"--color={colour}", RULES_TOKENIZER="unicode61", COLUMNS=str(width))
-        shown[colour] = own_lines(output)
-        assert_as_expected(f"failures/the_example-{width}{suffix}.txt", shown[colour])
-    assert plain(shown["yes"]) == shown["no"]
-    check_lines(shown["no"], width)
 
 
 def without_the_session(output):

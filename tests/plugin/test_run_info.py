@@ -101,17 +101,3 @@ def test_a_report_is_written_where_the_package_is_not_installed(project, monkeyp
     project.run("--ir-report=json:report.json").assert_outcomes(passed=1)
     report = json.loads((project.path / "report.json").read_text(encoding="utf-8"))
     assert report["run_info"]["versions"]["pytest-irmetrics"] == "unknown"
-
-
-def test_report_files_and_annotations_look_for_the_commit_once(project, monkeypatch):
-    asked = []
-    monkeypatch.setattr(run_info, "nearest_repository", asked.append)
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.99)'])
-    result = project.run("--ir-report=report.json")
-    result.assert_outcomes(failed=1)
-    assert "::error " in result.stdout.str()
-    assert asked == [
-        project.path,
-        project.path,
-    ]  # for the commit, and for the folder that pytest was called in

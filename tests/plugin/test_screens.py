@@ -25,7 +25,7 @@ BEFORE = {
 }
 OTHERS = ["doc-99", "doc-with-a-very-long-name-that-goes-on-13", "中文-43", "\u3164"]
 NOW = {
-    **{query: OTHERS for query in BEFORE},
+    **dict.fromkeys(BEFORE, OTHERS),
     "how do I reset the password of my account after the second reminder": [
         "doc-1",
         "doc-with-a-very-long-name-that-goes-on-12",

@@ -1,0 +1,152 @@
+"""What a CI system reads of a session: annotations of GitHub's log, and properties in JUnit's file."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+
+
+@pytest.fixture
+def github(worse, monkeypatch):
+    """Give a project whose search got worse, in a job of GitHub Actions."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_SHA", "0" * 40)
+    (worse.path / ".git").mkdir()
+    return worse
+
+
+def edit_golden_set(project, old, new):
+    path = project.path / "golden/faq.yaml"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def annotations(result):
+    return [line for line in result.outlines if line.startswith("::")]
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["-q"], ["-qq"], ["-v"], ["--tb=no"], ["--color=yes"], ["--reruns", "2"]], ids=str
+)
+def test_a_failed_gate_is_one_error_at_the_line_of_the_query(github, options):
+    (line,) = annotations(github.run("--ir-baseline", *options))
+    assert line.startswith(
+        "::error file=golden/faq.yaml,line=5,title=Search quality%3A FAILS 1 of 2 gates::mrr fell by"
+    )
+    assert "%0AHere: refund, mrr 1.0000 → 0.3333." in line
+
+
+def test_workers_annotate_once(github):
+    assert len(annotations(github.run_apart("--ir-baseline", "-n", "2"))) == 1
+
+
+BEGINS = {
+    # how the project is edited: how the annotations begin
+    "a baseline is missing": ["::error file=golden/faq.yaml,title=Search quality%3A nothing was measured::"],
+    "keys are misspelt": [
+        "::error file=golden/faq.yaml,line=8,col=5,title",
+        "::error file=golden/faq.yaml,line=11,col=5,title",
+    ],
+    "a mean is below its limit in the golden set": ["::error file=golden/faq.yaml,line=6,title"],
+    "a query cannot be retrieved": [
+        "::error file=golden/faq.yaml,line=2,title=Search quality%3A FAILS%3A not every"
+    ],
+    "the repository is above": ["::error file=PROJECT/golden/faq.yaml,line=5,title"],
+    "nothing fails": [],
+}
+
+
+@pytest.mark.parametrize("case", BEGINS)
+def test_where_an_annotation_stands(github, case):
+    above = github.path.parent / ".git"
+    if case == "a baseline is missing":
+        github.baseline.unlink()
+    elif case == "keys are misspelt":
+        edit_golden_set(github, "relevant: doc-1", "relevent: doc-1")
+        edit_golden_set(github, "tags: [billing]", "tag: [billing]")
+    elif case == "a mean is below its limit in the golden set":
+        edit_golden_set(github, "queries:", "thresholds: {mrr: {min: 0.9, max_drop: off}}\nqueries:")
+    elif case == "a query cannot be retrieved":
+        github.retrieve("1 / ('refund' in query)")
+    elif case == "the repository is above":
+        (github.path / ".git").rmdir()
+        above.mkdir()
+    elif case == "nothing fails":
+        github.run("--ir-baseline-update")
+    try:
+        lines = annotations(github.run("--ir-baseline"))
+    finally:
+        if above.exists():
+            above.rmdir()
+    assert len(lines) == len(BEGINS[case])
+    for line, begin in zip(lines, BEGINS[case], strict=True):
+        assert line.startswith(begin.replace("PROJECT", github.path.name))
+
+
+def test_elsewhere_there_are_none(github, monkeypatch):
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    assert annotations(github.run("--ir-baseline")) == []
+
+
+def test_of_many_failures_the_worst_have_an_error_and_the_others_are_counted(github):
+    github.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.99)', 'parametrize("n", range(12))'])
+    path = github.path / "test_search.py"
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("(irmetrics)", "(irmetrics, n)"), encoding="utf-8"
+    )
+    lines = annotations(github.run())
+    assert len(lines) == 10
+    assert lines[-1].startswith("::error title=Search quality%3A 3 more failures::")
+
+
+def test_the_commit_is_what_ci_says_or_git_and_else_unknown(github, monkeypatch):
+    def commit():
+        github.run("--ir-report=r.json")
+        return json.loads((github.path / "r.json").read_text(encoding="utf-8"))["run_info"]["commit"]
+
+    assert commit() == "0" * 40
+    monkeypatch.setenv("GITHUB_SHA", "<script>")
+    assert commit() == ""
+    monkeypatch.delenv("GITHUB_SHA")
+    assert commit() == ""  # the folder .git is empty
+
+
+def properties(project, *options):
+    """The properties of each test case in JUnit's file, in order."""
+    project.run_apart("--junitxml=junit.xml", *options)
+    cases = ET.parse(project.path / "junit.xml").iter("testcase")
+    return [[(one.get("name"), one.get("value")) for one in case.iter("property")] for case in cases]
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "1"], ["-o", "junit_family=xunit1"]], ids=str)
+def test_a_test_has_its_scores_in_junit_s_file(project, options):
+    (found,) = properties(project, *options)
+    assert found[:3] == [("ir.mrr", "0.833333"), ("ir.map", "0.777778"), ("ir.ndcg@3", "0.850217")]
+
+
+def test_a_mean_is_over_all_of_today_s_queries_and_what_is_compared_over_those_of_both(stored):
+    edit_golden_set(stored, "relevant: doc-1", "relevant: doc-1\n  - {query: new, relevant: doc-1}")
+    found = dict(properties(stored, "--ir-baseline")[0])
+    assert (found["ir.mrr"], found["ir.mrr.baseline"], found["ir.mrr.delta"]) == ("0.625", "0.833333", "0.0")
+
+
+def test_a_rerun_replaces_the_scores_and_leaves_what_the_test_records(worse):
+    worse.test(
+        'ir_golden("golden/*.yaml")',
+        'request.node.user_properties.append(("ir.model", "small")); irmetrics.check()',
+    )
+    text = (worse.path / "test_search.py").read_text(encoding="utf-8")
+    worse.write("test_search.py", text.replace("(irmetrics)", "(irmetrics, request)"))
+    names = [name for name, _ in properties(worse, "--ir-baseline", "--reruns", "1")[-1]]
+    assert names.count("ir.mrr") == 1
+    assert names.count("ir.model") == 2  # pytest's own way
+
+
+def test_what_only_evaluates_has_scores_and_what_fails_before_that_has_none(project):
+    project.test('ir_golden("golden/*.yaml")', "irmetrics.evaluate()")
+    assert ("ir.mrr", "0.833333") in properties(project)[0]
+    project.retrieve("1 / 0")
+    assert properties(project) == [[]]

@@ -1,0 +1,177 @@
+"""Failures of many kinds, whole, held against tests/expected/failures; `make expected` writes the files anew.
+
+What the example project prints is held by tests/integration/test_example_output.py.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.expected import assert_as_expected
+from tests.git_repository import commit, git, isolate_git, needs_git, new_repository
+from tests.support_site import QUESTIONS, Faq, golden, good
+
+from .rich_session import own_lines
+
+ERRORS = """
+import pytest
+
+@pytest.fixture
+def retriever():
+    asked = []
+
+    def search(query, k):
+        asked.append(query)
+        place = len(asked)
+        if place in (2, 3, 4, 5):
+            raise KeyError(place // 2)
+        return ["account-4"] if place == 1 else [{"name": query}] if place % 2 else 7 * place
+
+    return search
+"""
+LOW = ["about-11", "about-12", "about-13", "about-21"]
+
+
+def queries_that_raise(faq):
+    faq.search(refund=["raise"], invoice=["raise"], vat=["raise"])
+    return []
+
+
+def errors_of_many_kinds(faq):
+    faq.project.write("conftest.py", ERRORS)
+    return []
+
+
+def ids_that_are_unknown(faq):
+    faq.search(
+        **{query_id: [f"support/{doc_id}.html" for doc_id in good(query_id)] for query_id in QUESTIONS}
+    )
+    return []
+
+
+def judgments_edited_too(faq):
+    faq.store()
+    faq.search(refund=["billing-11", "billing-12", "billing-2", "billing-7"])
+    faq.questions(refund=("refund policy", {"billing-11": 3, "billing-12": 3, "billing-2": 1}, "billing"))
+    return ["--ir-baseline"]
+
+
+def a_threshold_alone(faq):
+    faq.gate('ir_threshold("mrr", 0.95)', 'ir_threshold("ndcg@10", 0.97)')
+    faq.search(refund=["billing-11", "billing-12", "billing-2"], hours=["about-11", "about-1"])
+    return []
+
+
+def documents_that_must_not_come(faq):
+    questions = {**QUESTIONS, "nonsense": ("asdf qwerty", {}, "about")}
+    text = golden(questions, refund=["forbidden: [billing-99]"], nonsense=["no_answer: true"])
+    faq.project.write("golden/faq.yaml", text.replace("    relevant: {}\n", ""))
+    faq.answers(**{"asdf qwerty": []})
+    faq.store()
+    faq.search(refund=["billing-2", "billing-99", "billing-7"])
+    faq.answers(**{"asdf qwerty": ["about-1", "about-3"]})
+    return ["--ir-baseline"]
+
+
+def many_queries_lost(faq):
+    faq.gate('ir_threshold("ndcg@10", min=0.80, max_drop=0.01, max_lost=0)', 'ir_threshold("recall@10", 0.9)')
+    faq.store()
+    faq.search(**{query_id: [] for query_id in [*QUESTIONS][:7]})
+    return ["--ir-baseline"]
+
+
+def slices_that_fall(faq):
+    faq.gate(
+        'ir_threshold("ndcg@10", max_drop=0.05)',
+        'ir_threshold("recall@10", max_drop="5%", tag="billing")',
+        'ir_threshold("mrr", 0.8, max_drop=0.02, tag="shipping")',
+        'ir_threshold("ndcg@10", 0.8, max_drop=0.02, tag="billing")',
+    )
+    faq.store()
+    worse = [i for i, (_, _, tag) in QUESTIONS.items() if tag in ("billing", "shipping")]
+    faq.search(**{i: [*LOW, *good(i)][:5] for i in worse})
+    return ["--ir-baseline"]
+
+
+def a_fall_that_the_branch_accepts(faq):
+    faq.gate('ir_threshold("mrr", 0.2)')
+    new_repository(faq.project.path)
+    faq.store()
+    commit(faq.project.path, "store the baseline")
+    git(faq.project.path, "checkout", "-q", "-b", "feature")
+    faq.search(refund=["billing-11", "billing-12", "billing-2"], hours=["about-11", "about-1"])
+    faq.store()
+    commit(faq.project.path, "Tidy up")
+    return ["--ir-since=main", "-o", "ir_accept=fail"]
+
+
+KINDS = [
+    (queries_that_raise, 80),
+    (errors_of_many_kinds, 80),
+    (ids_that_are_unknown, 80),
+    (judgments_edited_too, 80),
+    (judgments_edited_too, 60),
+    (a_threshold_alone, 80),
+    (documents_that_must_not_come, 80),
+    (many_queries_lost, 80),
+    (slices_that_fall, 80),
+    (slices_that_fall, 60),
+    (a_fall_that_the_branch_accepts, 80),
+]
+
+
+@needs_git
+@pytest.mark.parametrize(("kind", "width"), KINDS, ids=lambda part: getattr(part, "__name__", str(part)))
+def test_a_failure_is_as_expected(project, monkeypatch, kind, width):
+    isolate_git(monkeypatch)
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = own_lines(project.run(*kind(Faq(project)), "--color=no").stdout.str())
+    shown = re.sub(r"\b[0-9a-f]{9}\b", "012345678", shown)
+    assert_as_expected(f"failures/{kind.__name__}-{width}.txt", shown)
+    failure = shown.partition("--- retrieval quality")[0].rstrip("\n").split("\n")
+    assert len(failure) <= (30 if width == 80 else 50)
+
+
+def test_what_was_slow_is_shown_without_its_ranking(worse):
+    worse.test(['ir_golden("golden/*.yaml")', 'ir_threshold("latency_p95", max=0.0001)'])
+    text = worse.run("--ir-report=r.md", "--ir-report=r.json", "-v").stdout.str()
+    assert re.search(r"latency_p95 is [\d.]+( ms)?, [\d.]+( ms)? above the threshold", text)
+    assert len(re.findall(r"(?m)^  took [\d.]+ ms$", text)) == 3
+    markdown = (worse.path / "r.md").read_text(encoding="utf-8")
+    assert markdown.count(", took ") == 3
+    assert "| rank |" not in markdown
+    assert "(it was at rank" not in text
+
+
+@pytest.mark.parametrize(("options", "coloured"), [(["--color=no"], False), (["--color=yes"], True)])
+def test_the_summary_has_colours_where_pytests_own_lines_have(worse, options, coloured):
+    output = worse.run("--ir-baseline", *options).stdout.str()
+    assert ("\x1b[31m\x1b[1mgolden/faq.yaml: FAILS" in output) is coloured
+    assert ("\x1b" in output) is coloured
+
+
+@pytest.mark.parametrize("style", ["auto", "short", "long", "native", "line"])
+def test_a_traceback_style_changes_nothing_as_there_is_no_traceback(worse, style):
+    lines = worse.run("--ir-baseline", f"--tb={style}").outlines
+    said = "mrr fell by 0.2222 from the baseline to 0.6111; at most 0.0100 is allowed."
+    assert said in lines
+    assert (sum(line.endswith(f"test_search.py:6: Failed: {said}") for line in lines) == 1) == (
+        style == "line"
+    )
+    assert "Traceback" not in "".join(lines)
+
+
+def test_without_tracebacks_the_verdict_is_in_the_summaries(worse):
+    result = worse.run("--ir-baseline", "--tb=no")
+    result.stdout.fnmatch_lines(
+        ["golden/faq.yaml: FAILS, 3 queries; mrr 0.6111 (−0.2222)*", "FAILED test_search.py*"]
+    )
+
+
+@pytest.mark.parametrize("options", [["-p", "no:terminal"], ["--no-summary"], ["-qq"], ["-rA"]], ids=str)
+def test_the_exit_status_is_the_same_however_little_is_shown(worse, options):
+    assert worse.run_apart("--ir-baseline", *options).ret == 1
+    worse.run("--ir-baseline-update")
+    assert worse.run_apart("--ir-baseline", *options).ret == 0

@@ -1,0 +1,105 @@
+"""Reports of large sessions: below what GitHub takes and a browser shows at once, with the worst first, and saying what they leave out."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_irmetrics.cli import main
+from tests.large_reports import write_large_report
+
+from .html_page import Page
+
+COMMENT, SUMMARY = 65_536, 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Give the JSON report of so many tests of so many queries, written once."""
+    made = {}
+
+    def report(tests, queries, moved=0.2):
+        size = tests, queries, moved
+        if size not in made:
+            made[size] = write_large_report(tmp_path_factory.mktemp("large"), *size)
+        return made[size]
+
+    return report
+
+
+def converted(report, suffix):
+    path = report.with_suffix(f".{suffix}")
+    assert main(["report", str(report), "-o", str(path), "--quiet"]) == 0
+    return path.read_text(encoding="utf-8")
+
+
+def counted(text):
+    """Count what a Markdown report has: sections of failing tests, their queries, one of a passing test, rows of the table of all."""
+    found = (r"^### .*: FAILS", r"^\*\*`faq-\d+`\*\*", r"^### `golden/faq-1.yaml`: passes", r"^\| `golden/")
+    return tuple(len(re.findall(pattern, text, re.MULTILINE)) for pattern in found)
+
+
+LEVELS = {1: (1, 5, 0, 0), 4: (2, 10, 1, 4), 16: (8, 40, 1, 16), 60: (30, 30, 0, 60), 100: (10, 10, 0, 100)}
+
+
+@pytest.mark.parametrize("tests", LEVELS)
+def test_markdown_is_cut_to_what_github_takes_in_a_comment(large, tests):
+    text = converted(large(tests, 20, 0.4), "md")
+    failing = (tests + 1) // 2
+    assert len(text.encode()) <= COMMENT - 500
+    assert text.startswith(f"## Retrieval quality: {failing} of {tests} golden set")
+    sections, *_, rows = LEVELS[tests]
+    assert counted(text) == LEVELS[tests]
+    assert "3 queries more are left out here" in text or tests > 16
+    assert (f"{failing - sections} sections on failing golden sets more are left out here" in text) == (
+        sections < failing
+    )
+    assert ("golden sets more are left out here" in text.replace("failing golden sets", "")) == (
+        1 < tests != rows
+    )
+
+
+# Bytes that the step's summary still takes → what of 100 tests is shown there.
+LEFT = {
+    200_000: (50, 50, 1, 100),
+    60_000: (10, 10, 0, 100),
+    20_000: (3, 0, 0, 30),
+    3_000: (0, 0, 0, 10),
+    500: (0, 0, 0, 0),
+}
+
+
+def test_the_step_s_summary_has_what_there_is_room_for(large, tmp_path, monkeypatch):
+    report = large(100, 20, 0.4)
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    for left, shown in LEFT.items():
+        summary.write_text("x" * (SUMMARY - left), encoding="utf-8")
+        assert main(["report", str(report), "-o", str(summary), "--quiet"]) == 0
+        text = summary.read_text(encoding="utf-8").lstrip("x")
+        assert len(summary.read_bytes()) <= SUMMARY
+        assert text.startswith("\n\n## Retrieval quality: 50 of 100 golden sets fail")
+        assert counted(text) == shown
+        rest = 100 - shown[-1]
+        assert (f"*{rest} golden sets more are left out here, for brevity.*" in text) == (rest > 0)
+    summary.write_text("x" * (SUMMARY - 20), encoding="utf-8")
+    assert main(["report", str(report), "-o", str(summary), "--quiet"]) == 1
+    assert len(summary.read_bytes()) == SUMMARY - 20
+
+
+@pytest.mark.parametrize(("tests", "queries", "moved"), [(1000, 10, 0.2), (60, 60, 1.0), (1, 3000, 0.2)])
+def test_a_page_stays_below_6_mb_and_says_what_it_leaves_out(large, tests, queries, moved):
+    text = converted(large(tests, queries, moved), "html")
+    assert len(text.encode()) < 6_000_000
+    page = Page(text)
+    page.assert_every_link_leads_somewhere()
+    every = tests * queries
+    rows = [one["id"] for one in page.all("li") if "data-place" in one]
+    assert len(rows) == min(every, 2300)
+    assert len([one for one in page.all("table") if one.get("class", "").startswith("ranking")]) == 300
+    assert f"300 of {every:,} are shown with their rankings" in page.text
+    assert f", {every - 2300:,} of them not at all, to keep this page small" in page.text
+    sections = [one for one in page.all("section") if one.get("class") == "set"]
+    assert len(sections) == min(tests, 100)
+    assert ("100 of 1,000 golden sets are shown in full below" in page.text) == (tests == 1000)

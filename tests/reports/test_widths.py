@@ -1,0 +1,147 @@
+"""The terminal's output is as wide as the screen at most, and says the same on every screen."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+
+import pytest
+
+WIDE = "退款政策" * 9
+COMMANDS = ("To look closer: ", "To judge both: ", "To accept it: ", "To store it: ")
+GOLDEN = f"""
+thresholds: {{"ndcg@10": {{min: 0.9, max_drop: 0.01}}}}
+queries:
+  - {{id: {WIDE}, query: refund policy, relevant: {{doc-9: 3, doc-4: 1}}, tags: [billing]}}
+  - {{id: long, query: {"very long text " * 30}, relevant: [doc-1], tags: ["{"a tag of many words " * 5}"]}}
+  - {{query: how do I reset my password, relevant: [doc-12, doc-40]}}
+"""
+
+
+def cells(text):
+    """Count the cells of a terminal that a text takes."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
+    )
+
+
+@pytest.fixture
+def fallen(project):
+    project.write("golden/a rather long name of a golden set.yaml", GOLDEN)
+    project.write("golden/faq.yaml", GOLDEN)
+    project.answers(
+        {
+            "refund policy": ["doc-9", "doc-4"],
+            "how do I reset my password": ["doc-12", "doc-40"],
+            ("very long text " * 30).strip(): ["doc-1"],
+        }
+    )
+    project.test(
+        [
+            'ir_golden("golden/*.yaml")',
+            'ir_threshold("recall@10", max_drop=0.01, tag="billing")',
+            'ir_threshold("mrr", 0.2)',
+        ]
+    )
+    project.run("--ir-baseline-update")
+    project.answers(
+        {
+            "refund policy": ["x-1", "x-2", "doc-4"],
+            "how do I reset my password": ["x-1", "x-2", "doc-12"],
+            ("very long text " * 30).strip(): [],
+        }
+    )
+    return project
+
+
+@pytest.mark.parametrize(
+    "verbosity", [[], ["-q"], ["-v"], ["-vv"], ["--ir-query", WIDE], ["--ir-selftest"]], ids=str
+)
+def test_no_line_is_wider_than_the_screen_and_nothing_is_lost(fallen, monkeypatch, verbosity):
+    said = {}
+    for width in (40, 55, 60, 80, 100, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        output = fallen.run(
+            "--ir-baseline" if "--ir-selftest" not in verbosity else "-q", *verbosity, "--ir-report=r.json"
+        ).stdout.str()
+        lines = output.partition("=\n_" if "FAILURES" in output else "= retrieval quality =")[2].splitlines()[
+            1:
+        ]
+        for line in lines:
+            ours = not line.startswith(
+                ("_", "=", "FAILED", "rootdir", "-- ", *COMMANDS)
+            ) and not line.strip().startswith(COMMANDS)
+            assert not ours or cells(line) <= width, (width, line)
+            assert not re.search(r"\d…|[≥≤]$", line), (width, line)
+        said[width] = " ".join(output.split())
+    for test in json.loads((fallen.path / "r.json").read_text(encoding="utf-8"))["tests"]:
+        quiet = "-q" in verbosity or "--ir-selftest" in verbosity
+        sentences = [gate["text"] for gate in test["gates"][:1] if gate["state"] == "failed"] + (
+            [] if quiet else test["notes"] + test["kind_sentences"]
+        )
+        for width, text in said.items():
+            for sentence in sentences:
+                assert " ".join(sentence.split()) in text, (width, sentence)
+
+
+TWO_SETS = ["golden/shop/customer-support-articles.yaml", "golden/shop/products.yaml"]
+NAMES = {
+    # golden sets, retrievers, width: how each test's line begins
+    (1, 1, 80): ["golden/faq.yaml: passes"],
+    (1, 2, 80): [
+        "golden/faq.yaml [bm25-with-synonyms]: passes",
+        "golden/faq.yaml [dense-multilingual]: passes",
+    ],
+    (1, 2, 60): ["gold…aml [bm25-with-synonyms]: passes", "gold…aml [dense-multilingual]: passes"],
+    (2, 1, 80): ["golden/shop/customer-support-articles.yaml: passes", "golden/shop/products.yaml: passes"],
+    (2, 2, 80): [
+        f"{name} [{retriever}]: passes"
+        for name in ("customer-support-articles", "golden/shop/products.yaml")
+        for retriever in ("bm25-with-synonyms", "dense-multilingual")
+    ],
+    (2, 2, 50): None,
+}
+
+
+@pytest.mark.parametrize(("sets", "retrievers", "width"), NAMES)
+def test_tests_are_told_apart_and_show_a_score(project, monkeypatch, sets, retrievers, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    if sets > 1:
+        text = (project.path / "golden/faq.yaml").read_text(encoding="utf-8")
+        (project.path / "golden/faq.yaml").unlink()
+        for name in TWO_SETS:
+            project.write(name, text)
+    project.test(
+        [
+            'ir_golden("golden/**/*.yaml")',
+            'ir_threshold("mrr", 0.5)',
+            *(
+                ['parametrize("retriever", ["bm25-with-synonyms", "dense-multilingual"], indirect=True)']
+                if retrievers > 1
+                else []
+            ),
+        ]
+    )
+    lines = [line for line in project.run().outlines if ": passes" in line]
+    assert len({line.partition(": passes")[0] for line in lines}) == sets * retrievers
+    for line, begin in zip(lines, NAMES[sets, retrievers, width] or lines, strict=True):
+        assert line.startswith(begin)
+        assert "mrr 0.8333" in line
+        assert len(line) <= width
+
+
+def test_a_long_name_gives_way_to_the_verdict(project):
+    (project.path / "golden" / "faq.yaml").rename(project.path / f"golden/{'long' * 30}.yaml")
+    project.run().stdout.fnmatch_lines(["golden/longlong*…*long.yaml: passes, 3 queries; mrr *"])
+
+
+def test_an_ascii_stream_gets_ascii(fallen, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    for verbosity, signs in (
+        ("-vv", ("drop<=0.01", "tex...", "\\u9000")),
+        ("-rN", ("!>=0.9", "-> gone", " -0.8519")),
+    ):
+        output = fallen.run_apart("--ir-baseline", verbosity).stdout.str()
+        assert output.isascii()
+        assert [sign for sign in signs if sign not in output] == []
