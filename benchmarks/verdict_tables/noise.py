@@ -82,8 +82,6 @@ def noise(trials):
                 alone += -comparison["mrr"].delta > 1.645 * spread + 1e-9
             deviation = statistics.stdev(comparison["mrr"].delta for comparison in runs)
             surely = sum(failed(comparison, ["mrr"], -3.6 * deviation) for comparison in runs)
-            noises = [found for run in runs if (found := run.run_noise("mrr")) and found.deviation]
-            foretold = statistics.quantiles([found.margin_if_asked(10) for found in noises], n=20)
             margins = [found.margin if (found := run.run_noise("mrr")) else 0.0 for run in runs]
             rows.append(
                 [
@@ -94,7 +92,6 @@ def noise(trials):
                     statistics.median(margins),
                     seen / count,
                     surely / count,
-                    f"{statistics.median(foretold):.3f} ({foretold[0]:.3f} to {foretold[-1]:.3f})",
                 ]
             )
             # Three standard errors: of twelve rows one is beyond two of them as a rule.
@@ -114,7 +111,6 @@ def noise(trials):
             "margin",
             "fall of 0.03 fails",
             "of 3.6 deviations",
-            "margin if asked 10 times, as told",
         ],
         rows,
     )

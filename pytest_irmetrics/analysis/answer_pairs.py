@@ -1,11 +1,10 @@
-"""The answers of a comparison side by side, and what is looked for in them: a sign of what changed, as data."""
+"""The answers of a comparison side by side."""
 
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.retrieval.passages import documents_of
 
@@ -22,28 +21,6 @@ MOST = 0.8
 """In which share of the answers that could show a sign it must be seen."""
 
 Ranking = tuple[str, ...]
-
-SignKind = Literal[
-    "ids_respelt",
-    "ids_renamed",
-    "same_answer",
-    "first_missing",
-    "reversed",
-    "next_page",
-    "params_ignored",
-    "other_query",
-    "cut",
-    "ended_early",
-    "nothing_returned",
-    "new_everywhere",
-    "documents_gone",
-    "id_order",
-    "fixed_order",
-    "reordered",
-    "nothing_shared",
-    "kind_of_query",
-]
-"""What a sign says has happened; JSON reports have the word, so it never changes its meaning."""
 
 
 class AnswerPair(NamedTuple):
@@ -125,26 +102,3 @@ class AnswerPairs:
     def holds(self, seen: int, among: int | None = None) -> bool:
         """Tell whether a sign seen in so many answers counts: 3 or more, and 80 % of `among`, or of all that changed."""
         return seen >= FEWEST_ANSWERS and seen >= MOST * (len(self.changed) if among is None else among)
-
-
-@dataclass(frozen=True)
-class Sign:
-    """A sign of a mechanical cause, with what was seen."""
-
-    kind: SignKind
-    seen: int
-    """In how many answers it was seen."""
-    of: int
-    """Of how many."""
-    alone: bool = True
-    """Whether it explains the changed answers by itself, so that nothing else need be said of them."""
-    number: int | None = None
-    """The places of ``first_missing``, the length of ``cut``, how many documents or ids it is about."""
-    more: int = 0
-    """How many further answers fit it, in another way: empty ones, or those at rank 1."""
-    ids: tuple[str, ...] = ()
-    """Documents that show it, or an id and what it is now."""
-    queries: tuple[str, ...] = ()
-    """Queries that show it."""
-    name: str = field(default="")
-    """What the queries or ids have in common, in words that the golden set or the ids have."""

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.wording import plural
 
@@ -29,22 +28,40 @@ SMALLEST_SLICE = 3
 _SHARES = (1, 3, 10)
 """How many per cent of the queries are broken."""
 
-_TRUNCATED = (5, 3)
-_ONE_PLACE_IN = 5
-_ONE_QUERY_OF_SLICE_IN = 3
-_FEWEST_OF_SLICE = 2
-"""A slice is lost in part where that is several queries: one alone is a broken query, which is tried without a tag."""
+_TRUNCATED = 3
+
+_MAX_DROP = 0.01
+
+_ON_RANKINGS = f'No max_drop sees it ({{names}}): ir_threshold("{{metric}}", max_drop={_MAX_DROP}) would.'
+_ON_BROKEN = (
+    'A mean hides a few broken queries: ir_threshold("{metric}", max_lost=0) fails as soon as one falls to 0.'
+)
+_ON_SLICES = (
+    "A mean hides what a slice loses ({names}): give each a threshold of its own, "
+    'ir_threshold("{metric}", max_drop="10%", tag={tag}).'
+)
+_ON_NO_ANSWER = (
+    'Answers where none is right: ir_threshold("no_answer", min=1.0), or no threshold on it at all.'
+)
 
 
 class DegradedRankings(NamedTuple):
-    """A degradation: the rankings that it gives to the queries it touches."""
+    """A degradation: the rankings that it gives to the queries it touches, and what to do where no gate catches it."""
 
     name: str
     what: str
     rankings: Rankings
-    kind: Literal["rankings", "broken", "no_answer", "slice"] = "rankings"
-    """What advice it gets where it is missed."""
+    advice: str
+    """Which gate would catch it, to be formatted with the `metric` that fell most, the `names` of those that get the same
+    advice, and the `tag` of the first as a quoted text."""
+    must_fall: float = 0.0
+    """How far a metric must fall for the advice to be true of it."""
     tag: str | None = None
+
+    @property
+    def lowers_scores(self) -> bool:
+        """Whether it lowers metrics of rankings, of which the advice names one."""
+        return "{metric}" in self.advice
 
 
 def degradations(intact: Evaluation) -> Iterator[DegradedRankings]:
@@ -64,27 +81,22 @@ def degradations(intact: Evaluation) -> Iterator[DegradedRankings]:
         "best hit of every query lost",
         "The first relevant document of every ranking is no longer returned.",
         every(lambda query, ranking: _without_best(query, ranking, level)),
-    )
-    for count, word in ((1, "one"), (3, "three")):
-        pushed = plural(count, "unjudged document")
-        yield DegradedRankings(
-            f"rankings shifted by {word}",
-            f"{pushed} of other queries {'is' if count == 1 else 'are'} pushed in at the top of every ranking.",
-            every(partial(_shifted, corpus=corpus, count=count)),
-        )
-    for kept in _TRUNCATED:
-        yield DegradedRankings(
-            f"rankings truncated to {kept}",
-            f"Only the first {kept} results of every query come back.",
-            every(partial(_truncated, size=kept)),
-        )
-    yield DegradedRankings(
-        "unjudged documents swapped in",
-        "In every ranking one place in five, anywhere, holds an unjudged document of another query instead.",
-        every(partial(_swapped_in, corpus=corpus)),
+        _ON_RANKINGS,
+        _MAX_DROP,
     )
     yield DegradedRankings(
-        "neighbours swapped", "Half of all neighbouring results, anywhere, change places.", every(_swapped)
+        "rankings shifted by one",
+        "1 unjudged document of other queries is pushed in at the top of every ranking.",
+        every(lambda query, ranking: (*corpus.unjudged(query, ranking, 1), *ranking)),
+        _ON_RANKINGS,
+        _MAX_DROP,
+    )
+    yield DegradedRankings(
+        f"rankings truncated to {_TRUNCATED}",
+        f"Only the first {_TRUNCATED} results of every query come back.",
+        every(lambda _, ranking: ranking[:_TRUNCATED]),
+        _ON_RANKINGS,
+        _MAX_DROP,
     )
     yield from _broken(intact, answerable)
     yield from _answered(intact, corpus)
@@ -104,11 +116,11 @@ def _broken(intact: Evaluation, answerable: Sequence[Query]) -> Iterator[Degrade
         few = total * share < 75  # one query is far more than this share
         name = f"broke one query of {total}" if few else f"broke {share} % of queries ({count}/{total})"
         what = f"{plural(count, 'query', 'queries')} that worked, anywhere, {'comes' if count == 1 else 'come'} back empty."
-        yield DegradedRankings(name, what, _emptied(intact, working[:count]), "broken")
+        yield DegradedRankings(name, what, _emptied(intact, working[:count]), _ON_BROKEN)
 
 
 def _lost_slices(intact: Evaluation, answerable: Sequence[Query]) -> Iterator[DegradedRankings]:
-    """Empty the answers of all queries with a tag, for each tag; then for each those of a part of them."""
+    """Empty the answers of all queries with a tag, for each tag."""
     slices = {tag: [query for query in answerable if tag in query.tags] for tag in intact.tags}
     for tag, queries in slices.items():
         if len(queries) >= SMALLEST_SLICE:
@@ -116,19 +128,8 @@ def _lost_slices(intact: Evaluation, answerable: Sequence[Query]) -> Iterator[De
                 f"slice {tag} lost ({len(queries)})",
                 f"Each of the {len(queries)} queries tagged {tag} comes back empty.",
                 _emptied(intact, queries),
-                "slice",
-                tag,
-            )
-    for tag, queries in slices.items():
-        count = len(queries) // _ONE_QUERY_OF_SLICE_IN
-        working = _working(intact, queries)
-        if _FEWEST_OF_SLICE <= count <= len(working):
-            yield DegradedRankings(
-                f"slice {tag} lost in part ({count}/{len(queries)})",
-                f"{count} of the {len(queries)} queries tagged {tag}, of those that worked, come back empty.",
-                _emptied(intact, working[:count]),
-                "slice",
-                tag,
+                _ON_SLICES,
+                tag=tag,
             )
 
 
@@ -157,7 +158,7 @@ def _answered(intact: Evaluation, corpus: Corpus) -> Iterator[DegradedRankings]:
             query.id: tuple(corpus.unjudged(query, ranking, 1) for ranking in intact.rankings(query.id))
             for query in empty
         },
-        "no_answer",
+        _ON_NO_ANSWER,
     )
 
 
@@ -172,31 +173,6 @@ def _is_relevant(query: Query, doc_id: str, level: float) -> bool:
 def _without_best(query: Query, ranking: Sequence[str], level: float) -> Sequence[str]:
     best = next((doc_id for doc_id in ranking if _is_relevant(query, doc_id, level)), None)
     return ranking if best is None else tuple(doc_id for doc_id in ranking if doc_id != best)
-
-
-def _shifted(query: Query, ranking: Sequence[str], *, corpus: Corpus, count: int) -> Sequence[str]:
-    return (*corpus.unjudged(query, ranking, count), *ranking)
-
-
-def _truncated(_query: Query, ranking: Sequence[str], *, size: int) -> Sequence[str]:
-    return ranking[:size]
-
-
-def _swapped_in(query: Query, ranking: Sequence[str], *, corpus: Corpus) -> Sequence[str]:
-    count = -(-len(ranking) // _ONE_PLACE_IN)
-    places = sorted(range(len(ranking)), key=lambda place: (_number("swapped in", query.id, place), place))
-    now = list(ranking)
-    for place, doc_id in zip(places[:count], corpus.unjudged(query, ranking, count), strict=True):
-        now[place] = doc_id
-    return tuple(now)
-
-
-def _swapped(query: Query, ranking: Sequence[str]) -> Sequence[str]:
-    now = list(ranking)
-    for place in range(_number("neighbours", query.id) % 2, len(now) - 1, 2):
-        if _number("neighbours", query.id, place) % 2:
-            now[place], now[place + 1] = now[place + 1], now[place]
-    return tuple(now)
 
 
 class Corpus:

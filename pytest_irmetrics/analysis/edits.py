@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.evaluation_notes import xfail_reason
-from pytest_irmetrics.analysis.mean_without import (
-    named_with_scores,
-    on_mean_with,
-    on_mean_without,
-    scores_when_stored,
-)
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
+from pytest_irmetrics.comparison.stored_queries import golden_set_as_stored
+from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.wording import one_sided
+from pytest_irmetrics.metrics import mean
 from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from pytest_irmetrics.comparison import Comparison, LabelChange, LabelPart
+    from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Gates
+
+_MOVED = 0.01
+"""How far queries have to move a mean for that to be said: as far as it may fall unless told otherwise."""
 
 _MAX_CHANGES = 5
 """How many changed judgments, and how many changed weights, a note lists."""
 
 
-def on_additions(comparison: Comparison, against: str, gates: Gates) -> Iterator[str]:
+def on_additions(comparison: Comparison, against: str) -> Iterator[str]:
     """Yield notes on queries that are new, and on a baseline that is less deep than today's rankings.
 
     ``against`` is what messages call the baseline.
     """
     renamed = _renamed(comparison)
-    new = [i for i in comparison.new if i not in renamed]
-    yield from _on_uncompared(new, "new", against, on_mean_without(comparison, new, gates) if new else "")
+    yield from _on_uncompared([i for i in comparison.new if i not in renamed], "new", against)
     if not _is_less_deep(comparison):
         yield from _on_depths(comparison, against)
 
@@ -69,12 +70,12 @@ def _is_less_deep(comparison: Comparison) -> bool:
     return now is not None and before is not None and now < before
 
 
-def _on_uncompared(ids: Sequence[str], what: str, against: str, effect: str = "") -> Iterator[str]:
+def _on_uncompared(ids: Sequence[str], what: str, against: str) -> Iterator[str]:
     """List the queries that the baseline does not have in these words."""
     if ids:
         yield (
             f"{plural(len(ids), 'query', 'queries')} {what} since {against}: {listed(ids)}. "
-            f"With nothing to compare, no `max_drop` sees {'it' if len(ids) == 1 else 'them'}; a `min` does.{effect}"
+            f"With nothing to compare, no `max_drop` sees {'it' if len(ids) == 1 else 'them'}; a `min` does."
         )
 
 
@@ -83,10 +84,11 @@ def _on_gone(comparison: Comparison, against: str, leading: Metric | None) -> It
     renamed = _renamed(comparison)
     removed = [i for i in comparison.removed if i not in renamed.values()]
     if removed:
-        scored = [] if leading is None else scores_when_stored(comparison, removed, leading)
-        named = listed(removed) if leading is None else named_with_scores(scored, removed, leading)
+        scored = [] if leading is None else _scores_when_stored(comparison, removed, leading)
+        known = {query.id: f"{query.id} ({leading} {score_text(score)})" for query, score in scored}
+        named = listed(removed, word=lambda query_id: known.get(query_id, query_id))
         scores = "the score that it had" if len(scored) == 1 else "the scores that they had"
-        effect = "" if leading is None else on_mean_with(comparison, scored, leading, scores)
+        effect = "" if leading is None else _on_mean_with(comparison, scored, leading, scores)
         lead = f"{plural(len(removed), 'query', 'queries')} of {against} not in the golden set any more"
         yield f"{lead}: {named}.{effect}"
     if renamed:
@@ -123,15 +125,31 @@ def _on_depths(comparison: Comparison, against: str) -> Iterator[str]:
         yield f"The depths differ, {now} today and {before} in {against}; both are cut at {comparison.depth}."
 
 
-def on_ungated_means(comparison: Comparison, gates: Gates) -> Iterator[str]:
-    """Say how means without a gate moved by the stored labels and by today's, where these moved them."""
-    labels = comparison.changed_labels()
-    if not labels or comparison.judged_since.one_sided is not None:
-        return
-    held = _held(gates)
-    moved = _moved_by_labels(comparison, labels, lambda metric: metric not in held) if held else []
-    if moved:
-        yield f"Moved, of what is not gated: {'; '.join(moved)}."
+def _scores_when_stored(
+    comparison: Comparison, ids: Collection[str], metric: Metric
+) -> list[tuple[Query, float]]:
+    """Return queries of the stored run with the scores that they had, by the judgments that it was stored with."""
+    run, now = comparison.baseline.run, comparison.full
+    golden = golden_set_as_stored(run, now.golden.name, ids)
+    retrieved = replace(now.retrieved, run=run, errors={}, latencies={}, stopped="")
+    return Evaluation(golden, retrieved, (metric,), run.depth or now.depth, now.custom).scored(metric)
+
+
+def _on_mean_with(
+    comparison: Comparison, left: Sequence[tuple[Query, float]], metric: Metric, scores: str
+) -> str:
+    """Say what a mean would be with queries that left it; empty where it would be nearly the same."""
+    staying = comparison.full.scored(metric)
+    if not left or not staying:
+        return ""
+    with_them, now = (
+        mean([score for _, score in some], [query.weight for query, _ in some])
+        for some in ([*staying, *left], staying)
+    )
+    if abs(with_them - now) < _MOVED - TOLERANCE:
+        return ""
+    them = "it" if len(left) == 1 else "them"
+    return f" With {them}, at {scores}, {metric.name} would be {score_text(with_them, now)}, not {score_text(now, with_them)}."
 
 
 def _held(gates: Gates) -> set[Metric]:
@@ -279,7 +297,9 @@ def _on_xfail(comparison: Comparison, against: str, gates: Gates, leading: Metri
 def _effect_of_exclusion(comparison: Comparison, ids: Sequence[str], metric: Metric) -> str:
     scores = [(comparison.now.golden.queries[i], comparison.full.score(metric, i)) for i in ids]
     scored = [(query, score) for query, score in scores if score is not None]
-    return on_mean_with(comparison, scored, metric, "today's score" if len(scored) == 1 else "today's scores")
+    return _on_mean_with(
+        comparison, scored, metric, "today's score" if len(scored) == 1 else "today's scores"
+    )
 
 
 def _on_left_out(comparison: Comparison, gates: Gates) -> Iterator[str]:

@@ -68,13 +68,6 @@ def _answers_cut_short(evaluation: Evaluation) -> Iterator[str]:
     yield f"No query got the {depth} results that were asked for; the longest answer has {longest}. {advice}"
 
 
-def on_xfail_queries(evaluation: Evaluation, gates: Gates) -> Iterator[str]:
-    """Name the queries that are marked xfail and still fail."""
-    for query in evaluation.known_bad:
-        if not would_pass(evaluation, query, gates):
-            yield f"The query {query.id} is marked xfail ({xfail_reason(query)}) and still fails."
-
-
 def xfail_reason(query: Query) -> str:
     """Return the reason that an ``xfail`` gives."""
     return query.xfail or "no reason given"

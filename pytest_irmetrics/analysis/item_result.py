@@ -192,13 +192,11 @@ class ItemResult:
         if metric is None:
             return kind
         in_slice = tuple(on_main_slice(sides[0], metric)) if self.mean_fell else ()
-        sign = None if kind is None else kind.sign
         said = () if kind is None else kind.sentences
-        if kind is not None and sign is not None:
-            # What the queries have in common is in its sentence.
-            return kind._replace(sentences=said if sign.name else (said[0], *in_slice, *said[1:]))
+        if kind is not None and kind.sign is not None:
+            return kind._replace(sentences=(said[0], *in_slice, *said[1:]))
         unjudged = self.unjudged
-        on_them = () if unjudged is None else tuple(on_unjudged(self.comparison, metric, unjudged))
+        on_them = () if unjudged is None else tuple(on_unjudged(metric, unjudged))
         if not in_slice and not on_them:
             return kind
         word = "one_slice" if kind is None else kind.kind
@@ -225,11 +223,15 @@ class ItemResult:
     @staticmethod
     def _kind_of_ids(comparison: Comparison) -> KindOfChange | None:
         """Return the kind of change where no returned id is in the golden set; None where the ids may be of another kind."""
-        from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - only after a drop
+        from pytest_irmetrics.analysis.answer_pairs import AnswerPairs  # noqa: PLC0415 - only after a drop
+        from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415
 
         kind = kind_of_change(comparison)
-        unknown = kind is None or kind.sign is None or (kind.kind == "nothing_shared" and kind.sign.name)
-        return None if unknown else kind
+        if kind is None or kind.sign is None:
+            return None
+        answers = AnswerPairs.of(comparison)
+        of_another_kind = kind.kind == "nothing_shared" and answers.ids_before.isdisjoint(answers.ids_now)
+        return None if of_another_kind else kind
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         states = {

@@ -5,35 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pytest_irmetrics.analysis.answer_pairs import FEWEST_ANSWERS, AnswerPairs, Sign, SignKind
-from pytest_irmetrics.analysis.document_signs import (
-    documents_gone,
-    id_order,
-    ids_renamed,
-    ids_respelt,
-    new_everywhere,
-)
-from pytest_irmetrics.analysis.mechanical_signs import (
-    cut,
-    ended_early,
-    first_missing,
-    fixed_order,
-    next_page,
-    nothing_shared,
-    other_query,
-    reordered,
-    reversed_order,
-    same_answer,
-)
-from pytest_irmetrics.analysis.query_signs import kind_of_query, nothing_returned, params_ignored
-from pytest_irmetrics.analysis.sign_wording import sign_text
-from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
+from pytest_irmetrics.analysis.signs import Sign, SignKind, find_sign
+from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.evaluation import read_metrics
 from pytest_irmetrics.metrics import mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_irmetrics.comparison import Comparison, MetricChange
     from pytest_irmetrics.metrics import Grade
@@ -60,8 +39,6 @@ class Causes(NamedTuple):
     """The part of relevant documents that are returned on both sides, at different ranks."""
     lost_documents: int
     gained_documents: int
-    fallen_documents: int
-    risen_documents: int
 
 
 def causes(comparison: Comparison) -> Causes:
@@ -70,7 +47,7 @@ def causes(comparison: Comparison) -> Causes:
     NDCG is Σ gain / log2(rank + 1) over the relevant documents, divided by the ideal DCG (Järvelin and Kekäläinen, 2002),
     which both runs share. So the change is the sum of one term for each document.
     """
-    found = ranked = lost = gained = fallen = risen = 0.0
+    found = ranked = lost = gained = 0.0
     queries = [query for query in comparison.now.counted if not query.no_answer]
     total = math.fsum(query.weight for query in queries)
     for query in queries:
@@ -94,9 +71,7 @@ def causes(comparison: Comparison) -> Causes:
                     lost += (is_ is None) / times
                 else:
                     ranked += part
-                    fallen += (is_ < was) / times
-                    risen += (is_ > was) / times
-    return Causes(found, ranked, *map(round, (lost, gained, fallen, risen)))
+    return Causes(found, ranked, round(lost), round(gained))
 
 
 def _discounts(ranking: Sequence[str]) -> dict[str, float]:
@@ -116,7 +91,6 @@ Kind = Literal[
     "not_found",
     "ranked_lower",
     "not_found_and_ranked_lower",
-    "sharper_head",
     "one_slice",
     "unjudged",
 ]
@@ -132,77 +106,25 @@ class KindOfChange(NamedTuple):
     """The sign by which it was told; None where it was told by what became of relevant documents."""
 
 
-SIGNS: tuple[Callable[[AnswerPairs], Sign | None], ...] = (
-    # What is true of the ids or of whole answers explains all that follows from it.
-    ids_respelt,
-    ids_renamed,
-    same_answer,
-    first_missing,
-    reversed_order,
-    next_page,
-    params_ignored,
-    other_query,
-    cut,
-    ended_early,
-    nothing_returned,
-    # What is true of some documents.
-    id_order,
-    fixed_order,
-    new_everywhere,
-    documents_gone,
-    reordered,
-    # What has many causes.
-    nothing_shared,
-    kind_of_query,
-)
-"""The signs in the order in which they are looked for: the first that is found is named, as the others follow from it."""
-
-
-OF_DOCUMENTS = (
-    ids_respelt,
-    ids_renamed,
-    id_order,
-    fixed_order,
-    new_everywhere,
-    documents_gone,
-    reordered,
-    nothing_shared,
-)
-"""The signs for which chunks count as their documents."""
-
-
-def find_sign(comparison: Comparison) -> Sign | None:
-    """Return the first sign of a mechanical cause that the answers show; None where they show none."""
-    pairs = AnswerPairs.of(comparison)
-    if len(pairs.changed) < FEWEST_ANSWERS:
-        return None
-    found = (look(pairs.by_document if look in OF_DOCUMENTS else pairs) for look in SIGNS)
-    return next((sign for sign in found if sign is not None), None)
-
-
 def kind_of_change(comparison: Comparison) -> KindOfChange | None:
     """Say what kind of drop it is; None where neither NDCG nor recall fell."""
     whole = "ndcg" if comparison.depth is None else f"ndcg@{comparison.depth}"
-    names = [whole, "ndcg@3", "recall", "hit", "hit@5"]
-    measured = comparison.with_metrics(read_metrics(names))
+    measured = comparison.with_metrics(read_metrics([whole, "recall"]))
     change = measured.change(whole)
     fell = change.n > 0 and change.delta < -TOLERANCE
     if not fell and measured.change("recall").delta >= -TOLERANCE:
         return None
     sign = find_sign(comparison)
     if sign is not None and (sign.alone or not fell):
-        return KindOfChange(sign.kind, (sign_text(sign),), sign)
-    sharper = list(_sharper_head(measured))
+        return KindOfChange(sign.kind, (sign.text,), sign)
     if not fell:
-        return KindOfChange("sharper_head", tuple(sharper)) if sharper else None
+        return None
     parts = causes(comparison)
-    sentences = [] if sign is None else [sign_text(sign)]
-    said = None if sign is None else sign.kind
-    fewer = list(_fewer_results(comparison, emptied=said == "nothing_returned"))
-    sentences += [*fewer, *sharper]
-    sentences += [_cause(parts, change, comparison), *_later(measured, comparison.depth)]
-    kind: Kind = "fewer_results" if fewer else _part(parts, change)
-    return KindOfChange(kind if sign is None else sign.kind, tuple(sentences), sign)
+    fewer = _fewer_results(comparison, emptied=sign is not None and sign.kind == "nothing_returned")
+    sentences = [*fewer, _cause(parts, change, comparison)]
+    if sign is not None:
+        return KindOfChange(sign.kind, (sign.text, *sentences), sign)
+    return KindOfChange("fewer_results" if len(sentences) > 1 else _part(parts, change), tuple(sentences))
 
 
 def _fewer_results(comparison: Comparison, *, emptied: bool) -> Iterator[str]:
@@ -237,8 +159,7 @@ def _part(parts: Causes, change: MetricChange) -> Kind:
 
 def _cause(parts: Causes, change: MetricChange, comparison: Comparison) -> str:
     """Say which part of a drop is documents lost, and which is documents ranked lower."""
-    drop, depth = -change.delta, comparison.depth
-    found, ranked = -parts.found / drop, -parts.ranked / drop
+    depth = comparison.depth
     # NDCG counts every grade above 0, also those below the relevance level.
     level = comparison.now.golden.relevance_level
     grades = {grade for query in comparison.now.counted for grade in query.judgments.values() if grade > 0}
@@ -247,45 +168,14 @@ def _cause(parts: Causes, change: MetricChange, comparison: Comparison) -> str:
     )
     gone = "left the results" if depth is None else f"dropped out of the first {depth}"
     exchanged = f"{left} {gone} and {parts.gained_documents} came in"
-    moved = f"of those returned on both sides {parts.fallen_documents} fell and {parts.risen_documents} rose"
-    if ranked >= _MAIN_CAUSE:
-        moved += f" ({signed_text(parts.ranked)} of {change.metric.name})"
-        if not parts.lost_documents:
-            came_in = f"; {parts.gained_documents} came in" if parts.gained_documents else ""
-            return f"Documents are found as before, but ranked lower: {moved}{came_in}."
-        return f"Mostly documents ranked lower: {moved}; {exchanged}."
-    if found >= _MAIN_CAUSE:
-        others = f"; {moved}" if parts.fallen_documents or parts.risen_documents else ""
-        return f"Documents are no longer found: {exchanged}{others}."
-    return (
-        f"Documents are no longer found, and others ranked lower: {exchanged} "
-        f"({signed_text(parts.found)} of {change.metric.name}); {moved} ({signed_text(parts.ranked)})."
-    )
-
-
-def _later(measured: Comparison, depth: int | None) -> Iterator[str]:
-    """Say that relevant documents moved below rank 5 without being lost: hit@5 fell, hit over all results did not."""
-    early, all_ = measured.change("hit@5"), measured.change("hit")
-    if depth is not None and depth < 10:
-        return
-    lost = len(early.lost)
-    if lost >= _FEWEST_QUERIES and early.delta < -0.01 and abs(all_.delta) <= -early.delta / 5:
-        whole = (
-            f"is {score_text(all_.now)} as before"
-            if abs(all_.delta) <= TOLERANCE
-            else f"hardly moved, {change_text(all_.baseline, all_.now)}"
-        )
-        yield (
-            f"Found later: {plural(lost, 'query', 'queries')} no longer have a relevant document "
-            f"among the first 5, though hit over all results {whole}."
-        )
-
-
-def _sharper_head(measured: Comparison) -> Iterator[str]:
-    """Say that NDCG of the first three results rose while recall over all results fell."""
-    head, all_ = measured.change("ndcg@3"), measured.change("recall")
-    if head.delta > 0.01 and all_.delta < -0.01:
-        yield (
-            f"The head is sharper and the tail worse: ndcg@3 {signed_text(head.delta)}, but recall over all results "
-            f"{signed_text(all_.delta)}."
-        )
+    ranked = f"({signed_text(parts.ranked)} of {change.metric.name})"
+    part = _part(parts, change)
+    if part == "not_found":
+        return f"Documents are no longer found: {exchanged}."
+    if part == "not_found_and_ranked_lower":
+        found = f"({signed_text(parts.found)} of {change.metric.name})"
+        return f"Documents are no longer found: {exchanged} {found}; and others ranked lower {ranked}."
+    if not parts.lost_documents:
+        came_in = f"; {parts.gained_documents} came in" if parts.gained_documents else ""
+        return f"Documents are found as before, but ranked lower {ranked}{came_in}."
+    return f"Mostly documents ranked lower {ranked}: {exchanged}."

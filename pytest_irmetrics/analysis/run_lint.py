@@ -20,20 +20,6 @@ _MAX_NAMED = 5
 _MAX_RESULTS = 20_000
 """Results among which misspelt ids are looked for."""
 
-_SET_METRICS = ("precision", "recall", "f1", "hit")
-"""Families that ignore the order of the documents above the cut-off."""
-
-
-def lint_run(
-    evaluation: Evaluation, gates: Gates, corpus: Container[str] | None, stored: Evaluation | None
-) -> Iterator[str]:
-    """Yield a sentence for each thing that a run shows to be wrong with its golden set, almost surely.
-
-    `corpus` holds the ids of the index, None if they are unknown; `stored` is the baseline's evaluation.
-    """
-    yield from _misspelt(evaluation, corpus, stored)
-    yield from _whole_corpus(evaluation, gates, corpus)
-
 
 def lint_run_verbose(evaluation: Evaluation, gates: Gates, corpus: Container[str] | None) -> Iterator[str]:
     """Yield a sentence for each thing that may be wrong with the golden set: judged by the run, then by itself."""
@@ -75,13 +61,14 @@ def _first_queries(evaluation: Evaluation, most: int) -> Sequence[Query]:
     return evaluation.counted
 
 
-def _misspelt(
+def on_misspelt_ids(
     evaluation: Evaluation, corpus: Container[str] | None, stored: Evaluation | None
 ) -> Iterator[str]:
-    """Report judged ids that are returned only in another spelling: case, separators, leading zeros, Unicode form.
+    """Report judged ids that come back only in another spelling: case, separators, leading zeros, Unicode form.
 
-    Of a large run only the first queries are looked at, as misspelt ids follow a pattern. Where the baseline returned both
-    spellings, they are two documents.
+    `corpus` holds the ids of the index, None if they are unknown; `stored` is the baseline's evaluation. Of a large run
+    only the first queries are looked at, as misspelt ids follow a pattern. Where the index holds both spellings, or the
+    baseline returned both, they are two documents.
     """
     queries = _first_queries(evaluation, _MAX_RESULTS)
     unreturned = _find_unreturned(evaluation, queries)
@@ -93,40 +80,29 @@ def _misspelt(
         for doc_id, query in unreturned.items()
         if normalised(doc_id) in by_spelling
     ]
-    # Where the index holds both, they are two documents.
     pairs = [pair for pair in pairs if corpus is None or not all(doc_id in corpus for doc_id in pair[:2])]
     if pairs and len(queries) < len(evaluation.counted):
         returned = _returned_documents(evaluation, evaluation.counted)
         pairs = [pair for pair in pairs if pair[0] not in returned]
     before = _returned_documents(stored, stored.counted) if pairs and stored is not None else set()
     pairs = [pair for pair in pairs if not before.issuperset(pair[:2])]
-    respelt = [pair for pair in pairs if pair[0] in before]
-    others = [pair for pair in pairs if pair[0] not in before]
-    misspelt = [pair for pair in others if corpus is None or pair[0] not in corpus]
-    unlike_index = [pair for pair in others if pair not in misspelt]
+    if not pairs:
+        return
 
-    def shown_pair(pair: tuple[str, str, Query], between: str = "for") -> str:
+    def shown_pair(pair: tuple[str, str, Query]) -> str:
         judged, returned, query = pair
-        where = evaluation.golden.where_judged(query.id, judged)
-        return f"{quote(judged)} ({where}) {between} {quote(returned)}"
+        return f"{quote(judged)} ({evaluation.golden.where_judged(query.id, judged)}) came back as {quote(returned)}"
 
-    if respelt:
-        shown = listed(respelt, _MAX_NAMED, lambda pair: shown_pair(pair, "is now"), "; ")
-        yield (
-            f"{plural(len(respelt), 'id')} came back in another spelling than before, which is the golden set's: {shown}. "
-            "Return ids as before; or, where the new spelling is meant, write it in the golden set."
-        )
-    if unlike_index:
-        shown = listed(unlike_index, _MAX_NAMED, lambda pair: shown_pair(pair, "came back as"), "; ")
-        yield (
-            f"{plural(len(unlike_index), 'id')} came back in another spelling than the index and the golden set have: {shown}. "
-            "Return ids as the index has them."
-        )
-    if misspelt:
-        yield (
-            f"The golden set seems to misspell {plural(len(misspelt), 'id')} that no query returned: "
-            f"{listed(misspelt, _MAX_NAMED, shown_pair, '; ')}. Write them as the index does."
-        )
+    as_judged = sum(judged in before or (corpus is not None and judged in corpus) for judged, _, _ in pairs)
+    advice = (
+        "Return ids as the index has them; or, where the new spelling is meant, write it in the golden set."
+        if as_judged
+        else "Write them in the golden set as the index does."
+    )
+    yield (
+        f"{plural(len(pairs), 'id')} of the golden set came back in another spelling alone: "
+        f"{listed(pairs, _MAX_NAMED, shown_pair, '; ')}. {advice}"
+    )
 
 
 def _never_returned(evaluation: Evaluation) -> Iterator[str]:
@@ -144,25 +120,6 @@ def _never_returned(evaluation: Evaluation) -> Iterator[str]:
         yield (
             f"{len(unreturned)} of {plural(len(relevant), 'document')} judged relevant were returned for no query at all: "
             f"{listed([*unreturned.items()], _MAX_NAMED, with_place)}. Hard to find, or not in the index: a fixture ir_corpus tells which."
-        )
-
-
-def _whole_corpus(evaluation: Evaluation, gates: Gates, corpus: Container[str] | None) -> Iterator[str]:
-    """Report gates on metrics that ignore order, where the whole index fits into an answer, which then scores the same."""
-    try:
-        size = len(corpus)  # type: ignore[arg-type]  # it need not have one
-    except TypeError:
-        return
-    gated = {
-        metric.name: None
-        for metric in gates.metrics
-        if metric.family in _SET_METRICS and size <= (metric.cutoff or evaluation.depth or 0)
-    }
-    if gated:
-        yield (
-            f"The index holds {plural(size, 'document')}, no more than an answer: whatever their order, "
-            f"{' and '.join(gated)} {'is' if len(gated) == 1 else 'are'} the same for every full answer. Use a smaller "
-            "cut-off, or a metric that sees order (mrr, ndcg)."
         )
 
 

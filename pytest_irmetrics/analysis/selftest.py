@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.analysis.degradations import DegradedRankings, degradations
-from pytest_irmetrics.analysis.harmless_changes import harmless_changes
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text
+from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError, read_metrics
 from pytest_irmetrics.gates import decide
+from pytest_irmetrics.metrics import parse_metric
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.gates import Verdict
-    from pytest_irmetrics.thresholds import Gate
 
 
 class Selftest(NamedTuple):
@@ -96,7 +94,7 @@ def _try(
     verdicts = decide(now, gates, comparison=comparison, against=OWN_BASELINE)
     caught = [verdict for verdict in verdicts if verdict.failed and _key(verdict) not in failing]
     deltas = _deltas(comparison)
-    if not caught and degraded.kind != "no_answer":
+    if not caught and degraded.lowers_scores:
         fell = any(delta < -TOLERANCE for delta in deltas.values())
         if not fell and all(delta >= -TOLERANCE for delta in _full_depth_deltas(comparison).values()):
             return None
@@ -158,141 +156,21 @@ def _labels(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def _advice(missed: Sequence[_Trial], gates: Gates) -> Iterator[str]:
-    """Say which gates would catch the degradations that were missed, where that is clear."""
-    yield from _on_broken([trial for trial in missed if trial.degraded.kind == "broken"], gates)
-    yield from _on_slices([trial for trial in missed if trial.degraded.kind == "slice"], gates)
-    yield from _on_rankings([trial for trial in missed if trial.degraded.kind == "rankings"], gates)
-    if any(trial.degraded.kind == "no_answer" for trial in missed):
-        yield 'Answers where none is right: ir_threshold("no_answer", min=1.0), or no threshold on it at all.'
-
-
-def _threshold_mark(metric: str, words: str) -> str:
-    """Return a mark as a user writes it."""
-    return f'ir_threshold("{metric}", {words})'
-
-
-def _on_broken(missed: Sequence[_Trial], gates: Gates) -> Iterator[str]:
-    """Advise a gate on max_lost, which counts queries, for queries that came back empty."""
-    if not missed:
-        return
-    fewest = missed[0]
-    lost = {
-        name: len(fewest.comparison.change(name).lost)
-        for name in _gated_first(fewest, gates)
-        if fewest.comparison.now.metric(name).kind == "ranking"
-    }
-    metric = max(lost, key=lambda name: lost[name], default=None)
-    if metric is None or not lost[metric]:
-        return
-    allowed = lost[metric] - 1
-    when = (
-        f"as soon as the {metric} of one query falls to 0"
-        if not allowed
-        else f"when the {metric} of more than {plural(allowed, 'query falls', 'queries fall')} to 0"
-    )
-    yield (
-        f"A mean hides a few broken queries: {_threshold_mark(metric, f'max_lost={allowed}')} fails {when}."
-        f"{_false_alarms(fewest.comparison, metric, allowed, gates)}"
-    )
-
-
-_FALSE_ALARMS_UNKNOWN = " How many harmless changes it would fail too is not known"
-
-
-def _false_alarms(comparison: Comparison, metric: str, max_lost: int, gates: Gates) -> str:
-    """Return the sentence on how many harmless changes a ``max_lost`` would fail too, or on why that is not known."""
-    baseline = comparison.baseline
-    max_drop = _whole_set_max_drops(gates).get(metric)
-    drop = 0.01 if max_drop is None else max_drop.limit.absolute(comparison.change(metric).baseline)
-    try:
-        changes = harmless_changes(baseline, baseline.metric(metric), drop)
-    except EvaluationError:  # of a metric of the user's own
-        return f"{_FALSE_ALARMS_UNKNOWN}: {metric} cannot score a shuffled ranking."
-    if changes is None:
-        return f"{_FALSE_ALARMS_UNKNOWN}: fewer than five small shuffles of these rankings keep the mean within {drop:.4g}."
-    return (
-        f" It would also fail {changes.failing(max_lost)} of {len(changes.lost)} simulated changes that harm nothing:"
-        f" rankings shuffled a little, {100 * changes.exchanged:.0f} % of results exchanged, the mean moved by at most {drop:.4g}."
-    )
-
-
-def _on_slices(missed: Sequence[_Trial], gates: Gates) -> Iterator[str]:
-    """Advise gates on the tags whose loss was missed."""
-    found: list[tuple[str, str]] = []
-    for trial in missed:
-        tag = trial.degraded.tag
-        if any(tag == other for other, _ in found):
-            continue
-        for name in _gated_first(trial, gates):
-            change = trial.comparison.change(name, tag)
-            if tag is not None and change.n and -change.delta > abs(change.baseline or 0.0) / 10 + TOLERANCE:
-                words = f'max_drop="10%", tag={json.dumps(tag, ensure_ascii=False)}'
-                found.append((tag, _threshold_mark(name, words)))
-                break
-    if not found:
-        return
-    mark = found[0][1]
-    if len(found) == 1:
-        yield f"A mean hides what a slice loses: give {found[0][0]} a threshold of its own, {mark}."
-        return
-    named = listed([tag for tag, _ in found], 5)
-    yield f"A mean hides what a slice loses: give {named} thresholds of their own, such as {mark}."
-
-
-def _on_rankings(missed: Sequence[_Trial], gates: Gates) -> Iterator[str]:
-    """Advise a metric that falls where the gated ones do not, or say which limit allows which fall."""
-    unseen: dict[str, dict[str, float]] = {}
-    within: dict[str, list[str]] = {}
-    insignificant: dict[str, list[str]] = {}
-    max_drops = _whole_set_max_drops(gates)
-    for trial in missed:
-        name = trial.degraded.name
-        deltas = {**_full_depth_deltas(trial.comparison), **trial.report.deltas}
-        gated = [metric for metric in deltas if metric in max_drops]
-        fell = [metric for metric in gated if deltas[metric] < -TOLERANCE]
-        if fell:
-            metric = min(fell, key=lambda metric: deltas[metric])
-            change = trial.comparison.change(metric)
-            allowed = max_drops[metric].limit.absolute(change.baseline)
-            reason = within if -change.delta <= allowed + TOLERANCE else insignificant
-            reason.setdefault(metric, []).append(f"{name} ({score_text(-change.delta, allowed)})")
-            continue
-        unseen[name] = {metric: -delta for metric, delta in deltas.items() if delta < -0.01 - TOLERANCE}
-    for metric, names in _fewest_metrics(unseen).items():
-        yield f"No max_drop sees it ({', '.join(names)}): {_threshold_mark(metric, 'max_drop=0.01')} would."
-    for metric, names in within.items():
-        yield f"The max_drop of {metric} allows {', '.join(names)}; only a smaller one would catch it."
-    for metric, names in insignificant.items():
-        yield f"The significance of {metric} lets pass what is beyond its max_drop: {', '.join(names)}."
-
-
-def _fewest_metrics(unseen: Mapping[str, Mapping[str, float]]) -> dict[str, list[str]]:
-    """Cover all degradations with few metrics: choose, one after the other, the metric that falls in most of the rest.
-
-    ``unseen`` maps a degradation to how far each metric falls. Returns each chosen metric with its degradations.
-    """
-    left = {name: drops for name, drops in unseen.items() if drops}
-    chosen: dict[str, list[str]] = {}
-    while left:
-        metrics = dict.fromkeys(metric for drops in left.values() for metric in drops)
-        seen = {metric: [name for name, drops in left.items() if metric in drops] for metric in metrics}
-        total = {metric: math.fsum(drops.get(metric, 0.0) for drops in left.values()) for metric in metrics}
-        best = max(metrics, key=lambda metric: (len(seen[metric]), total[metric]))
-        chosen[best] = seen[best]
-        left = {name: drops for name, drops in left.items() if best not in drops}
-    return chosen
-
-
-def _gated_first(trial: _Trial, gates: Gates) -> list[str]:
-    """Return the metrics with a mean over the whole set: those with a max_drop, other gated ones, the rest."""
-    names = dict.fromkeys([*trial.report.gated, *trial.report.deltas])
-    max_drops = _whole_set_max_drops(gates)
-    return sorted(names, key=lambda name: name not in max_drops)
-
-
-def _whole_set_max_drops(gates: Gates) -> dict[str, Gate]:
-    """Map the names of the metrics that have a ``max_drop`` over all queries to that gate."""
-    return {gate.metric.name: gate for gate in gates.with_word("max_drop") if gate.tag is None}
+    """Say which gates would catch the degradations that were missed: once where several get the same advice."""
+    alike: dict[tuple[str, str], list[DegradedRankings]] = {}
+    for degraded, report, comparison in missed:
+        fell = {}
+        for name, delta in {**_full_depth_deltas(comparison), **report.deltas}.items():
+            metric = parse_metric(name, custom=comparison.now.custom)
+            narrowed = "significance" in gates.of(metric, degraded.tag)
+            if metric.kind == "ranking" and delta < -degraded.must_fall - TOLERANCE and not narrowed:
+                fell[name] = delta
+        if fell or not degraded.lowers_scores:
+            lowest = min(fell, key=lambda name: fell[name], default="")
+            alike.setdefault((degraded.advice, lowest), []).append(degraded)
+    for (advice, lowest), found in alike.items():
+        tag = json.dumps(found[0].tag, ensure_ascii=False)
+        yield advice.format(metric=lowest, tag=tag, names=listed([one.name for one in found], 5))
 
 
 def on_selftest(comparison: Comparison, against: str) -> Iterator[str]:

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.analysis.mean_without import mean_of
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_queries import is_answer_to
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.regression import Regression
 from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.metrics import mean
 from pytest_irmetrics.reports.since_report import (
     EditSince,
     MeanPart,
@@ -272,7 +272,7 @@ class _Since:
         if not tagged:
             return None
         staying = [pair for pair in self._now.scored(metric, tag) if pair[0].id not in self._reworded]
-        return mean_of([*staying, *tagged])
+        return _mean_of([*staying, *tagged])
 
     def _without(self, ids: Collection[str], metric: Metric, tag: str | None) -> float | None:
         """Return today's mean without some of its queries; None where it has none of them, or no other."""
@@ -280,7 +280,7 @@ class _Since:
         others = [(query, score) for query, score in scored if query.id not in ids]
         if not others or len(others) == len(scored):
             return None
-        return mean_of(others)
+        return _mean_of(others)
 
     # Queries and edits.
 
@@ -337,6 +337,10 @@ class _Step(NamedTuple):
 
 
 _NO_QUERY = Query("", None, {})
+
+
+def _mean_of(scored: Sequence[tuple[Query, float]]) -> float:
+    return mean([score for _, score in scored], [query.weight for query, _ in scored])
 
 
 def _with_exclusions(query: Query, today: Query) -> Query:

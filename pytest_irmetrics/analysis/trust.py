@@ -1,4 +1,4 @@
-"""Notes on how far compared scores can be trusted: drops that passed, run noise, averages."""
+"""Notes on how far compared scores can be trusted: drops that passed, run noise."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 _MAX_UNSTABLE = 3
 """Queries that a note on run noise names."""
 
-_ENOUGH_ANSWERS = 10
-"""Answers a query with which noise is known well enough; who has them is told what four times as many would show."""
-
 
 def on_passed_drops(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Report drops that passed although they are beyond their limit: they are not significant, or within run noise.
@@ -34,11 +31,9 @@ def on_passed_drops(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iter
         margin = noise.margin if noise is not None else 0.0
         if noise is not None and verdict.limit < margin:
             what = verdict.metric.name if verdict.tag is None else f"{verdict.metric.name} [{verdict.tag}]"
-            more = max(_ENOUGH_ANSWERS, 4 * max(noise.asked) if max(noise.asked) >= _ENOUGH_ANSWERS else 0)
             yield (
                 f"max_drop {score_text(verdict.limit)} of {what} is less than what differs from run to run: with "
-                f"{answers_asked(noise)} a fall fails beyond {score_text(verdict.limit + margin)}, with {more} "
-                f"(--ir-repeat={more}) beyond about {score_text(verdict.limit + noise.margin_if_asked(more), digits=2)}. "
+                f"{answers_asked(noise)} a fall fails beyond {score_text(verdict.limit + margin)}. "
                 f"Least stable: {', '.join(noise.unstable[:_MAX_UNSTABLE])}."
             )
 
@@ -69,20 +64,3 @@ def _is_set_drop(verdict: Verdict) -> bool:
     """Tell whether a verdict is on the ``max_drop`` of a mean that was held against its limit."""
     judged = verdict.metric is not None and verdict.limit is not None
     return verdict.word == "max_drop" and judged and not verdict.single and verdict.state != "not checked"
-
-
-def on_averages(comparison: Comparison) -> Iterator[str]:
-    """Say that the scores shown are averages, where queries were asked more than once."""
-    now, before = (
-        max((len(side.rankings(query.id)) for query in side.counted), default=1)
-        for side in (comparison.now, comparison.baseline)
-    )
-    if now > 1 or before > 1:
-        yield (
-            f"Today's scores are {_averaged(now)}, the baseline's {_averaged(before)}. Of several answers, one with a "
-            "fault (a forbidden document, an answer where none is right), or else the one that scores like their average is shown."
-        )
-
-
-def _averaged(answers: int) -> str:
-    return "of one answer a query" if answers == 1 else f"averages over {answers} answers a query"

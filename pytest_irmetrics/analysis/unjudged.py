@@ -1,37 +1,28 @@
-"""Say how far a fall may come from missing judgments: what new unjudged documents could undo, what judged ones show."""
+"""Say how far a fall may come from missing judgments: what new unjudged documents could undo."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-import shlex
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
-from pytest_irmetrics.comparison import MIN_CHANGED, Comparison
-from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.metrics import Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.comparison import MetricChange
+    from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.metrics import Grade, Metric
 
 _MAIN_CAUSE = 1 / 2
 """From which share of a drop on new unjudged documents are offered as its cause."""
 
-_MIN_JUDGED = 1 / 2
-"""From which share of judged results on, on both sides, the change over judged documents alone is worth telling."""
-
 _MANY_MORE = 0.05
 """From which share of today's results on it is clearly more of them that are unjudged."""
-
-_FEWER_JUDGED = 0.25
-"""How far the share of judged results may fall without a note of its own."""
 
 _DRAWS = 5
 """Over how many orders of documents it is averaged what a share of relevant ones would do."""
@@ -55,8 +46,6 @@ class MissingJudgments:
     where not even all would."""
     main_cause: bool
     """Whether at least half of the fall would not be there if nothing unjudged had come in."""
-    scenario: tuple[float, float]
-    """The means of both sides, the baseline's first, if each unjudged document were as good as its query's best."""
 
     @property
     def more(self) -> bool:
@@ -70,8 +59,8 @@ def possible_cause(comparison: Comparison, metric: Metric) -> MissingJudgments |
     return found if found is not None and found.main_cause and found.share_to_undo is not None else None
 
 
-def on_unjudged(comparison: Comparison, metric: Metric, found: MissingJudgments | None) -> Iterator[str]:
-    """Say which share of new unjudged documents would undo a fall, and how judged ones alone moved; nothing of None."""
+def on_unjudged(metric: Metric, found: MissingJudgments | None) -> Iterator[str]:
+    """Say which share of new unjudged documents would undo a fall; nothing of None."""
     if found is None or found.share_to_undo is None:
         return
     many = found.new > 1
@@ -80,45 +69,6 @@ def on_unjudged(comparison: Comparison, metric: Metric, found: MissingJudgments 
         f"Missing judgments? {found.new:,} of {found.results:,} results {'are' if many else 'is'} new and unjudged. If "
         f"{f'{_per_cent(found.share_to_undo)} of them are' if many else 'it is'} as good as "
         f"{'their' if many else 'its'} query's best{left}, {metric.name} did not fall."
-    )
-    yield from on_judged_alone(comparison, metric)
-
-
-def on_judged_alone(comparison: Comparison, metric: Metric) -> Iterator[str]:
-    """Say how far a metric moved over judged documents alone, and what that is; nothing where few are judged or all."""
-    change = over_judged_alone(comparison, metric)
-    if change is None or change.now is None:
-        return
-    interval = ""
-    if change.interval is not None and change.changed >= MIN_CHANGED:
-        interval = f", 95 % interval {interval_ends_text(change.interval)}"
-    yield (
-        f"With the unjudged taken out of both rankings {metric.name} moved by {signed_text(change.delta)}{interval}: an "
-        "estimate, off by 0.01 to 0.09 where that was measured."
-    )
-
-
-def on_fewer_judged(comparison: Comparison, against: str, file: str) -> Iterator[str]:
-    """Say that far fewer of today's results are judged than before; `file` is the path of the golden set."""
-    if comparison.now.by_passage:
-        return
-    metrics = (*comparison.now.metrics, *comparison.now.extra_metrics)
-    for judged in [metric for metric in metrics if metric.family == "judged"][-1:]:
-        change = comparison.change(judged)
-        if change.now is not None and change.delta < -_FEWER_JUDGED:
-            yield (
-                f"{judged.name} fell from {score_text(change.baseline, change.now)} to {score_text(change.now, change.baseline)} "
-                f"since {against}: more of today's results were never judged, and the means count these as not relevant. Judge them: "
-                f"`pytest --ir-report=json:run.json`, and `pytest-irmetrics label {shlex.quote(file)} --run run.json`."
-            )
-
-
-def scenarios(comparison: Comparison, metric: Metric, found: MissingJudgments) -> str:
-    """Return two scenarios of a fall: no unjudged document is relevant, or each is as good as its query's best."""
-    change, (before, now) = comparison.change(metric), found.scenario
-    return (
-        f"Two scenarios, not bounds: if no unjudged document is relevant {metric.name} is {score_text(change.now)} (was "
-        f"{score_text(change.baseline)}), and if each is as good as its query's best {score_text(now)} (was {score_text(before)})."
     )
 
 
@@ -153,26 +103,12 @@ def unjudged_of_fall(comparison: Comparison, metric: Metric) -> MissingJudgments
         left=sum(map(len, left.values())),
         share_to_undo=_share_to_undo(comparison, metric, new),
         main_cause=_without_new(comparison, metric) - change.now >= _MAIN_CAUSE * -change.delta,
-        scenario=_if_all_relevant(comparison, metric),
     )
 
 
 def _returned(side: Evaluation, query_id: str) -> Mapping[str, None]:
     """Return the documents of a query in the order of their ranks, over all answers to it."""
     return dict.fromkeys(doc_id for ranking in side.rankings(query_id) for doc_id in ranking)
-
-
-def _if_all_relevant(comparison: Comparison, metric: Metric) -> tuple[float, float]:
-    """Return the means of both sides, the baseline's first, as if all unjudged results had their query's highest grade."""
-    golden, sides = comparison.now.golden, (comparison.baseline, comparison.now)
-    queries = dict(golden.queries)
-    for query in comparison.now.queries(metric):
-        best = max(query.judgments.values(), default=1)
-        returned = {doc_id: best for side in sides for doc_id in _returned(side, query.id)}
-        queries[query.id] = replace(query, judgments={**returned, **query.judgments})
-    judged = GoldenSet(queries.values(), name=golden.name, relevance_level=golden.relevance_level)
-    before, now = (side.narrowed(golden=judged, metrics=[metric]).mean(metric) for side in sides)
-    return before, now
 
 
 def _share_to_undo(comparison: Comparison, metric: Metric, new: Mapping[str, Sequence[str]]) -> float | None:
@@ -250,34 +186,3 @@ def _without_new(comparison: Comparison, metric: Metric) -> float:
             rankings.append(tuple([*kept, *gone][: comparison.depth] if kept else ranking))
         answers[query.id] = replace(comparison.now.run.answers[query.id], rankings=tuple(rankings))
     return comparison.now.with_answers(answers).narrowed(metrics=[metric]).mean(metric)
-
-
-def over_judged_alone(
-    comparison: Comparison, metric: Metric, least: float = _MIN_JUDGED
-) -> MetricChange | None:
-    """Return the change of a metric with unjudged documents taken out of both rankings; None where few or all are judged.
-
-    Few are less than the share ``least`` of either side's results.
-
-    It needs no guess about unjudged documents, and its error was the smaller one wherever it was measured: a little where
-    both sides are judged alike, more where one is judged more fully, which it still favours (benchmarks/judged_alone.py).
-    """
-    if comparison.now.by_passage or metric.kind != "ranking":
-        return None
-    sides, unjudged = [], 0
-    for side in (comparison.now, comparison.baseline):
-        answers = {}
-        results = judged = 0
-        for query in comparison.now.queries(metric):
-            known = {*query.judgments, *query.forbidden}
-            answer = side.run.answers[query.id]
-            rankings = [ranking[: comparison.depth] for ranking in side.rankings(query.id)]
-            condensed = tuple([tuple([d for d in ranking if d in known]) for ranking in rankings])
-            results += sum(map(len, rankings))
-            judged += sum(map(len, condensed))
-            answers[query.id] = replace(answer, rankings=condensed)
-        if judged < least * results:
-            return None
-        unjudged += results - judged
-        sides.append(side.with_answers(answers).narrowed(metrics=[metric]))
-    return Comparison(*sides).change(metric) if unjudged else None

@@ -33,17 +33,11 @@ class RunNoise(NamedTuple):
     """Ids of the queries whose scores differ between repeats, those that move the mean most first."""
     asked: tuple[int, int]
     """How often today's run and the baseline's asked each query."""
-    deviation_once: float
-    """The standard deviation that the change would have, had each side asked once."""
 
     @property
     def margin(self) -> float:
         """How far a mean may fall beyond its limit and still count as run noise."""
         return self.quantile * self.deviation
-
-    def margin_if_asked(self, times: int) -> float:
-        """Return about what the margin would be, had both sides asked so often (at least twice)."""
-        return t_quantile(_LEVEL, 2 * (times - 1)) * self.deviation_once / math.sqrt(times)
 
 
 class _Side(NamedTuple):
@@ -76,7 +70,7 @@ def measure_run_noise(
     repeated = [side for side in sides if side.passes > 1]
     if not repeated:
         return None
-    parts, parts_once = {}, []
+    parts = {}
     for query_id, weight in weights.items():
         scores = [side.scores[query_id] for side in sides]
         known = next((_variance(each) for each in scores if len(each) > 1), 0.0)
@@ -84,7 +78,6 @@ def measure_run_noise(
         parts[query_id] = weight**2 * math.fsum(
             variance / max(len(each), 1) for variance, each in zip(spread, scores, strict=True)
         )
-        parts_once.append(weight**2 * math.fsum(spread))
     by_query = math.fsum(parts.values())
     of_passes = [side.of_passes if side.passes > 1 else repeated[0].of_passes for side in sides]
     by_pass = math.fsum(variance / side.passes for variance, side in zip(of_passes, sides, strict=True))
@@ -95,7 +88,6 @@ def measure_run_noise(
         quantile=t_quantile(_LEVEL, _degrees_of_freedom(repeated)) if together else _NORMAL_QUANTILE,
         unstable=tuple(unstable),
         asked=(sides[0].passes, sides[1].passes),
-        deviation_once=math.sqrt(math.fsum(of_passes if together else parts_once)),
     )
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.numbers import TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 # Sums of differences this close, relative to the largest difference, are equal.
 _TIE_TOLERANCE = 1e-9
@@ -42,7 +42,6 @@ _TABLE_DEVIATIONS = 8
 _TABLE_POINTS = 25
 
 _Z_POWER = 0.842  # normal quantile of 80 % power
-_Z_INTERVAL = 1.96  # normal quantile of a 95 % interval
 _Z_LEVEL = 1.645  # normal quantile of the one-sided 5 % level
 
 
@@ -374,21 +373,6 @@ def detectable_drop(differences: Sequence[float]) -> float | None:
     return None if error is None else (t_quantile(0.95, len(differences) - 1) + _Z_POWER) * error
 
 
-def queries_for_drop(differences: Sequence[float], drop: float) -> tuple[int, int] | None:
-    """Return from and to how many queries it takes for one change in twenty to fall by more than `drop` (> 0).
-
-    Of changes whose differences are as large and as likely up as down.  (z(.95) r / drop)^2, r the root mean square of the
-    differences.  That is known from few queries alone, so the range is that of exp(+-z(.975) e), e the relative standard error
-    of r^2, rounded outwards to one digit.  None where nothing changed.
-    """
-    square, error = _mean_square(differences)
-    if not square:
-        return None
-    middle = (_Z_LEVEL / drop) ** 2 * square
-    low, high = middle * math.exp(-_Z_INTERVAL * error), middle * math.exp(_Z_INTERVAL * error)
-    return _one_digit(low, math.floor), _one_digit(high, math.ceil)
-
-
 def student_factor(differences: Sequence[float]) -> float:
     """Return how many times the normal quantile of 95 % Student's is, with the degrees of freedom of the mean square.
 
@@ -407,12 +391,6 @@ def _mean_square(differences: Sequence[float]) -> tuple[float, float]:
     square = math.fsum(squares) / size
     fourth = math.fsum((value / square) ** 2 for value in squares) / size
     return square, math.sqrt(max(fourth - 1, 0.0) / size)
-
-
-def _one_digit(value: float, rounded: Callable[[float], int]) -> int:
-    """Round a number to one significant digit, and to a whole one from 1."""
-    unit = int(10.0 ** max(math.floor(math.log10(value)), 0))
-    return max(rounded(value / unit) * unit, 1)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -265,17 +265,6 @@ def pytest_collection_modifyitems(
     return (yield)
 
 
-def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
-    session = config.stash.get(_session_key, None)
-    verbosity = config.getoption("verbose", 0)
-    # With -v the summary says it, and more: what the baseline shows of it.
-    if session is None or verbosity < 0 or (verbosity > 0 and not config.option.collectonly):
-        return []
-    from pytest_irmetrics.plugin.notes import tolerance_notes  # noqa: PLC0415 - only a run that gates pays for it
-
-    return [f"note: {note}" for note in tolerance_notes(session, items)]
-
-
 def _may_be_ours(mark: pytest.Mark) -> bool:
     return mark.name[:2].lower() == "ir"  # also without the underscore: irthreshold
 

@@ -4,74 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.analysis.edits import on_additions, on_edits, on_ungated_means
-from pytest_irmetrics.analysis.evaluation_notes import on_evaluation, on_xfail_queries
-from pytest_irmetrics.analysis.run_lint import lint_run, lint_run_verbose
+from pytest_irmetrics.analysis.chance import on_chance
+from pytest_irmetrics.analysis.edits import on_additions, on_edits
+from pytest_irmetrics.analysis.evaluation_notes import on_evaluation
+from pytest_irmetrics.analysis.run_lint import lint_run_verbose, on_misspelt_ids
 from pytest_irmetrics.analysis.slices import hidden_slices
-from pytest_irmetrics.analysis.tolerance import on_tolerance, on_tolerance_before_run, on_undecided_falls
-from pytest_irmetrics.analysis.trust import (
-    on_averages,
-    on_passed_drops,
-    on_run_noise,
-)
-from pytest_irmetrics.analysis.unjudged import (
-    on_fewer_judged,
-    on_judged_alone,
-    on_unjudged,
-    possible_cause,
-    scenarios,
-)
-from pytest_irmetrics.base.escape import escape_terminal, to_stream
-from pytest_irmetrics.plugin.item import GatedItem
-from pytest_irmetrics.plugin.marks import golden_parameter
+from pytest_irmetrics.analysis.trust import on_passed_drops, on_run_noise
+from pytest_irmetrics.analysis.unjudged import on_unjudged, possible_cause
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
-from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    import pytest
 
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.plugin.session import GatingSession
-
-_MAX_TOLERANCE_NOTES = 3
-"""How many golden sets that are small for their tolerance have a note of their own."""
-
-
-def tolerance_notes(session: GatingSession, nodes: Iterable[pytest.Item]) -> list[str]:
-    """Return a note for each golden set of which a `max_drop` allows next to nothing, before a query is asked.
-
-    Of several tests over one golden set the first that has such a `max_drop` is told.
-
-    A golden set, mark or setting that cannot be read gives no note: its test fails.
-    """
-    config = session.config
-    skipping = ("ir_baseline_update", "ir_selftest", "ir_query")
-    if not session.gates_on_baseline or any(config.getoption(name) for name in skipping):
-        return []
-    found: dict[Path, str] = {}
-    for node in nodes:
-        parameter = golden_parameter(node)
-        if parameter is None or parameter.path is None or parameter.path in found:
-            continue
-        item = GatedItem(node, session, parameter)
-        try:
-            golden = item.golden_set()
-            gates = item.gates(golden, regression=True)
-            note = on_tolerance_before_run(golden, gates, item.settings.custom_metrics)
-        except Exception:  # noqa: BLE001, S112 - a hook of the user's may raise anything, and each test fails with it
-            continue
-        if note is not None:
-            found[parameter.path] = f"{session.shown(parameter.path)}: {note}"
-    more = len(found) - _MAX_TOLERANCE_NOTES
-    lines = list(found.values())[:_MAX_TOLERANCE_NOTES]
-    lines += [f"{more} more golden sets are as small."] if more > 0 else []
-    return [to_stream(escape_terminal(line), session.screen.encoding) for line in lines]
+    from pytest_irmetrics.plugin.item import GatedItem
 
 
 def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
@@ -86,27 +35,19 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
     if not now.errors:
         result.notes += on_evaluation(now, gates, corpus)
         stored = comparison.baseline if comparison is not None else None
-        result.notes += lint_run(now, gates, corpus, stored)
-        if wants_hints:
-            result.hints += on_xfail_queries(now, gates)
+        result.notes += on_misspelt_ids(now, corpus, stored)
         if item.verbosity >= 1:  # it reads each query's words
             result.hints += lint_run_verbose(now, gates, corpus)
     if comparison is not None and against is not None:
-        _add_notes_on_comparison(item, result, comparison, against)
+        _add_notes_on_comparison(result, comparison, against)
         if against == OWN_BASELINE and not item.settings.update:
             unheld = list(_on_missing_means(item, comparison))
             result.notes += unheld
             result.quiet_notes += unheld
-        undecided = on_undecided_falls(comparison, gates, result.verdicts) if result.mean_fell else []
-        # On one screen it is enough that the failure may be chance; what to do about it is for who has time.
-        result.notes += undecided[:1]
+        if result.mean_fell:
+            result.notes += on_chance(comparison, gates, result.verdicts)
         if wants_hints:
-            result.hints += _on_judgments(result, comparison)
-            result.hints += on_ungated_means(comparison, gates)
             result.hints += on_run_noise(comparison, result.verdicts)
-            result.hints += undecided[1:]
-            if not undecided and not item.settings.only_queries:  # then no mean is judged
-                result.hints += on_tolerance(comparison, gates)
     if not gates and not result.verdicts and not item.settings.update:
         result.notes.append(
             "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
@@ -136,45 +77,21 @@ def _on_missing_means(item: GatedItem, comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _add_notes_on_comparison(
-    item: GatedItem, result: ItemResult, comparison: Comparison, against: str
-) -> None:
+def _add_notes_on_comparison(result: ItemResult, comparison: Comparison, against: str) -> None:
     gates, leading = result.gates, result.leading_metric
-    unjudged: list[str] = []
     own = against == OWN_BASELINE  # of another run, what it has for other queries says nothing of edits
-    result.notes += on_additions(comparison, against, gates if own else Gates())
+    result.notes += on_additions(comparison, against)
     told = leading if any(_falls_as_stored(verdict, leading) for verdict in result.verdicts) else None
     edits = list(on_edits(comparison, against, gates, leading if own else None, told))
     result.notes += edits
     result.quiet_notes += edits
     if leading is not None and _needs_judgments(result, comparison.change(leading).delta):
-        unjudged = _unless_there_is_a_sign(
-            comparison, on_unjudged(comparison, leading, possible_cause(comparison, leading))
-        )
-        result.notes += unjudged
-    if not unjudged and not result.fell and not _finds_foreign_ids(result):
-        file = item.golden_name(comparison.full.golden)
-        fewer = on_fewer_judged(comparison, against, file)
-        fell = leading is not None and comparison.change(leading).delta < 0
-        result.notes += _unless_there_is_a_sign(comparison, fewer) if fell else fewer
+        unjudged = on_unjudged(leading, possible_cause(comparison, leading))
+        result.notes += _unless_there_is_a_sign(comparison, unjudged)
     if leading is not None and not result.mean_fell:
         gated = [gate.tag for gate in gates.with_word("max_drop") if gate.tag and gate.metric == leading]
         result.notes += hidden_slices(comparison, leading, gated)
     result.notes += on_passed_drops(comparison, result.verdicts)
-    if result.failed:
-        result.notes += on_averages(comparison)
-
-
-def _on_judgments(result: ItemResult, comparison: Comparison) -> Iterator[str]:
-    """Say what judged documents alone show, or, where that is said already, give the scenarios of the unjudged ones."""
-    metric = result.leading_metric
-    if metric is None or _finds_foreign_ids(result):
-        return
-    found = result.unjudged if result.fell else possible_cause(comparison, metric)
-    if found is None:
-        yield from on_judged_alone(comparison, metric)
-    else:
-        yield scenarios(comparison, metric, found)
 
 
 def _unless_there_is_a_sign(comparison: Comparison, on_judgments: Iterable[str]) -> list[str]:
@@ -182,7 +99,7 @@ def _unless_there_is_a_sign(comparison: Comparison, on_judgments: Iterable[str])
     notes = list(on_judgments)
     if not notes:
         return []
-    from pytest_irmetrics.analysis.kind_of_change import find_sign  # noqa: PLC0415 - seldom needed
+    from pytest_irmetrics.analysis.signs import find_sign  # noqa: PLC0415 - seldom needed
 
     return notes if find_sign(comparison) is None else []
 

@@ -86,36 +86,30 @@ CHANGES = [
     (
         {"RULES_TOKENIZER": "trigram"},
         (
-            "Documents are no longer found, and others ranked lower: 23 relevant documents dropped out of the first 10 and "
-            "17 came in (−0.0172 of ndcg@10); of those returned on both sides 52 fell and 28 rose (−0.0230)."
+            "Documents are no longer found: 23 relevant documents dropped out of the first 10 and "
+            "17 came in (−0.0172 of ndcg@10); and others ranked lower (−0.0230 of ndcg@10)."
         ),
     ),
     (
         {"RULES_TOKENIZER": "unicode61"},
-        (
-            "Documents are no longer found: 17 relevant documents dropped out of the first 10 and 12 came in; of those "
-            "returned on both sides 31 fell and 30 rose."
-        ),
+        ("Documents are no longer found: 17 relevant documents dropped out of the first 10 and 12 came in."),
     ),
     (
         {"RULES_WEIGHTS": "1,1,1"},
         (
-            "Mostly documents ranked lower: of those returned on both sides 40 fell and 40 rose (−0.0112 of ndcg@10); 6 "
+            "Mostly documents ranked lower (−0.0112 of ndcg@10): 6 "
             "relevant documents dropped out of the first 10 and 6 came in."
         ),
     ),
     (
         {"RULES_WEIGHTS": "1,1,10"},
-        (
-            "Documents are no longer found: 21 relevant documents dropped out of the first 10 and 7 came in; of those "
-            "returned on both sides 51 fell and 38 rose."
-        ),
+        ("Documents are no longer found: 21 relevant documents dropped out of the first 10 and 7 came in."),
     ),
     (
         {"RULES_WITHOUT": "S"},
         (
-            "None of the 58 documents with ids like 'S101' comes back any more; the baseline had them in 36 of 110 answers. "
-            "Look whether they are in the index, or filtered out. All of the fall of mrr is in `security`, 14 of 110 queries."
+            "All of the fall of mrr is in `security`, 14 of 110 queries. Documents are no longer found: 34 relevant documents "
+            "dropped out of the first 10 and 1 came in."
         ),
     ),
 ]
@@ -131,7 +125,7 @@ def test_each_change_is_told_by_its_kind(judged, change, kind):
     assert status == 1
     assert said == kind
     # And the rankings bear it out.
-    lost, came, fell, rose, rules_of_security = 0, 0, 0, 0, 0
+    lost, came, rules_of_security = 0, 0, 0
     before = run_of(EXAMPLE / "ir_baselines/test_search/test_search_quality[rules].json")
     for query in test["run"]["queries"]:
         (old,), (new,) = before[query["id"]], query["rankings"]
@@ -142,16 +136,12 @@ def test_each_change_is_told_by_its_kind(judged, change, kind):
             lost += was is not None and is_ is None
             rules_of_security += was is not None and is_ is None and code.rstrip("0123456789") == "S"
             came += was is None and is_ is not None
-            fell += None not in (was, is_) and is_ > was
-            rose += None not in (was, is_) and is_ < was
     assert (rules_of_security == lost) is ("RULES_WITHOUT" in change)
     if "RULES_WITHOUT" in change:
         assert "S" not in {
             code.rstrip("0123456789") for query in test["run"]["queries"] for code in query["rankings"][0]
         }
-        return
-    for count, word in ((lost, "relevant documents dropped out"), (fell, "fell"), (rose, "rose")):
-        assert f"{count} {word}" in kind
+    assert f"{lost} relevant documents dropped out" in kind
     assert f"and {came} came in" in kind
 
 
@@ -186,11 +176,10 @@ def test_the_selftest_prints_its_table():
     for name, verdict in (
         ("best hit of every query lost", "caught"),
         ("rankings shifted by one", "caught"),
-        ("neighbours swapped", "caught"),
         ("broke 1 % of queries (1/110)", "MISSED"),
         ("broke 3 % of queries (3/110)", "caught"),
     ):
         (line,) = [line for line in lines if line.strip().startswith(name)]
         assert verdict in line
-    assert "26 more losses of slices: caught" in output
-    assert "caught 36 of 37; missed: broke 1 % of queries (1/110)" in output
+    assert "13 more losses of slices: caught" in output
+    assert "caught 19 of 20; missed: broke 1 % of queries (1/110)" in output

@@ -134,13 +134,3 @@ def test_a_retriever_that_stands_in_for_the_baseline_has_no_file_to_judge(fallen
     result.assert_outcomes(failed=1)
     assert "new and unjudged" in printed(result)
     assert commands(result) == []
-
-
-def test_reports_and_verbose_output_give_the_scenarios_as_such(fallen):
-    result = fallen.run("--ir-baseline", "-v", "--ir-report=json:now.json")
-    assert (
-        "Two scenarios, not bounds: if no unjudged document is relevant ndcg@10 is 0.4307 (was 1.0000), and"
-        in printed(result)
-    )
-    (test,) = json.loads((fallen.path / "now.json").read_text(encoding="utf-8"))["tests"]
-    assert test["judge"] == ["pytest-irmetrics label golden/faq.yaml --run now.json"]

@@ -6,8 +6,6 @@ import json
 
 import pytest
 
-from tests.plugin.conftest import printed
-
 TWO = """
     queries:
       - {query: one, relevant: a, tags: [billing]}
@@ -266,27 +264,3 @@ def test_the_page_says_how_many_queries_it_does_not_name(project):
     assert [(len(gate["queries"]), gate["more"]) for gate in test["gates"] if gate["state"] == "failed"] == [
         (20, 4)
     ]
-
-
-def test_of_several_answers_the_one_with_a_fault_is_said_to_be_shown(project):
-    project.write(
-        "conftest.py",
-        """
-        import itertools, pytest
-
-        @pytest.fixture(scope="session")
-        def retriever():
-            turn = itertools.count()
-            return lambda query, k: ["a", "f"] if next(turn) == 1 else ["a"]
-        """,
-    )
-    golden = "queries:\n- {query: one, relevant: a, forbidden: f}\n"
-    project.write("golden/faq.yaml", golden)
-    project.test('ir_golden("golden/*.yaml")')
-    other = 'irmetrics.check(against=lambda query, k: ["a"])'
-    project.test('ir_golden("golden/*.yaml")', other)
-    result = project.run("-v", "--ir-repeat=2")
-    result.assert_outcomes(failed=1)
-    text = printed(result)
-    assert "now 1 a(1) 2 f(forbidden)" in text
-    assert "Of several answers, one with a fault (a forbidden document, " in text

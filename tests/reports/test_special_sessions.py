@@ -25,7 +25,7 @@ def reports(project):
     )
     return {
         "html": Page(page).text,
-        "md": html.unescape(re.sub(r"[\\`*]", "", markdown)),
+        "md": html.unescape(re.sub(r"[\\`*]", "", markdown)).replace("\u200b", ""),
         "json": json.loads(data)["tests"],
     }
 
