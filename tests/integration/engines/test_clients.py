@@ -14,7 +14,7 @@ import pytest
 from tests.integration.engines.pages import PAGES
 from tests.integration.engines.stand_ins import Http, Mongo, Redis, Weaviate
 from tests.integration.packages import need, need_there
-from tests.unit.retrieval.helpers import ids
+from tests.retrievers.ways import ask, outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -229,7 +229,9 @@ def test_a_part_of_the_results_fails_the_query(engine, partial):
 
 def test_a_binary_uuid_of_mongodb_is_refused():
     bson = need("bson")
-    assert "which is no text, integer or UUID" in ids([{"_id": bson.Binary.from_uuid(UUID(int=5))}])
+    assert "which is no text, integer or UUID" in outcome(
+        ask(lambda _query: [{"_id": bson.Binary.from_uuid(UUID(int=5))}])
+    )
 
 
 @pytest.mark.parametrize("page", sorted({case.page for case in CASES}))

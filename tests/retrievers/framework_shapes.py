@@ -1,0 +1,79 @@
+"""Objects in the shapes of LangChain, LlamaIndex and Haystack, which return what they were given as ids."""
+
+# ruff: noqa: A002, ARG001, ARG002 - retrievers take what they are given
+from __future__ import annotations
+
+from tests.retrievers.shapes import Document
+
+
+def told(**given):
+    """Ids that say what was given."""
+    return [f"{name}={value}" for name, value in given.items()] or ["nothing"]
+
+
+class Runnable:
+    """As LangChain's: takes keyword arguments, and is given a config by some."""
+
+    def invoke(self, input, config=None, **kwargs):
+        assert (input, config) == ("text", None)
+        return told(**kwargs)
+
+    async def ainvoke(self, input, config=None, **kwargs):
+        return ["async", *self.invoke(input, config, **kwargs)]
+
+
+class Retriever(Runnable):
+    """As LangChain's BaseRetriever: drops what its function does not take."""
+
+    def _get_relevant_documents(self, query, *, run_manager):
+        raise NotImplementedError
+
+
+class WithDepth(Retriever):
+    def _get_relevant_documents(self, query, *, run_manager, k=4, lang="en"):
+        raise NotImplementedError
+
+
+class OfVectorStore(Retriever):
+    def __init__(self):
+        self.search_kwargs = {"k": 50}
+
+    def _get_relevant_documents(self, query, *, run_manager, **kwargs):
+        raise NotImplementedError
+
+
+class LlamaIndex:
+    similarity_top_k = 2
+
+    def retrieve(self, str_or_query_bundle):
+        return [Document(node_id=str_or_query_bundle)]
+
+    async def aretrieve(self, str_or_query_bundle):
+        return ["async"]
+
+
+class Haystack:
+    top_k = 3
+
+    def run(self, filters=None, query="", top_k=None, scale_score=None):
+        given = {"query": query, "top_k": top_k, **({"filters": filters} if filters else {})}
+        return {"documents": told(**given), "more": 1}
+
+    async def run_async(self, filters=None, query="", top_k=None):
+        return {"documents": ["async", f"top_k={top_k}"]}
+
+
+class Async:
+    """The async half of a framework's object alone."""
+
+    def __init__(self, name, method):
+        setattr(self, name, method)
+
+
+class Called(Runnable):
+    def __call__(self, query, k):
+        return ["called", str(k)]
+
+
+async def ainvoke(input, config=None, **kwargs):
+    return told(**kwargs)

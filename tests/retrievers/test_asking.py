@@ -1,0 +1,542 @@
+"""Errors, time limits, Ctrl-C and what decides the test, in every way of asking; no query in flight is ever lost."""
+
+# ruff: noqa: ARG001, ARG005 - retrievers take what they are given
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import functools
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import unittest
+
+import pytest
+
+from pytest_irmetrics import GoldenSet, RetrievalError, Run, batched, evaluate
+from tests.projects import text_of
+from tests.retrievers.ways import (
+    BY_QUERY,
+    LONG,
+    WAYS,
+    answered,
+    as_async,
+    ask,
+    golden_of,
+    in_batches,
+    looking_sync,
+    outcome,
+)
+
+TWENTY = [f"text {n}" for n in range(20)]
+AT_ONCE = [{}, {"timeout": LONG}, {"concurrency": 3}, {"concurrency": 3, "timeout": LONG}]
+
+
+def failing(error):
+    def search(query, k):
+        raise error
+
+    return search
+
+
+# What a retriever raises
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ValueError("no\n  index"), "raised ValueError: no index (tests/retrievers/test_asking.py:"),
+        (StopIteration(3), "raised "),
+        (StopAsyncIteration(), "raised "),
+        (RecursionError("deep"), "raised RecursionError: deep"),
+        (MemoryError(), "raised MemoryError ("),
+        (KeyError("\x1b[31m"), r"raised KeyError: '\x1b[31m' ("),
+        (OSError("\u202e\ud800"), "raised OSError: \\u202e\\ud800 ("),
+        (sqlite3.OperationalError("locked"), "raised sqlite3.OperationalError: locked ("),
+        (AssertionError("x" * 1000), "x… ("),
+    ],
+)
+def test_an_exception_is_the_querys_error_with_its_place(error, words):
+    def search(query, k):
+        return [query] if query != "text 1" else failing(error)(query, k)
+
+    for name, way in BY_QUERY.items():
+        found = way(search, TWENTY[:3])
+        assert list(found.errors) == ["text 1"], name
+        said = found.errors["text 1"]
+        assert said.startswith(words[:7]) if words.startswith("raised") else True
+        assert words in said, name
+        assert said.isprintable()
+        assert len(said) < 500
+    found = ask(in_batches(search), TWENTY[:6])
+    assert list(found.errors) == TWENTY[:3]
+    assert found.errors["text 0"].startswith("the call for 3 queries raised ")
+
+
+def test_the_place_is_the_users_innermost_line(monkeypatch, tmp_path):
+    def search(query):
+        return json.loads("{")  # here
+
+    line = search.__code__.co_firstlineno + 1
+    assert f"(tests/retrievers/test_asking.py:{line})" in outcome(ask(search))
+    for installed in ("site-packages", "dist-packages"):
+        library = {}
+        path = f"lib{os.sep}{installed}{os.sep}client.py"
+        exec(compile("def find(query):\n    raise KeyError(query)\n", path, "exec"), library)
+        said = outcome(ask(lambda query, library=library: library["find"](query)))
+        assert "test_asking.py:" in said
+        assert "client.py" not in said
+    said = outcome(ask(json.loads, ["{"]), "{")
+    assert "raised json.decoder.JSONDecodeError" in said
+    assert "decoder.py:" in said
+    said = outcome(ask(functools.partial(int, base=99), ["5"]), "5")
+    assert "raised TypeError: int() " in said
+    assert ".py" not in said
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert f"({failing.__code__.co_filename}:" in outcome(ask(failing(ValueError())))
+
+
+def test_an_exception_whose_text_raises_and_a_group_are_explained():
+    class BrokenError(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    assert "BrokenError (tests" in outcome(ask(failing(BrokenError())))
+    group = ExceptionGroup("several", [ExceptionGroup("inner", [ValueError("one")]), KeyError("two")])
+    assert "raised ValueError: one, the first of 2 at once" in outcome(ask(failing(group)))
+
+
+def test_awaitables_of_awaitables_are_explained():
+    async def search(query):
+        return as_async(lambda: ["a"])()
+
+    assert "Await it in the retriever." in outcome(ask(search))
+
+    class Awaitable:
+        def __await__(self):
+            yield from ()
+            return self
+
+    assert "came back: Awaitable <" in outcome(ask(lambda query: Awaitable()))
+
+
+def test_a_client_of_another_loop_is_explained_in_the_same_words_for_each_query():
+    loop = asyncio.new_event_loop()
+
+    async def future(query):
+        await loop.create_future()
+
+    async def closed(query):
+        loop.call_soon(print)
+
+    for options in ({}, {"concurrency": 2}):
+        errors = ask(future, TWENTY[:2], **options).errors
+        assert errors["text 0"] == errors["text 1"]
+        assert errors["text 0"].startswith(
+            "raised RuntimeError: attached to a different loop (tests/retrievers"
+        )
+        assert errors["text 0"].endswith("with pytest-asyncio the same loop_scope.")
+    loop.close()
+    assert "raised RuntimeError: Event loop is closed" in outcome(ask(closed))
+    assert "Its client belongs to another event loop." in outcome(ask(closed))
+
+
+def test_a_retriever_that_starts_or_wants_a_loop_of_its_own_is_told_to_be_async_itself():
+    def nested(query):
+        started = as_async(lambda: [query])()
+        try:
+            return asyncio.run(started)
+        finally:
+            started.close()
+
+    def running(query):
+        return asyncio.get_running_loop()
+
+    async def cell():
+        return ask(nested)
+
+    assert outcome(asyncio.run(cell())).endswith("awaits it, and check() too.")
+    assert outcome(ask(running)).endswith("awaits it, and check() too.")
+
+
+def test_a_connection_of_sqlite_in_another_thread_is_explained_with_its_cure():
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table docs (id text)")
+    connection.execute("insert into docs values ('a')")
+
+    def search(query):
+        return connection.execute("select id from docs")
+
+    assert outcome(ask(search)) == ["a"]
+    for options in ({"timeout": LONG}, {"concurrency": 2}):
+        said = outcome(ask(search, **options))
+        assert "raised sqlite3.ProgrammingError" in said
+        assert "check_same_thread=False, and hold a threading.Lock() from the query until" in said
+    connection.close()
+
+
+# How it ends
+
+
+def test_five_errors_in_a_row_from_the_start_end_the_set(way):
+    asked = []
+
+    def search(query, k):
+        asked.append(query)
+        raise ConnectionError("refused")
+
+    found = way(search, TWENTY)
+    assert len(answered(found)) == 0
+    # A batch counts as its queries, and those of the last one were asked together.
+    assert list(found.errors) == TWENTY[: len(found.errors)]
+    assert 5 <= len(found.errors) <= 6
+    assert len(set(asked)) <= 6
+
+
+@pytest.mark.parametrize("good", [0, 3, 4])
+def test_one_answer_among_the_first_five_and_all_are_asked(good):
+    def search(query, k):
+        if query == f"text {good}":
+            return []
+        raise ConnectionError("refused")
+
+    for options in AT_ONCE:
+        found = ask(search, TWENTY, **options)
+        assert set(found.errors) == {*TWENTY} - {f"text {good}"}
+
+
+@pytest.mark.parametrize("name", BY_QUERY)
+def test_no_query_is_lost_where_some_fail_while_others_are_in_flight(name):
+    def search(query, k):
+        if int(query.split()[1]) % 3 == 1:
+            raise ConnectionError(query)
+        return [query]
+
+    found = BY_QUERY[name](search, TWENTY, repeat=2)
+    failed = [text for n, text in enumerate(TWENTY) if n % 3 == 1]
+    assert list(found.errors) == failed
+    assert answered(found) == {text: [text] for text in TWENTY if text not in failed}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        *(pytest.skip.Exception, pytest.fail.Exception, pytest.xfail.Exception, pytest.exit.Exception),
+        *(unittest.SkipTest, SystemExit, KeyboardInterrupt),
+    ],
+)
+def test_what_decides_the_test_and_ctrl_c_pass_through(error):
+    for name, way in WAYS.items():
+        with pytest.raises(error, match="as it is"):
+            way(
+                lambda query, k: [query] if query == "text 0" else failing(error("as it is"))(query, k),
+                TWENTY,
+            )
+        assert outcome(ask(looking_sync(lambda query, k: ["a"]))) == ["a"], name  # the loop lives on
+
+
+def test_a_retriever_that_cancels_itself_is_an_error_of_its_query():
+    def search(query, k):
+        if query == "text 1":
+            raise asyncio.CancelledError
+        return [query]
+
+    for name, way in BY_QUERY.items():
+        found = way(search, TWENTY[:4])
+        assert list(found.errors) == ["text 1"], name
+        assert len(answered(found)) == 3
+
+
+# Time limits
+
+
+@contextlib.contextmanager
+def hanging():
+    """A function that hangs until the end of the block."""
+    release = threading.Event()
+    try:
+        yield lambda *_args: release.wait(LONG) and None
+    finally:
+        release.set()
+
+
+def _never(name):
+    async def never(query, k):
+        await asyncio.sleep(LONG)
+
+    return never if name == "async" else lambda query, k: never(query, k)  # noqa: PLW0108 - no coroutine function
+
+
+LIMITED = [{}, {"concurrency": 3}, {"repeat": 2}]
+
+
+@pytest.mark.parametrize("options", LIMITED)
+@pytest.mark.parametrize("kind", ["sync", "async", "looking sync", "generator", "batched", "executor"])
+def test_what_hangs_ends_with_the_time_limit(kind, options):
+    from concurrent.futures import ThreadPoolExecutor
+
+    def generator(query, k):
+        yield "a"
+        hang()
+
+    with hanging() as hang, ThreadPoolExecutor(2) as executor:
+        retriever = {
+            "sync": lambda query, k: hang(),
+            "generator": generator,
+            "batched": batched(lambda queries, k: hang(), 2),
+            "executor": lambda query, k: hang(),
+        }.get(kind) or _never(kind)
+        more = {"executor": executor} if kind == "executor" else {}
+        found = ask(retriever, TWENTY[:4], timeout=0.05, **options, **more)
+    several = " a query for 2 queries" if kind == "batched" else ""
+    when = "the 1st of 2 times: " if "repeat" in options else ""
+    assert dict(found.errors) == dict.fromkeys(
+        TWENTY[:4], f"{when}no answer came within 0.05 s{several} (ir_timeout)."
+    )
+
+
+def test_what_hangs_fails_by_name_and_the_others_go_on():
+    with hanging() as hang:
+
+        def search(query, k):
+            return hang() if query in ("text 3", "text 12") else [query]
+
+        for options in LIMITED:
+            found = ask(search, TWENTY, timeout=1, **options)
+            assert {"text 3", "text 12"} <= {*found.errors}
+            assert {*found.errors, *answered(found)} == {*TWENTY}
+            assert all("no answer came within 1 s (ir_timeout)." in said for said in found.errors.values())
+
+
+def test_a_late_coroutine_is_cancelled_and_may_clean_up():
+    ended = []
+
+    async def search(query, k):
+        try:
+            await asyncio.sleep(LONG)
+        finally:
+            ended.append(query)
+
+    for options in ({}, {"concurrency": 3}):
+        ended.clear()
+        assert len(ask(search, TWENTY[:3], timeout=0.05, **options).errors) == 3
+        ask(search, TWENTY[:1], timeout=0.05)  # whatever was cancelled has had its turn by then
+        assert {*TWENTY[:3]} <= {*ended}
+
+
+def test_a_coroutine_that_swallows_its_cancellation_is_left_behind():
+    stop = []
+
+    async def search(query, k):
+        while not stop:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.01)
+
+    assert "no answer came within 0.05 s" in outcome(ask(search, timeout=0.05))
+    stop.append(True)
+    ask(lambda query: asyncio.sleep(0.05, []))  # in which what is left ends
+
+
+def test_an_async_retriever_that_blocks_its_loop_fails_once_it_comes_back():
+    async def search(query, k):
+        threading.Event().wait(0.1)
+        return [query]
+
+    assert "no answer came within 0.05 s" in outcome(ask(search, timeout=0.05))
+
+
+def test_threads_that_hang_keep_no_process_alive():
+    code = (
+        "import time\nfrom pytest_irmetrics import GoldenSet, evaluate\n"
+        "queries = {str(n): {'d': 1} for n in range(9)}\n"
+        "golden = GoldenSet.from_judgments(queries, texts={q: q for q in queries})\n"
+        "found = evaluate(golden, lambda query: time.sleep(3600), timeout=0.05, concurrency=2)\n"
+        "assert len(found.errors) == 5, found.errors\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_each_query_has_its_part_of_a_calls_milliseconds():
+    def search(queries):
+        threading.Event().wait(0.02)
+        return [[query] for query in queries]
+
+    golden = golden_of(TWENTY[:2])
+    found = evaluate(golden, batched(search), ["latency_p50", "latency_p95"])
+    assert found["latency_p50"] == found["latency_p95"]
+    assert 10 <= found["latency_p50"] < 10_000
+    alone = evaluate(golden, lambda query: (threading.Event().wait(0.02) and []) or [], ["latency_p50"])
+    assert 20 <= alone["latency_p50"] < 20_000
+
+
+# Where calls are made
+
+
+def test_without_options_calls_are_made_in_this_thread_and_else_not():
+    def search(query, k):
+        return [str(threading.get_ident())]
+
+    assert outcome(ask(search)) == [str(threading.get_ident())]
+    for options in AT_ONCE[1:]:
+        assert outcome(ask(search, **options)) != [str(threading.get_ident())]
+
+
+@pytest.mark.parametrize("kind", ["sync", "async", "batched"])
+def test_as_many_calls_as_concurrency_says_are_in_flight_and_no_more(kind):
+    """The first is answered at once; the others wait until four are there, or for ever."""
+    together, lock, flying, most = threading.Barrier(4), threading.Lock(), [], []
+
+    def search(query, k):
+        with lock:
+            flying.append(query)
+            most.append(len(flying))
+        if query != "text 0":
+            together.wait(LONG)
+        with lock:
+            flying.remove(query)
+        return [query]
+
+    async def asearch(query, k):
+        return await asyncio.to_thread(search, query, k)
+
+    retriever = {"sync": search, "async": asearch, "batched": in_batches(search, 1)}[kind]
+    texts = TWENTY[:17]
+    assert len(answered(ask(retriever, texts, concurrency=4))) == 17
+    assert max(most) <= 4
+
+
+def test_no_more_than_five_are_asked_before_one_was_answered():
+    """Five calls wait for each other; a sixth before their answers would be seen."""
+    together, asked = threading.Barrier(5), []
+
+    def search(query, k):
+        asked.append(query)
+        if len(asked) <= 5:
+            together.wait(LONG)
+            assert len(asked) == 5
+            together.wait(LONG)
+        return [query]
+
+    assert len(answered(ask(search, TWENTY, concurrency=12))) == 20
+
+
+def test_context_variables_are_seen():
+    tenant = contextvars.ContextVar("tenant")
+    tenant.set("acme")
+    for options in AT_ONCE:
+        for search in (lambda query, k: [tenant.get()], as_async(lambda query, k: [tenant.get()])):
+            assert outcome(ask(search, **options)) == ["acme"], options
+
+
+def test_threads_end_with_their_work():
+    before = {*threading.enumerate()}
+    ask(lambda query, k: [query], TWENTY, concurrency=4, timeout=LONG)
+    for thread in {*threading.enumerate()} - before:
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def test_one_loop_serves_all_async_retrievers_of_a_session():
+    loops = set()
+
+    async def search(query, k):
+        loops.add(asyncio.get_running_loop())
+        return []
+
+    for options in AT_ONCE:
+        ask(search, **options)
+    ask(looking_sync(lambda query, k: []))
+    ask(lambda query, k: search(query, k))  # noqa: PLW0108 - no coroutine function
+    assert len(loops) == 1
+
+
+def test_a_running_loop_is_an_error_that_names_what_to_await():
+    async def search(query, k):
+        return [query]
+
+    async def cell(retriever, **options):
+        with pytest.raises(
+            RetrievalError, match=r"Use `await irmetrics\.acheck\(\)`.*`await asyncio\.to_thread\("
+        ):
+            ask(retriever, **options)
+
+    for options in AT_ONCE:
+        asyncio.run(cell(search, **options))
+        asyncio.run(cell(lambda query, k: search(query, k), **options))  # noqa: PLW0108 - as above
+
+
+# A stored run in place of a retriever
+
+
+def recorded(golden, answers, depth=10):
+    return evaluate(golden, lambda query: answers[query], ["mrr"], depth=depth).run
+
+
+def test_a_recorded_run_is_scored_as_deep_as_it_is():
+    run = recorded(golden_of(TWENTY[:2]), {"text 0": ["a", "judged"], "text 1": ["b"]})
+    found = evaluate(golden_of(TWENTY[:2]), run, ["mrr"], depth=1)
+    assert found.scores["mrr"] == {"text 0": 0.0, "text 1": 0.0}
+    assert evaluate(golden_of(TWENTY[:2]), run, ["mrr"])["mrr"] == 0.25
+    assert evaluate(golden_of(TWENTY[:3]), Run({"text 0": ["judged"]}), ["mrr"])["mrr"] == pytest.approx(
+        1 / 3
+    )
+
+
+REPLAYED = """
+    import pytest
+    from pytest_irmetrics import Run
+
+    @pytest.fixture
+    def retriever():
+        return {run}
+"""
+
+
+@pytest.mark.parametrize(
+    ("run", "edit", "words"),
+    [
+        ("Run.load('run.json')", None, None),
+        ("Run({'reset': ['doc-12'], 'refund': ['doc-9']})", None, None),
+        ("Run({'reset': ['doc-12'], 'refund': ['doc-9']})", ("ir_depth", "3"), None),
+        ("Run.load('run.json')", ("relevant: doc-1", "relevant: doc-1\n  - {query: new, relevant: [doc-1]}"),
+         "the stored run was not asked this query. Store the run anew."),
+        ("Run.load('run.json')", ("query: opening hours", "query: opening times"),
+         "the stored run answers another text, 'opening hours'."),
+        ("Run.load('run.json')", ("query: opening hours", "query: opening hours\n    params: {lang: en}"),
+         "the stored run answers other params, dict {}"),
+        ("Run.load('run.json')", ("ir_depth", "20"),
+         "asked for 10 results a query, and 20 are asked for here (ir_depth, or depth in ir_golden)"),
+        ("Run({'x0': ['a'], 'x1': ['a'], 'x2': ['a'], 'x3': ['a']})", None,
+         "has no query that is asked here: it has 'x0', 'x1', 'x2' and 1 more, and asked is 'reset', 'refund', 'hours'."),
+    ],
+)  # fmt: skip
+def test_a_stored_run_answers_what_it_was_asked(project, run, edit, words):
+    project.run("--ir-report=json:run.json").assert_outcomes(passed=1)
+    project.write("conftest.py", REPLAYED.format(run=run))
+    if edit is not None and edit[0] == "ir_depth":
+        project.write("pytest.ini", f"[pytest]\nir_depth = {edit[1]}\nir_metrics = mrr\n")
+    elif edit is not None:
+        project.edit("golden/faq.yaml", *edit)
+    result = project.run()
+    output = text_of(result)
+    result.assert_outcomes(passed=words is None, failed=words is not None)
+    assert words is None or words in output
+
+
+def test_importing_the_package_and_asking_one_by_one_load_no_driver():
+    code = (
+        "import sys\nfrom pytest_irmetrics import GoldenSet, evaluate\n"
+        "golden = GoldenSet.from_judgments({'q': {'d': 1}}, texts={'q': 'q'})\n"
+        "assert evaluate(golden, lambda query, k: ['d'])['mrr'] == 1\n"
+        "assert not {'asyncio', 'numpy', 'pandas', 'pytest', 'anyio'} & set(sys.modules), sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert isinstance(GoldenSet, type)

@@ -1,0 +1,183 @@
+"""Objects of LangChain, LlamaIndex and Haystack are known by their methods, and given text, depth and params as these take them."""
+
+# ruff: noqa: ARG002, ARG005 - retrievers take what they are given
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from unittest.mock import MagicMock
+
+import pytest
+
+from pytest_irmetrics import GoldenSet, RetrievalError, evaluate
+from tests.projects import ASYNCIO_SETTING, text_of
+from tests.retrievers.framework_shapes import (
+    Async,
+    Called,
+    Haystack,
+    LlamaIndex,
+    OfVectorStore,
+    Retriever,
+    Runnable,
+    WithDepth,
+    ainvoke,
+)
+from tests.retrievers.ways import outcome
+
+
+@pytest.fixture
+def found(tmp_path):
+    """Ask a retriever one query; give the ids, or the problem."""
+
+    def found(retriever, options=None, **params):
+        query = {"id": "text", "query": "text", "relevant": ["a"], "params": params}
+        path = tmp_path / "golden.yaml"
+        path.write_text(json.dumps({"queries": [query]}), encoding="utf-8")
+        return outcome(evaluate(GoldenSet.load(path), retriever, ["mrr"], **(options or {})), "text")
+
+    return found
+
+
+CALLS = [
+    (Runnable(), {}, ["nothing"]),
+    (Runnable(), {"lang": "no"}, ["lang=no"]),
+    (WithDepth(), {}, ["k=10"]),
+    (WithDepth(), {"k": 3}, ["k=3"]),
+    (WithDepth(), {"lang": "no"}, ["lang=no", "k=10"]),
+    (OfVectorStore(), {}, ["k=10"]),
+    (OfVectorStore(), {"filter": "x"}, ["filter=x", "k=10"]),
+    (Retriever(), {}, ["nothing"]),
+    (Async("ainvoke", ainvoke), {}, ["nothing"]),
+    (LlamaIndex(), {}, ["text"]),
+    (Async("aretrieve", LlamaIndex().aretrieve), {}, ["async"]),
+    (Haystack(), {}, ["query=text", "top_k=10"]),
+    (Haystack(), {"filters": "f"}, ["query=text", "top_k=10", "filters=f"]),
+    (Async("run_async", Haystack().run_async), {}, ["async", "top_k=10"]),
+    (Called(), {}, ["called", "10"]),
+    (MagicMock(return_value=["called"]), {}, ["called"]),
+]
+
+
+@pytest.mark.parametrize("options", [{}, {"concurrency": 3}, {"timeout": 600}])
+@pytest.mark.parametrize(("retriever", "params", "ids"), CALLS)
+def test_text_depth_and_params_are_handed_over_where_they_are_taken(found, retriever, params, ids, options):
+    assert found(retriever, options, **params) == ids
+
+
+@pytest.mark.parametrize("retriever", [Retriever(), LlamaIndex(), Haystack()])
+def test_params_that_would_be_dropped_are_an_error(found, retriever):
+    assert "cannot be called: got an unexpected keyword argument 'price'" in found(retriever, price=5)
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        (
+            lambda query_embedding, top_k=None: None,
+            "`query_embedding`, `top_k`, and no `query`. Give Haystack's Text",
+        ),
+        (lambda queries: None, "Its run takes `queries`, and no `query`. Give a function of"),
+        (lambda: None, "Its run takes nothing, and no `query`."),
+    ],
+)
+def test_a_component_that_takes_no_text_is_explained(found, run, words):
+    with pytest.raises(RetrievalError) as error:
+        found(SimpleNamespace(run=run))
+    assert words in str(error.value)
+
+
+def test_a_pipeline_is_explained(found):
+    pipeline = SimpleNamespace(run=lambda data: None, add_component=lambda name, instance: None)
+    with pytest.raises(RetrievalError, match=r"Of a pipeline, give .*lambda query, k: pipeline\.run\("):
+        found(pipeline)
+
+
+def test_an_executor_is_given_the_sync_method(found):
+    with ThreadPoolExecutor(1) as executor:
+        for retriever, ids in ((Runnable(), ["nothing"]), (Haystack(), ["query=text", "top_k=10"])):
+            assert found(retriever, {"executor": executor}) == ids
+
+
+def test_an_exception_is_the_querys_error(found):
+    class Broken:
+        def retrieve(self, text):
+            raise ConnectionError("engine went away")
+
+    said = found(Broken())
+    assert "raised ConnectionError: engine went away" in said
+    assert "test_frameworks.py:" in said
+
+
+@pytest.mark.parametrize("method", ["invoke", "retrieve", "run"])
+@pytest.mark.parametrize("answer", [None, "doc-1", {"doc-1"}, [0.5], {"context": ["doc-1"]}])
+def test_an_answer_that_is_no_result_is_explained(found, method, answer):
+    said = found(SimpleNamespace(**{method: lambda query: answer}))
+    assert "Accepted, best first: ids" in said
+
+
+ASYNC_TEST = """
+    import pytest
+    from tests.retrievers.framework_shapes import Haystack, LlamaIndex, Runnable, WithDepth
+
+    class Sync(WithDepth):
+        ainvoke = None
+
+    RETRIEVERS = [
+        (Runnable(), "async"), (Sync(), "k=10"), (LlamaIndex(), "async"), (Haystack(), "async"), (lambda query, k: [k], "10")
+    ]
+
+    @pytest.mark.asyncio
+    @pytest.mark.ir_golden("golden/faq.yaml")
+    @pytest.mark.parametrize(("search", "first"), RETRIEVERS)
+    async def test_async(irmetrics, search, first):
+        evaluation = await irmetrics.aevaluate(retriever=search)
+        assert not evaluation.errors
+        assert evaluation.run["text"][0] == first
+"""
+
+
+def test_an_async_test_calls_the_async_method_and_a_sync_one_where_there_is_no_other(project):
+    project.write("golden/faq.yaml", "queries: [{query: text, relevant: [async, k=10, '10']}]\n")
+    project.write("test_search.py", ASYNC_TEST)
+    for setting in ("", "ir_concurrency = 3\n", "ir_timeout = 600\n"):
+        project.write("pytest.ini", f"[pytest]\n{ASYNCIO_SETTING}{setting}")
+        project.run().assert_outcomes(passed=5)
+
+
+OWN = """
+import pytest
+from tests.retrievers.framework_shapes import *
+
+class Own(Retriever):
+    def invoke(self, input, config=None, **kwargs):
+        return [input]
+
+class Limited(Own):
+    limit = 5
+
+@pytest.fixture
+def retriever():
+    return """
+
+
+@pytest.mark.parametrize(
+    ("retriever", "advice"),
+    [
+        ("LlamaIndex()", "Its retriever, LlamaIndex, has a depth of its own: set its similarity_top_k."),
+        ("Own()", "Its retriever, Own, has a depth of its own: set it where the retriever is made."),
+        ("Limited()", "Its retriever, Limited, has a depth of its own: set its limit."),
+        ("Haystack()", ""),
+        ("lambda query: [query]", ""),
+    ],
+)
+def test_a_note_says_where_the_depth_is_set(project, retriever, advice):
+    ids = "[text, other, query=text]"
+    project.write(
+        "golden/faq.yaml", f"queries: [{{query: text, relevant: {ids}}}, {{query: other, relevant: {ids}}}]\n"
+    )
+    project.write("conftest.py", f"{OWN}{retriever}\n")
+    output = text_of(project.run("-v"))
+    assert "No query got the 10 results that were asked for; the longest answer has" in output
+    assert advice in output
+    assert ("has a depth of its own" in output) == bool(advice)

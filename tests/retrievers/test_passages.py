@@ -1,0 +1,259 @@
+"""Which document a returned chunk is of, which judged passages it holds, and as what it stands in the ranking."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import unicodedata
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_irmetrics import GoldenSet, evaluate
+from tests.retrievers.ways import BY_QUERY, WAYS, outcome
+
+THIRTY = {"doc": "handbook", "text": "thirty days", "grade": 2}
+EU = {"doc": "handbook", "text": "within the EU"}
+REFUND = {"doc": "terms", "text": "no refund", "grade": 3}
+LONGER = {"doc": "handbook", "text": "thirty days after purchase"}
+HELD = "You can return it within\n thirty\u00a0days."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("golden")
+
+
+@pytest.fixture
+def read(folder):
+    """What items are read as for a query that judges these passages: the ranking, or the problem."""
+
+    def read(items, relevant=(THIRTY, EU), forbidden=(), **options):
+        query = {"id": "text 0", "query": "text 0", "relevant": list(relevant), "forbidden": list(forbidden)}
+        path = folder / "golden.yaml"
+        path.write_text(json.dumps({"queries": [query]}), encoding="utf-8")
+        return outcome(evaluate(GoldenSet.load(path), lambda _query: items, ["mrr"], **options))
+
+    return read
+
+
+def chunk(document, text=None, own=None):
+    return {"id": own, "doc_id": document, "text": text} if own else {"id": document, "text": text}
+
+
+class LlamaIndexNode:
+    """As llama_index.core.schema.NodeWithScore: what it has not, raises."""
+
+    def __init__(self, text, ref_doc_id, node_id):
+        self.node = SimpleNamespace(ref_doc_id=ref_doc_id, id_=node_id, get_content=lambda: text)
+        self.id_ = node_id
+
+    @property
+    def text(self):
+        raise ValueError("Node must be a TextNode to get text.")
+
+
+def langchain(text, metadata, own=None):
+    return SimpleNamespace(page_content=text, metadata=metadata, id=own)
+
+
+def sqlite_row():
+    connection = sqlite3.connect(":memory:")
+    connection.row_factory = sqlite3.Row
+    return connection.execute("SELECT 'c7' AS id, 'handbook' AS doc_id, ? AS text", [HELD]).fetchone()
+
+
+T, E = "handbook: thirty days", "handbook: within the EU"
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"id": "handbook", "text": HELD},
+        {"_id": "c7", "_source": {"doc_id": "handbook", "content": HELD}},
+        {"id": 7, "payload": {"source": "handbook", "text": HELD}},
+        {"id": 7, "fields": {"source": "handbook", "text": HELD}},
+        SimpleNamespace(id=7, payload={"document_id": "handbook", "page_content": HELD}),
+        SimpleNamespace(id="c7", content=HELD, meta={"source_id": "handbook"}),
+        SimpleNamespace(id="c7", entity={"source_id": "handbook", "text": HELD}),
+        langchain(HELD, {"source": "handbook"}),
+        langchain(HELD, {"source": "handbook"}, "c7"),
+        (langchain(HELD, {"source": "handbook"}), 0.25),
+        LlamaIndexNode(HELD, "handbook", "c7"),
+        sqlite_row(),
+    ],
+    ids=lambda item: type(item).__name__,
+)
+def test_document_and_text_are_found(read, item):
+    assert read([item, "faq"]) == [T, "faq"]
+
+
+RANKINGS = [
+    # what came back, the judged passages, the ranking, and the ranking with duplicates collapsed where it is another
+    ([chunk("faq"), chunk("handbook", "returned within thirty days of", "c7")], [THIRTY, EU], ["faq", T]),
+    ([chunk("terms", "thirty days")], [THIRTY, REFUND], ["terms (chunk 1)"]),
+    ([chunk("handbook", "within the EU it is thirty days"), "faq"], [EU, THIRTY], [T, E, "faq"]),
+    ([chunk("handbook", LONGER["text"])], [LONGER, THIRTY], [T, "handbook: thirty days after purchase"]),
+    (
+        [*(chunk("handbook", "thirty days", own) for own in ("c1", "c2")), chunk("handbook", "two thirty days"), "faq"],
+        [THIRTY],
+        [T, "handbook (chunk c2)", "handbook (chunk 1)", "faq"],
+        [T, "faq"],
+    ),
+    (
+        [chunk("handbook", "thirty days", "a"), chunk("handbook", "thirty days within the EU", "b")],
+        [THIRTY, EU],
+        [T, E],
+    ),
+    (
+        [chunk("handbook", "something else", "a"), chunk("handbook", "more", "b"), chunk("handbook", "thirty days")],
+        [THIRTY],
+        ["handbook (chunk a)", "handbook (chunk b)", T],
+    ),
+    (
+        [{"id": f"c{n}", "doc_id": doc, "text": HELD} for n, doc in enumerate(("faq", "old", "faq", "web"))],
+        [THIRTY, "faq"],
+        ["faq", "old", "faq (chunk c2)", "c3"],
+        ["faq", "old", "c3"],
+    ),
+    ([{"id": "c7", "source": "the web", "text": HELD}], [THIRTY], ["c7"]),
+    ([langchain(HELD, {"source": "the web"})], [THIRTY], ["the web"]),
+    (["faq", ("terms", 0.5)], [THIRTY], ["faq", "terms"]),
+    (
+        {"hits": {"hits": [{"_id": f"c{n}", "_source": {"source": "handbook", "text": t}} for n, t in enumerate([HELD, "x"])]}},
+        [THIRTY],
+        [T, "handbook (chunk c1)"],
+    ),
+    (
+        [{"id": "handbook", "text": "the first thir\u00adty days"}],
+        [{"doc": "handbook", "text": "\ufb01rst  thirty\ndays"}],
+        ["handbook: first thirty days"],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", RANKINGS)
+def test_a_chunk_stands_for_the_passages_that_it_is_the_first_to_hold(read, row):
+    items, relevant, ranking, *collapsed = row
+    assert read(items, relevant, ["old"]) == ranking
+    assert read(items, relevant, ["old"], duplicates="collapse") == (collapsed[0] if collapsed else ranking)
+
+
+def test_doc_id_says_which_document(read):
+    items = [{"chunk": n, "file": "docs/handbook.md", "text": text} for n, text in enumerate((HELD, "else"))]
+    ranking = read(items, doc_id=lambda item: item["file"][5:-3])
+    assert ranking == [T, "handbook (chunk 1)"]
+
+
+@pytest.mark.parametrize(
+    ("items", "words"),
+    [
+        *(
+            (["faq", item], "result 2 is ")
+            for item in ("handbook", ("handbook", 0.5), {"id": "handbook"}, {"id": "handbook", "text": None})
+        ),
+        (
+            ["handbook"],
+            "This query judges 'handbook' by passage, and the result has no text to look in. Return chunks",
+        ),
+        (
+            [chunk("handbook", HELD, "c7")] * 2,
+            "'c7' came back at rank 1 and again at rank 2. Return each chunk once",
+        ),
+        ([chunk("handbook", HELD)] * 2, "'handbook' came back at rank 1 and again at rank 2"),
+        (["faq", "faq"], "'faq' came back at rank 1 and again at rank 2"),
+        ([langchain(HELD, {"title": "elsewhere"})], "No id can be read from it."),
+        (
+            [(langchain(HELD, {"source": "handbook"}, f"c{n}"), n) for n in range(2)],
+            "above that of the result before",
+        ),
+    ],
+)
+def test_a_chunk_that_cannot_be_read_is_explained(read, items, words):
+    said = read(items)
+    assert isinstance(said, str)
+    assert words in said
+
+
+def test_passages_are_looked_for_however_the_retriever_is_asked(folder):
+    path = folder / "many.yaml"
+    queries = [{"id": f"q{n}", "query": f"q{n}", "relevant": [THIRTY] if n % 2 else "c7"} for n in range(6)]
+    path.write_text(json.dumps({"queries": queries}), encoding="utf-8")
+    golden = GoldenSet.load(path)
+    for name, way in {**BY_QUERY, **WAYS}.items():
+        make, options, *_ = way.args
+        if "beside" in name or "thread" in name:
+            continue
+        found = evaluate(golden, make(lambda _query, _k: [chunk("handbook", HELD, "c7")]), ["mrr"], **options)
+        assert not found.errors
+        assert [found.run[f"q{n}"] for n in range(6)] == [("c7",), (T,)] * 3, name
+        assert found["mrr"] == 1
+        assert found.run.answers["q1"].passages == {T: ("handbook", "thirty days")}
+
+
+CHUNKS = st.lists(st.tuples(st.sampled_from("ab"), st.text("xyz ", max_size=6)), max_size=10)
+PASSAGES = st.lists(
+    st.tuples(st.sampled_from("ab"), st.text("xyz", min_size=1, max_size=2), st.sampled_from([0, 1, 2, 3.5])),
+    min_size=1,
+    max_size=6,
+    unique_by=lambda passage: passage[:2],
+).filter(lambda passages: any(grade for _, _, grade in passages))
+
+
+@settings(max_examples=40)
+@given(CHUNKS, PASSAGES, st.sampled_from(["error", "collapse"]))
+def test_no_passage_counts_twice_and_no_score_leaves_its_range(folder, chunks, passages, duplicates):
+    relevant = [{"doc": doc, "text": text, "grade": grade} for doc, text, grade in passages]
+    path = folder / "any.yaml"
+    path.write_text(
+        json.dumps({"queries": [{"id": "q", "query": "q", "relevant": relevant}]}), encoding="utf-8"
+    )
+    items = [{"id": n, "doc_id": doc, "text": text} for n, (doc, text) in enumerate(chunks)]
+    golden = GoldenSet.load(path)
+    found = evaluate(
+        golden, lambda _query: items, ["mrr", "map", "ndcg@10", "recall", "f1@5"], duplicates=duplicates
+    )
+    assert not found.errors
+    ranking = found.run["q"]
+    assert len(set(ranking)) == len(ranking)
+    assert all(0 <= found[metric] <= 1 for metric in found.metrics)
+    held = {
+        f"{doc}: {text}"
+        for doc, text, _ in passages
+        for of, chunk in chunks
+        if of == doc and text in " ".join(chunk.split())
+    }
+    assert held == {entry for entry in ranking if ": " in entry}
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("thirty days", " thirty\n\t days\r\n"),
+        ("thirty days after all", "thirty\u00a0days\u2028after\u3000all"),
+        ("thirty days", "thir\u00adty d\u200bay\ufeffs"),
+        ("\u00e9t\u00e9", "e\u0301t\u00e9"),
+        ("office 12", "of\ufb01ce \uff11\uff12"),
+        *((text, unicodedata.normalize("NFD", text)) for text in ("\u00e9t\u00e9", "\u1e9b\u0323")),
+    ],
+)
+def test_layout_and_unicode_forms_are_one_and_case_is_not(read, text, other):
+    key = read([chunk("d", text)], [{"doc": "d", "text": text}])
+    assert (
+        key
+        == read([chunk("d", other)], [{"doc": "d", "text": text}])
+        == read([chunk("d", text)], [{"doc": "d", "text": other}])
+    )
+    assert read([chunk("d", text.upper())], [{"doc": "d", "text": text}]) != key
+
+
+def test_the_name_of_a_long_passage_is_cut_and_still_its_own(read):
+    start = "You can send a product back to us within thirty days of the day "
+    keys = {
+        read([chunk("d", start + end)], [{"doc": "d", "text": start + end}])[0]
+        for end in ("of purchase", "of delivery")
+    }
+    assert len(keys) == 2
+    assert {key.partition("…")[0] for key in keys} == {"d: You can send a product back to us within thirty"}

@@ -1,1 +1,0 @@
-"""Retrieval: call styles, accepted answers, passages, schedules, event loops and executors."""
