@@ -180,10 +180,6 @@ def pytest_configure(config: pytest.Config) -> None:
             "place of addopts; --ir-baseline-update goes before that."
         )
     _gate_since(config)
-    if _may_use_baselines(config):
-        from pytest_irmetrics.plugin.collected_tests import PLUGIN_NAME, CollectedTests  # noqa: PLC0415 - only a run that gates pays for it
-
-        config.pluginmanager.register(CollectedTests(config), PLUGIN_NAME)
     if not hasattr(config, "workerinput"):
         if config.getoption("ir_report"):
             _read_report_paths(config)
@@ -259,7 +255,8 @@ def pytest_collection_modifyitems(
     # A mark can also stand on a test that does not request the fixture, and must not be silent there.
     nodes = {item.parent for item in items if item.parent is not None}
     on_parents = any(_may_be_ours(mark) for node in nodes for mark in node.iter_markers())
-    if on_parents or any(_may_be_ours(mark) for item in items for mark in item.own_markers):
+    marked = on_parents or any(_may_be_ours(mark) for item in items for mark in item.own_markers)
+    if marked or (_may_use_baselines(config) and any(map(_uses_irmetrics, items))):
         for item, problem in _session(config).find_problems(items):
             item.stash[_problem_key] = problem
     return (yield)
@@ -338,23 +335,13 @@ class _Controller:
         self._config = config
         self._recorder: Recorder | None = None
         self._started = time.time()
+        self._collected_all = True
 
     def _recorder_if_asked(self) -> Recorder | None:
-        options = ("ir_baseline", "ir_baseline_update", "ir_report", "ir_query", "ir_selftest")
-        if self._recorder is None and any(self._config.getoption(name) for name in options):
+        asked = self._config.getoption("ir_report") or self._config.getoption("ir_query")
+        if self._recorder is None and (asked or _may_use_baselines(self._config)):
             self._load_recorder()
         return self._recorder
-
-    def _ignores_baselines(self, *, interrupted: bool) -> bool:
-        """Whether the settings say to gate, no test did, and there are baselines that none of them read."""
-        if not _may_use_baselines(self._config):
-            return False
-        from pytest_irmetrics.plugin.collected_tests import collected_tests  # noqa: PLC0415 - only a project that gates pays for it
-
-        collected = collected_tests(self._config)
-        return collected is not None and bool(
-            collected.unused() or collected.unused_gating(interrupted=interrupted)
-        )
 
     def _load_recorder(self) -> Recorder:
         if self._recorder is None:
@@ -363,6 +350,9 @@ class _Controller:
             targets: list[Target] = self._config.stash.get(_targets_key, [])
             self._recorder = Recorder(self._config, REPORT_ATTRIBUTE, targets, self._started)
         return self._recorder
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        self._collected_all = self._collected_all and not report.failed
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         # What stands in for a test whose worker crashed is of no phase, and may be the first thing that is heard.
@@ -375,13 +365,11 @@ class _Controller:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         recorder = self._recorder_if_asked()
         if recorder is not None:
-            recorder.finish(session)
+            recorder.finish(session, collected_all=self._collected_all)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         recorder = self._recorder_if_asked()
         interrupted = exitstatus == pytest.ExitCode.INTERRUPTED  # also by files that cannot be collected
-        if recorder is None and self._ignores_baselines(interrupted=interrupted):
-            recorder = self._load_recorder()
         if recorder is not None:
             recorder.print_summary(terminalreporter, interrupted=interrupted)
 

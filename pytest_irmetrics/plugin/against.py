@@ -111,14 +111,11 @@ def _queries_of(golden: GoldenSet, run: Run) -> Run:
 
 
 def _missing_baseline(item: GatedItem, path: Path) -> str:
-    """Word how to store the baseline that is missing, or how to keep it where a golden set was renamed."""
-    shown = item.session.shown
-    lines = [f"There is no baseline for this test: {shown(path)}."]
-    commands = [f"To store one, and then commit it: {item.command('--ir-baseline-update')}"]
-    move = item.parameter.move_command if item.parameter is not None else None
-    if move is not None:
-        return "\n".join([*lines, "", f"Where its golden set was renamed: {move}", *commands])
-    return "\n".join([*lines, "", *commands])
+    """Word how to store the baseline that is missing."""
+    return (
+        f"There is no baseline for this test: {item.session.shown(path)}.\n\n"
+        f"To store one, and then commit it: {item.command('--ir-baseline-update')}"
+    )
 
 
 def evaluate_run(now: Evaluation, run: Run, depth: int | None) -> Evaluation:

@@ -15,7 +15,7 @@ from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.evaluation import Evaluation, judged_metrics, read_metrics, require_depth
 from pytest_irmetrics.gates import rates_rankings, usual_metric
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.plugin.collected_tests import class_names, item_name
+from pytest_irmetrics.plugin.baselines import class_names, item_name
 from pytest_irmetrics.plugin.doc_titles import DocTitles
 from pytest_irmetrics.plugin.marks import MarkError, marked_thresholds, nearest_marks
 from pytest_irmetrics.retrieval import RetrievalOptions

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import glob
 import os
-import shlex
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +19,7 @@ from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.metrics import MetricError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from pytest_irmetrics.thresholds import Threshold
 
@@ -37,8 +36,6 @@ class GoldenParameter(NamedTuple):
     depth: int | None = None
     duplicates: str | None = None
     problem: str | None = None
-    move_command: str | None = None
-    """The command that gives it the baseline of a golden set that is gone, whose new name this one may be."""
 
 
 class MarkError(IRMetricsError, ValueError):
@@ -51,18 +48,8 @@ def golden_parameter(node: pytest.Item) -> GoldenParameter | None:
     return parameter if isinstance(parameter, GoldenParameter) else None
 
 
-def golden_parameters(
-    marks: Sequence[pytest.Mark],
-    test_file: Path,
-    stored: Sequence[tuple[Path, str]],
-    shown: Callable[[Path], str],
-) -> dict[str, GoldenParameter]:
-    """Return the golden sets of a test by the id of their test item.
-
-    ``stored`` are the test's baselines with the golden set that each is of; a golden set that the marks no longer
-    find but a baseline remembers becomes an item of its own, which fails. ``shown`` gives a path as commands take it.
-    """
-    folder = test_file.parent
+def golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, GoldenParameter]:
+    """Return the golden sets that the marks of a test in a folder find, by the id of their test item."""
     found: dict[str, list[GoldenParameter]] = defaultdict(list)
     for mark in marks:
         try:
@@ -82,70 +69,8 @@ def golden_parameters(
                 text = f"ir_golden({pattern!r}) {problem}{where}. {advice}."
                 found[break_ci_commands(pattern)].append(GoldenParameter(None, problem=text))
     known = {_real_path(parameter.path) for same in found.values() for parameter in same if parameter.path}
-    move_commands = {}
-    for gone in _gone_golden_sets(stored, known, folder, shown):
-        # Also where another golden set has this id now.
-        found[gone.item_id] = [GoldenParameter(None, problem=gone.problem)]
-        if gone.successor is not None:
-            move_commands[gone.successor] = gone.move_command
     siblings = tuple(sorted(known))
-    parameters = {item_id: _parameter_of(item_id, same, siblings, folder) for item_id, same in found.items()}
-    return {
-        item_id: parameter._replace(
-            move_command=move_commands.get(_real_path(parameter.path)) if parameter.path else None
-        )
-        for item_id, parameter in parameters.items()
-    }
-
-
-class _GoneGoldenSet(NamedTuple):
-    """A golden set that baselines remember and that is not there any more."""
-
-    item_id: str
-    problem: str
-    """What is wrong, and what to do."""
-    successor: Path | None
-    """The golden set that it may be now."""
-    move_command: str
-    """The command that gives the successor its baselines; empty without one."""
-
-
-def _gone_golden_sets(
-    stored: Sequence[tuple[Path, str]],
-    known: Collection[Path],
-    folder: Path,
-    shown: Callable[[Path], str],
-) -> Iterator[_GoneGoldenSet]:
-    """Yield each golden set that baselines remember and that is not `known`."""
-    baselines: dict[str, list[Path]] = defaultdict(list)
-    for baseline, golden_set in stored:
-        baselines[golden_set].append(baseline)
-    gone = {name: paths for name, paths in baselines.items() if _real_path(folder / name) not in known}
-    remembered = {_real_path(folder / name) for name in baselines}
-    new = {relative_path(path, _real_path(folder)): path for path in known if path not in remembered}
-    for golden_set, paths in gone.items():
-        path = folder / golden_set
-        exists = os.path.exists(path)  # noqa: PTH110 - Path.exists raises for a name that no file has
-        what = "is not among the golden sets of this test any more" if exists else "is gone"
-        first = printable(relative_path(paths[0], folder))
-        there = (
-            f"its baseline is still there: {first}"
-            if len(paths) == 1
-            else (f"its {len(paths)} baselines are still there, {first} among them")
-        )
-        lines = [f"The golden set {printable(golden_set)} {what}, but {there}."]
-        close = difflib.get_close_matches(golden_set, new, n=1, cutoff=0)
-        command = ""
-        if close:
-            successor = shown(folder / close[0])
-            command = printable(shlex.join(["pytest-irmetrics", "baselines", "move", shown(path), successor]))
-            lines.append(f"If it is {printable(successor)} now, carry that over: {command}")
-        them = "that baseline" if len(paths) == 1 else "those baselines"
-        lines.append(
-            f"{'Else b' if close else 'B'}ring the golden set back; or, if it is meant to be gone, delete {them}."
-        )
-        item_id = parameter_id(path, folder / _fixed_folder(golden_set))
-        yield _GoneGoldenSet(item_id, "\n".join(lines), new[close[0]] if close else None, command)
+    return {item_id: _parameter_of(item_id, same, siblings, folder) for item_id, same in found.items()}
 
 
 def _real_path(path: Path) -> Path:

@@ -9,6 +9,7 @@ import os
 import shlex
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,12 +17,13 @@ import pytest
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.plugin.collected_tests import collected_tests
-from pytest_irmetrics.plugin.options import baseline_dir, runs_tests, since_ref
+from pytest_irmetrics.plugin.baselines import unread_baselines
+from pytest_irmetrics.plugin.options import baseline_dir, gates_on_baseline, runs_tests, since_ref
 from pytest_irmetrics.plugin.session import screen_of, shown_path
 from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.session_report import titles
 from pytest_irmetrics.reports.terminal import summary_lines
+from pytest_irmetrics.run.baseline import baseline_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,6 +45,10 @@ _OUTCOMES = ("passed", "failed", "skipped")
 class _Attempt:
     """The last attempt at one test item."""
 
+    file: Path
+    """The file that the test is in."""
+    name: str
+    """What identifies it there: ``Class.test_name[ids]``."""
     item_report: ItemReport | None = None
     passed: bool = True
     """Whether every phase so far passed, and none of them was expected to fail."""
@@ -72,6 +78,7 @@ class Recorder:
         self._written: list[str] = []
         self._problems: list[str] = []
         self._started = started
+        self._is_complete = False
 
     def add(self, report: pytest.TestReport) -> None:
         """Add the test report of one phase; a new attempt at an item replaces the last one."""
@@ -84,7 +91,8 @@ class Recorder:
         if report.nodeid not in self._attempts:
             if not crashed and not hasattr(report, self._attribute):
                 return
-            self._attempts[report.nodeid] = _Attempt()
+            file = Path(os.path.normpath(self._config.rootpath / report.location[0]))
+            self._attempts[report.nodeid] = _Attempt(file, _name_in_file(report.nodeid))
         attempt = self._attempts[report.nodeid]
         attempt.crashed = crashed
         if text is not None:
@@ -128,8 +136,15 @@ class Recorder:
     def _shown(self, in_root: str) -> str:
         return shown_path(self._config, self._config.rootpath / in_root)
 
-    def finish(self, session: pytest.Session) -> None:
-        """Write the report files, and fail the session for what cannot be written."""
+    def finish(self, session: pytest.Session, *, collected_all: bool) -> None:
+        """Write the report files, and fail the session for what cannot be written.
+
+        `collected_all` says whether every file could be collected.
+        """
+        stopped = (
+            session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED
+        )
+        self._is_complete = collected_all and not stopped
         self._fail_for_problems(session)
         if self._targets and runs_tests(self._config):
             self._write_reports(session)
@@ -153,7 +168,7 @@ class Recorder:
         report = SessionReport(
             items=self._item_reports(),
             outcomes={nodeid: attempt.outcome for nodeid, attempt in self._attempts.items()},
-            unused_baselines=self._unused_baselines(),
+            unused_baselines=self._unread_baselines(),
             gone_since=self._gone_since(),
         )
         measured = {item.nodeid for item in report.measured}
@@ -225,10 +240,22 @@ class Recorder:
             ],
         )
 
-    def _unused_baselines(self) -> dict[str, WhyUnused]:
-        collected = collected_tests(self._config)
-        unused = {} if collected is None else collected.unused()
-        return {shown_path(self._config, path): why for path, why in unused.items()}
+    def _unread_baselines(self) -> dict[str, WhyUnused]:
+        """Return the stored baselines that no test read, of a run that gates or stores and was not cut short."""
+        config = self._config
+        if not self._is_complete or not (gates_on_baseline(config) or config.getoption("ir_baseline_update")):
+            return {}
+        directory = baseline_dir(config)
+        read = {
+            baseline_path(attempt.file, attempt.name, directory)
+            for attempt in self._attempts.values()
+            if attempt.outcome != "skipped"
+        }
+        unread = unread_baselines(config, read)
+        if gates_on_baseline(config):  # one of a test that has other items failed that test
+            functions = {_function(path) for path in read}
+            unread = {path: why for path, why in unread.items() if _function(path) not in functions}
+        return {shown_path(config, path): why for path, why in unread.items()}
 
     def _unstored_notes(self) -> Iterator[str]:
         """Yield a note on the tests whose baseline an updating run did not store, as they failed or their worker crashed."""
@@ -243,12 +270,14 @@ class Recorder:
                 "store its baseline again."
             )
 
-    def _unused_note(self, *, interrupted: bool) -> list[str]:
-        collected = collected_tests(self._config)
-        if collected is None or self._attempts:
-            return []
-        note = collected.unused_gating(interrupted=interrupted)
-        return [] if note is None else [note]
+    def _unused_note(self, *, interrupted: bool) -> Iterator[str]:
+        """Yield that an option asked for gates or baselines, and that no test of the run used irmetrics."""
+        if interrupted or self._attempts or not runs_tests(self._config):
+            return
+        for option in ("ir_baseline_update", "ir_selftest", "ir_since", "ir_baseline"):
+            if self._config.getoption(option):
+                yield f"--{option.replace('_', '-')} was given, and no test of this run used irmetrics."
+                return
 
     def _gains(self) -> tuple[str, str]:
         """Word which means rose without being stored, of all tests, and the one command that stores them; empty for none."""
@@ -269,6 +298,20 @@ class Recorder:
         ]
         gains = f"{listed(rose, _MAX_NAMED)} rose further than may be lost. Until that is stored, falling back passes."
         return gains, command
+
+
+def _function(baseline: Path) -> Path:
+    """Return what the baselines of one test function have in common, whatever its parameters."""
+    return baseline.with_name(baseline.name.removesuffix(".json").partition("[")[0])
+
+
+def _name_in_file(nodeid: str) -> str:
+    """Return what identifies a test within its file, ``Class.test_name[ids]``."""
+    _, _, path = nodeid.partition("::")
+    names, bracket, ids = path.partition("[")
+    if bracket:  # pytest-xdist's loadgroup appends `@group`
+        ids = ids[: ids.rindex("]") + 1]
+    return names.replace("::", ".") + bracket + ids
 
 
 def _failed_to_store(attempt: _Attempt) -> bool:

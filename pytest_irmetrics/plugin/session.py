@@ -11,7 +11,7 @@ from pytest_irmetrics.base.paths import path_below
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin import options
-from pytest_irmetrics.plugin.collected_tests import item_name
+from pytest_irmetrics.plugin.baselines import collects_whole_files, tests_with_orphans
 from pytest_irmetrics.plugin.marks import (
     find_item_problems,
     golden_parameter,
@@ -20,7 +20,6 @@ from pytest_irmetrics.plugin.marks import (
     unbound_marks,
 )
 from pytest_irmetrics.plugin.settings import Settings
-from pytest_irmetrics.run import baseline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -113,27 +112,20 @@ class GatingSession:
         marks = nearest_marks(metafunc.definition, "ir_golden")
         if not marks:
             return
-        test_file = Path(metafunc.definition.path)
-        stored: list[tuple[Path, str]] = []
-        if self.gates_on_baseline and not self.config.getoption("ir_baseline_update"):
-            stored = baseline.baselines_of_test(test_file, item_name(metafunc.definition), self.baseline_dir)
-        parameters = golden_parameters(marks, test_file, stored, self.shown)
+        parameters = golden_parameters(marks, Path(metafunc.definition.path).parent)
         metafunc.parametrize(
             "irmetrics", list(parameters.values()), ids=list(parameters), indirect=True, scope="function"
         )
 
     def find_problems(self, items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
-        """Yield the items whose marks cannot mean what they say, each with what to write instead."""
+        """Yield the items that fail instead of being run, each with what to do: for their marks, and for baselines that none has."""
         registered = {line.split(":")[0].split("(")[0].strip() for line in self.config.getini("markers")}
+        whole = collects_whole_files(self.config)
+        if whole and self.gates_on_baseline and not self.config.getoption("ir_baseline_update"):
+            yield from tests_with_orphans(items, self.baseline_dir, self.shown)
         yield from find_item_problems(items, registered)
-        if self._collects_whole_files:
+        if whole:
             yield from unbound_marks(items).items()
-
-    @property
-    def _collects_whole_files(self) -> bool:
-        """Whether all tests of a file are collected; ``--lf`` and node ids collect some of them."""
-        by_node_id = any("::" in argument for argument in self.config.args)
-        return not by_node_id and not self.config.getoption("lf", None)
 
     def close(self) -> None:
         """End the event loop of sync tests once no pytest session in this process is open."""

@@ -14,17 +14,13 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.item_report import ItemReport
     from pytest_irmetrics.reports.since_report import SinceReport
 
-WhyUnused = Literal["gone", "unused", "uncollected", "removed", "skipped"]
-"""Why no test used a baseline: its test or test file is gone; the test does not use the fixture `irmetrics`; pytest did not
-collect the file; a hook took the test out of the run; the test or its file was skipped."""
+WhyUnused = Literal["gone", "unread"]
+"""Why no test used a baseline: its test file is gone; or no test of the run read it."""
 
 _WHY_UNUSED: Mapping[WhyUnused, str] = {
     "gone": "belongs to no test any more; delete it, or bring the test back.",
-    "unused": "was not used: its test does not use the fixture irmetrics. Let it call irmetrics.check(), or delete the baseline.",
-    "uncollected": "was not used: pytest did not collect its test file. See --ignore, collect_ignore, norecursedirs, "
-    "python_files and the hooks of conftest.py.",
-    "removed": "was not used: a hook took its test out of the run.",
-    "skipped": "was not used: its test was skipped.",
+    "unread": "was read by no test: its test was skipped, not collected or taken out by a hook, does not use the fixture "
+    "irmetrics, or is gone; then delete it.",
 }
 
 _ENDINGS = {

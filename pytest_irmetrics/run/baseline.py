@@ -156,20 +156,12 @@ def folders_with_baselines(top: Path, directory: str, skipped: Collection[str] =
         )
 
 
-def baselines_of_test(test_file: Path, test_name: str, directory: str) -> list[tuple[Path, str]]:
-    """Return the baselines of a test, for all its parameter ids, each with the golden set that it names.
-
-    A baseline that cannot be read is left out: whoever needs it says so.
-    """
+def baselines_of_test(test_file: Path, test_name: str, directory: str) -> list[Path]:
+    """Return the paths of the baselines of a test, for all its parameter ids, sorted."""
     bare = baseline_path(test_file, test_name, directory)
     stem = bare.name.removesuffix(_SUFFIX)
-    found = []
-    for path in sorted(bare.parent.glob(f"*{_SUFFIX}")):
-        if path == bare or path.name.startswith(f"{stem}["):
-            golden_set = golden_set_named(path)
-            if golden_set is not None:
-                found.append((path, golden_set))
-    return found
+    stored = bare.parent.glob(f"*{_SUFFIX}")
+    return sorted(path for path in stored if path == bare or path.name.startswith(f"{stem}["))
 
 
 def golden_set_named(path: Path) -> str | None:
