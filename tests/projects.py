@@ -30,7 +30,7 @@ RETRIEVER = f"""
     @pytest.fixture(scope="session")
     def retriever():
         answers = json.loads(pathlib.Path(__file__).with_name("answers.json").read_text(encoding="utf-8"))
-        return lambda query, k, lang="en": {_ANSWER}
+        return lambda query, k: {_ANSWER}
 """
 
 TEST = """
