@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.labelling import pool
+from pytest_irmetrics.base.atomic_write import write_whole
+from pytest_irmetrics.base.layout import table
+from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.cli import label_csv
+from pytest_irmetrics.cli import judgments
 from pytest_irmetrics.cli.command_line import (
     OK,
     CommandError,
@@ -27,29 +32,22 @@ from pytest_irmetrics.cli.command_line import (
 from pytest_irmetrics.cli.corpus import add_corpus_option, load_documents
 from pytest_irmetrics.cli.find_baselines import baselines_of_golden_set
 from pytest_irmetrics.cli.inputs import no_run_message, runs_of_golden_set
-from pytest_irmetrics.cli.label_append import (
-    append,
-    find_query,
-    judgments_given,
-    passages_given,
-    why_not_editable,
-)
-from pytest_irmetrics.cli.label_list import list_lines, record, write_csv
-from pytest_irmetrics.cli.standard_streams import STANDARD, readable_file
+from pytest_irmetrics.cli.label_loop import Session
+from pytest_irmetrics.cli.standard_streams import STANDARD, print_about, readable_file, write_file
 from pytest_irmetrics.golden import GoldenSet
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.analysis.labelling import Pool
+    from pytest_irmetrics.analysis.labelling import Pool, Unjudged
     from pytest_irmetrics.cli.command_line import Commands, Parser
-    from pytest_irmetrics.cli.judgment import Judgment
+    from pytest_irmetrics.cli.corpus import Documents
     from pytest_irmetrics.run import Run
 
 _DEFAULT_LIMIT = 20
 """Documents that are listed."""
-_PROTECTED = "\0"
-"""A prefix that no argument of a command line can have."""
+_MAX_NAMED = 3
+"""Ids that a note names."""
 
 
 def add(commands: Commands) -> None:
@@ -85,12 +83,6 @@ pytest-irmetrics label golden/faq.yaml --out - | column -s, -t
         "file", metavar="FILE", help="a golden set; one in YAML to append to; - is standard input"
     )
     _add_choice_of_documents(parser)
-    parser.add_argument(
-        "--scale",
-        type=_scale,
-        metavar="N",
-        help="with --interactive: the highest grade that a key gives, up to 9 (default: the highest of the golden set)",
-    )
     _add_what_to_do(parser)
     add_quiet_option(parser, "which judgments were appended")
     add_metric_option(parser)
@@ -141,7 +133,7 @@ def _add_what_to_do(parser: Parser) -> None:
         "-i",
         "--interactive",
         action="store_true",
-        help="on a terminal, show them one after the other and append what is judged with a key: a grade, s skip, u undo, q quit",
+        help="show them one after the other and append the grade that is written for each; or s skip, u undo, q quit",
     )
     what.add_argument("--json", action="store_true", help="print them as one JSON list")
     what.add_argument(
@@ -160,7 +152,6 @@ def _add_what_to_do(parser: Parser) -> None:
         "--judge",
         nargs=3,
         action="append",
-        type=lambda text: text.removeprefix(_PROTECTED),
         metavar=("QUERY", "DOC", "GRADE"),
         help="append this judgment (repeatable)",
     )
@@ -168,20 +159,9 @@ def _add_what_to_do(parser: Parser) -> None:
         "--passage",
         nargs=4,
         action="append",
-        type=lambda text: text.removeprefix(_PROTECTED),
         metavar=("QUERY", "DOC", "TEXT", "GRADE"),
         help="append this judgment by passage: whatever chunk of DOC holds TEXT (repeatable)",
     )
-
-
-def protect_ids(arguments: Sequence[str]) -> list[str]:
-    """Put a prefix before ids and texts given to ``--judge`` and ``--passage`` that begin with a dash, as argparse would take them for options."""
-    places = {"--judge": (1, 2), "--passage": (1, 2, 3)}
-    ids = {at + place for at, argument in enumerate(arguments) for place in places.get(argument, ())}
-    return [
-        _PROTECTED + argument if at in ids and argument.startswith("-") else argument
-        for at, argument in enumerate(arguments)
-    ]
 
 
 def _limit(text: str) -> int | None:
@@ -192,22 +172,16 @@ def _limit(text: str) -> int | None:
     return int(text)
 
 
-def _scale(text: str) -> int:
-    if text not in "123456789" or len(text) != 1:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no grade that a key gives. Write a number from 1 to 9."
-        )
-    return int(text)
-
-
 def _label(options: argparse.Namespace) -> int:
     if options.interactive:
-        _check_interactive(options)
-    elif options.scale is not None:
-        raise CommandError("--scale is for the keys of --interactive. Add it, or leave it out.")
+        refused = judgments.why_not_editable(options.file)
+        if refused is not None:
+            raise CommandError(f"{options.file}: {refused}")
+        if STANDARD in (options.file, options.corpus, *options.stored):
+            raise CommandError(f"{STANDARD}: --interactive takes grades from standard input. Name a file.")
     with readable_file(options.file, ".yaml") as path:
         golden = GoldenSet.load(path, custom_metrics=options.metric, shown=options.file)
-        queries = [find_query(golden, query_id, options.file).id for query_id in options.queries]
+        options.queries = [judgments.find_query(golden, one, options.file).id for one in options.queries]
         runs = _find_runs(options)
         returned = {
             doc_id
@@ -216,10 +190,12 @@ def _label(options: argparse.Namespace) -> int:
             for ranking in answer.rankings
             for doc_id in ranking
         }
-        given = _given_judgments(golden, returned, options)
-        if given is not None:
-            return append(golden, given, returned, options)
-        return _label_returned(golden, runs, returned, queries, options)
+        given = _given(golden, returned, options)
+        if given is None:
+            _label_returned(golden, runs, returned, options)
+        else:
+            _append(golden, given, returned, options)
+    return OK
 
 
 def _find_runs(options: argparse.Namespace) -> dict[str, Run]:
@@ -231,29 +207,70 @@ def _find_runs(options: argparse.Namespace) -> dict[str, Run]:
     return {**dict(baselines_of_golden_set(file, options.baseline_dir, options.stored)), **runs}
 
 
-def _given_judgments(
+# Judgments that are given ---------------------------------------------------------------------------------------
+
+
+def _given(
     golden: GoldenSet, returned: Collection[str], options: argparse.Namespace
-) -> list[Judgment] | None:
+) -> list[judgments.Judgment] | None:
     """Return the judgments that the command line or a CSV file gives; None where it gives none."""
     if options.csv_file is not None:
         with readable_file(options.csv_file) as path:
-            return label_csv.read(path, options.csv_file, golden)
-    if options.judge is not None:
-        texts = load_documents(options.stored, options.corpus, returned).texts
-        return list(judgments_given(golden, returned, texts, options))
-    if options.passage is not None:
-        return list(passages_given(golden, options))
+            return judgments.of_csv(path, options.csv_file, golden)
+    for option, given in (("--judge", options.judge), ("--passage", options.passage)):
+        if given is not None:
+            texts = load_documents(options.stored, options.corpus, returned).texts
+            return list(judgments.of_options(option, given, golden, options.file, returned, texts))
     return None
 
 
-def _label_returned(
+def _append(
     golden: GoldenSet,
-    runs: Mapping[str, Run],
+    given: Sequence[judgments.Judgment],
     returned: Collection[str],
-    queries: Sequence[str],
     options: argparse.Namespace,
-) -> int:
-    """List or judge the documents that runs returned and that are not judged: of some queries, or without any of all."""
+) -> None:
+    """Append judgments to the file, all of them or none, and print their places."""
+    path = golden.path
+    assert path is not None  # noqa: S101 - it was loaded
+    refused = judgments.why_not_editable(options.file)
+    if refused is not None:
+        raise CommandError(f"{options.file}: {refused}")
+    new, after = judgments.new_judgments(given, golden), golden
+    if new:
+        data, after = judgments.written(new, path.read_bytes(), path, options.file, options.metric)
+        write_whole(path, data)
+    if options.file == STANDARD:
+        write_file(STANDARD, path.read_bytes())
+    if not options.quiet:
+        for one in new:
+            where = after.where_judged(one.query_id, one.key)
+            print_about(options.file, f"{where}: {one.query_id}: {one.key} {one.grade:g}")
+        known = len(given) - len(new)
+        also = (
+            f", {known} there already"
+            if known
+            else ""
+            if given
+            else f": no row of {options.csv_file} has a rating"
+        )
+        print_about(options.file, f"{options.file}: {plural(len(new), 'judgment')} appended{also}.")
+    unknown = dict.fromkeys(one.doc_id for one in new if one.text is None and one.doc_id not in returned)
+    if returned and unknown:
+        print_escaped(
+            f"note: No run returned {listed(list(unknown), _MAX_NAMED)}, for any query. Check that the ids are spelt as the index "
+            "spells them.",
+            sys.stderr,
+        )
+
+
+# Documents to judge ---------------------------------------------------------------------------------------------
+
+
+def _label_returned(
+    golden: GoldenSet, runs: Mapping[str, Run], returned: Collection[str], options: argparse.Namespace
+) -> None:
+    """List or judge the documents that runs returned and that are not judged."""
     documents = load_documents(options.stored, options.corpus, returned)
     if not runs:
         raise CommandError(f"{options.file}: {no_run_message(options.baseline_dir)}")
@@ -264,39 +281,6 @@ def _label_returned(
             sys.stderr,
         )
     found = pool(golden, list(runs.values()), options.by)
-    wanted = [one for one in found.unjudged if not queries or one.query.id in queries]
-    top = wanted[: options.limit]
-    _print_left_out(runs, found)
-    if options.interactive and top:
-        from pytest_irmetrics.cli.label_loop import Task, group_by_query, judge  # noqa: PLC0415 - only who judges needs it
-
-        task = Task(group_by_query(top), list(runs), documents, len(wanted) - len(top), options.scale)
-        judge(task, golden, options.file, options.metric)
-    elif options.json:
-        print_json_list(record(one, documents, golden, options.file) for one in top)
-    elif options.out is not None:
-        write_csv(top, documents, options)
-    else:
-        lines = list_lines(top, len(wanted), found, list(runs), queries, documents, options, stdout_screen())
-        for line in lines:
-            print_line(line)
-    return OK
-
-
-def _check_interactive(options: argparse.Namespace) -> None:
-    """Raise CommandError where judgments cannot be asked for with keys."""
-    from pytest_irmetrics.cli.label_loop import refuse_without_terminal  # noqa: PLC0415 - only who judges needs it
-
-    refused = why_not_editable(options.file)
-    if refused is not None:
-        raise CommandError(f"{options.file}: {refused}")
-    if STANDARD in (options.file, options.corpus, *options.stored):
-        raise CommandError(f"{STANDARD}: --interactive takes keys from standard input. Name a file.")
-    refuse_without_terminal()
-
-
-def _print_left_out(runs: Mapping[str, Run], found: Pool) -> None:
-    """Print a note on the queries that a run has no comparable answer to."""
     for name, ids in zip(runs, found.unpaired, strict=True):
         if ids:
             print_escaped(
@@ -304,3 +288,90 @@ def _print_left_out(runs: Mapping[str, Run], found: Pool) -> None:
                 f"out: {listed(ids)}",
                 sys.stderr,
             )
+    wanted = [one for one in found.unjudged if not options.queries or one.query.id in options.queries]
+    top = wanted[: options.limit]
+    if options.interactive and top:
+        left = len(wanted) - len(top)
+        Session(top, list(runs), documents, golden, options.file, options.metric, left).run()
+    elif options.json:
+        print_json_list(_record(one, documents, golden, options.file) for one in top)
+    elif options.out is not None:
+        _write_csv(top, documents, options)
+    else:
+        for line in _lines(top, len(wanted), found, list(runs), documents, options):
+            print_line(line)
+
+
+def _lines(
+    top: Sequence[Unjudged],
+    count: int,
+    found: Pool,
+    names: Sequence[str],
+    documents: Documents,
+    options: argparse.Namespace,
+) -> Iterator[str]:
+    """Yield the lines of the list as a table, and how to judge the documents; `top` are those to show of `count`."""
+    screen, queries = stdout_screen(), options.queries
+    what = (
+        f"{plural(count, 'returned document')} of {listed(queries)}"
+        if queries
+        else f"{count:,} of the {plural(found.returned, 'returned document')}"
+    )
+    heading = f"{options.file}: {what} that {options.by} looks at {'is' if count == 1 else 'are'} not judged."
+    if len(top) < count:
+        first = "to judge first" if len(names) > 1 else "on which it hangs most"
+        heading += f" The {len(top)} {first} (--limit {min(count, 5 * len(top))} shows more):"
+    yield from screen.wrapped(heading)
+    if not top:
+        return
+    ranks = ["rank"]
+    if len(names) > 1:
+        ranks = [f"rank {number}" for number in range(1, len(names) + 1)]
+        yield from (screen.cut(f"  {rank}: in {name}") for rank, name in zip(ranks, names, strict=True))
+    titles = [documents.title(one.doc_id) or "" for one in top]
+    rows = [["influence", *ranks, "document", "title" if any(titles) else "", "query"]]
+    for one, title in zip(top, titles, strict=True):
+        text = one.query.text
+        question = one.query.id if text in (None, one.query.id) else f"{one.query.id}: {text}"
+        places = ["-" if rank is None else str(rank) for rank in one.ranks]
+        rows.append([score_text(one.influence), *places, *map(screen.line, (one.doc_id, title, question))])
+    for line in table(rows, ">" * (1 + len(ranks)) + "<<<", screen.width - 2, ascii_only=screen.ascii_only):
+        yield f"  {line}"
+    yield from screen.wrapped(
+        judgments.why_not_editable(options.file)
+        or f"To judge them: `pytest-irmetrics label {shlex.quote(options.file)} -i` one by one, --judge QUERY DOC GRADE, or --out "
+        "LIST.csv and then --from LIST.csv in a spreadsheet.",
+    )
+
+
+def _record(one: Unjudged, documents: Documents, golden: GoldenSet, file: str) -> dict[str, object]:
+    """Return what there is to judge of one document, for ``--json``."""
+    found: dict[str, object] = {
+        "id": one.query.id,
+        "query": one.query.text,
+        "docid": one.doc_id,
+        "influence": one.influence,
+        "ranks": one.ranks,
+        "file": file,
+        "line": golden.queries[one.query.id].line,
+    }
+    known = {"title": documents.title(one.doc_id), "text": documents.texts.get(one.doc_id)}
+    return found | {name: value for name, value in known.items() if value is not None}
+
+
+def _write_csv(top: Sequence[Unjudged], documents: Documents, options: argparse.Namespace) -> None:
+    """Write what there is to judge to the file that ``--out`` names, or to standard output. Raises CommandError."""
+    path = Path(options.out)
+    if options.out != STANDARD and path.suffix.lower() != ".csv":
+        raise CommandError(f"{options.out}: The list is CSV. Give it a name that ends in .csv.")
+    if options.out != STANDARD and os.path.lexists(path):
+        raise CommandError(
+            f"{options.out}: is there already, perhaps with ratings in it. Append those (--from), then delete it, or give "
+            "another name."
+        )
+    write_file(options.out, judgments.as_csv(top, documents))
+    back = f"pytest-irmetrics label {shlex.quote(options.file)} --from {shlex.quote(options.out)}"
+    how = judgments.why_not_editable(options.file) or f"Fill in the column rating, and then: {back}"
+    print_about(
+        options.out, f"{options.out}: {plural(len(top), 'document')} to judge.{f' {how}' if top else ''}"
+    )

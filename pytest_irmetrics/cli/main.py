@@ -71,7 +71,7 @@ def _run(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in _COMMANDS:
         command.add(commands)
-    options, unknown = parser.parse_known_args(label.protect_ids(arguments))
+    options, unknown = parser.parse_known_args(arguments)
     if unknown:
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.version:

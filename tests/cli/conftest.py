@@ -43,6 +43,5 @@ def folder(built, tmp_path, monkeypatch):
     shutil.copytree(built, copy)
     monkeypatch.chdir(copy)
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setenv("TERM", "dumb")
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     return copy

@@ -25,37 +25,23 @@ class Printed(NamedTuple):
         return self.data.decode()
 
 
-class Stream(io.TextIOWrapper):
-    """A standard stream that holds its bytes, and may pretend to be a terminal."""
-
-    def __init__(self, data: bytes = b"", encoding: str = "utf-8", *, terminal: bool = False) -> None:
-        super().__init__(io.BytesIO(data), encoding, errors="strict", newline="", write_through=True)
-        self._terminal = terminal
-
-    def isatty(self) -> bool:
-        return self._terminal
+def _stream(data: bytes = b"", encoding: str = "utf-8") -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(data), encoding, errors="strict", newline="", write_through=True)
 
 
-def run(
-    *arguments: str, stdin: bytes | str = b"", encoding: str = "utf-8", terminal: bool = False
-) -> Printed:
-    """Run one command."""
+def run(*arguments: str, stdin: bytes | str | io.TextIOBase = b"", encoding: str = "utf-8") -> Printed:
+    """Run one command; standard input may be bytes, text, or a stream."""
     data = stdin.encode() if isinstance(stdin, str) else stdin
+    out, err = _stream(encoding=encoding), _stream(encoding=encoding)
     before = sys.stdin, sys.stdout, sys.stderr
-    streams = (
-        Stream(data, terminal=terminal),
-        Stream(encoding=encoding, terminal=terminal),
-        Stream(encoding=encoding),
-    )
-    sys.stdin, sys.stdout, sys.stderr = streams
+    sys.stdin, sys.stdout, sys.stderr = _stream(data) if isinstance(data, bytes) else data, out, err
     try:
         status = cli.main(arguments)
     except SystemExit as error:
         status = error.code
     finally:
         sys.stdin, sys.stdout, sys.stderr = before
-    out, err = (stream.buffer.getvalue() for stream in streams[1:])
-    return Printed(status, out, err.decode(encoding))
+    return Printed(status, out.buffer.getvalue(), err.buffer.getvalue().decode(encoding))
 
 
 def assert_harmless(text: str) -> None:

@@ -30,7 +30,6 @@ queries:
 def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setenv("TERM", "dumb")
     Path("golden").mkdir()
     Path(FILE).write_text(GOLDEN)
     found = {"refund": ["u1", "d1", "u2"], "opening hours": ["d9", "0123"], "nothing": []}
@@ -108,7 +107,7 @@ def test_what_is_judged_already_leaves_an_empty_list_in_every_form():
     )
     assert listed(*options) == []
     assert "0 documents to judge.\n" in label(*options, "--out", "x.csv").out
-    assert "0 of the 2" in label(*options, "-i", terminal=True).out
+    assert "0 of the 2" in label(*options, "-i").out
 
 
 CORPORA = {
@@ -272,102 +271,119 @@ def test_a_metric_of_ones_own_is_named():
 # One after the other --------------------------------------------------------------------------------------------
 
 
-def judge(*answers, options=(), status=0):
+class Answers(io.StringIO):
+    """Lines of input; a function among them is called when it is its turn, and the next line is given."""
+
+    def __init__(self, *answers):
+        super().__init__()
+        self.answers = list(answers)
+
+    def readline(self, *_):
+        while self.answers and callable(self.answers[0]):
+            self.answers.pop(0)()
+        return f"{self.answers.pop(0)}\n" if self.answers else ""
+
+
+def judge(*answers, options=()):
     """Judge with these lines of input."""
-    return label("-i", *options, stdin="".join(f"{one}\n" for one in answers), terminal=True, status=status)
+    return label("-i", *options, stdin=Answers(*answers)).out
+
+
+def replace(old, new):
+    """A function that edits the golden set, as somebody else does meanwhile."""
+    return lambda: Path(FILE).write_text(Path(FILE).read_text().replace(old, new))
 
 
 def test_each_grade_is_written_where_it_belongs_and_skips_are_counted():
-    done = judge("2", "s", "0")
+    out = judge("2", "s", "0.5")
     assert judgments() == {"d1": 1, "d2": 2, "u1": 2}
-    assert judgments("opening hours") == {"d9": 1, "0123": 0}
+    assert judgments("opening hours") == {"d9": 1, "0123": 0.5}
     assert Path(FILE).read_text().startswith("# by hand\n")
-    assert (
-        done.out.splitlines()[-1]
-        == f"{FILE}: 2 judgments written, 1 skipped. 1 left: the same command goes on with it."
-    )
+    last = f"{FILE}: 2 judgments written, 1 skipped. 1 left: the same command goes on with it."
+    assert out.splitlines()[-1] == last
     assert listed() == ["u2"]
 
 
 def test_undo_takes_back_one_after_the_other_up_to_the_first():
-    done = judge("2", "s", "0", "u", "u", "u", "1", "q")
+    out = judge("2", "s", "0", "u", "u", "u", "1", "q")
     assert judgments() == {"d1": 1, "d2": 2, "u1": 1}
     assert judgments("opening hours") == {"d9": 1}
-    assert done.out.count("taken out: ") == 2
-    assert "1 judgment written" in done.out
-    assert "There is nothing to undo." in judge("u", "q").out
+    assert out.count("taken out: ") == 2
+    assert "1 judgment written" in out
+    assert "There is nothing to undo." in judge("u", "q")
     assert Path(FILE).read_text() == GOLDEN.replace("d2: 2}", "d2: 2, u1: 1}")
 
 
 def test_the_last_grade_can_be_undone_and_other_answers_are_asked_again():
-    done = judge("1", "1", "1", "u", "x", "7", "0", "q", options=["--limit", "3"])
+    out = judge("1", "1", "1", "u", "x", "1001", "", "0", "q", options=["--limit", "3"])
     assert judgments("opening hours") == {"d9": 1, "0123": 0}
-    assert "The highest grade of this golden set is 2" in done.out
-    assert judge("7", "q", options=["--scale", "7", "--limit", "1"]).out
+    assert out.count("Write a grade from 0 to 1000, s, u or q.") == 3
 
 
 def test_the_end_of_input_ends_it_and_nothing_is_lost():
-    assert "1 judgment written. 2 left" in judge("1").out
+    assert "1 judgment written. 2 left" in judge("1")
     assert judgments()["u1"] == 1
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    assert "1 judgment written. 1 left" in label("-i", stdin=Answers("1", interrupt), status=130).out
+
+
+@pytest.mark.parametrize(
+    ("answers", "told", "left"),
+    [
+        (["1", replace("# by hand", "# by two"), "1", "q"], "2 judgments written", "# by two\n"),
+        (["1", replace("u1: 1}", "u1: 1, u2: 0}"), "1", "q"], "u2 0 is there by now; passed over.", "u2: 0"),
+        ([replace("u1", "u1"), replace("d2: 2}", "d2: 2, u1: 0}"), "1", "q"], "u1 0 is there by now; passed over.", "u1: 0"),
+        (["1", replace("refund policy", "refunds"), "1", "q"], "refund: is gone or asks something else by now; passed over.", "u1: 1}"),
+        (["1", replace("refund policy", "refund policy\n  params: {a: 1}"), "1", "q"], "refund: is gone or asks", "u1: 1}"),
+        (["1", replace("# by hand", "# by two"), "u", "q"], "Somebody else has changed the file since. Take it out by hand: golden/faq.yaml:5: refund: u1 1", "u1: 1}"),
+        (["1", replace("queries:", "queries: ["), "1", "q"], "golden/faq.yaml:", "queries: ["),
+        (["1", lambda: Path(FILE).rename("gone.yaml"), "1", lambda: Path("gone.yaml").rename(FILE), "1"], "golden/faq.yaml: cannot be read: ", "u2: 1"),
+    ],
+)  # fmt: skip
+def test_what_somebody_else_wrote_meanwhile_is_kept(answers, told, left):
+    assert told in " ".join(judge(*answers).split())
+    assert left in Path(FILE).read_text()
 
 
 def test_titles_texts_and_all_that_is_known_of_the_query_are_shown():
     Path("c.jsonl").write_text(
         json.dumps({"docid": "u1", "title": "One", "text": "Words of it. " * 90}) + "\n"
     )
-    out = judge("t", "q", options=["--corpus", "c.jsonl", "--run", "now.json"]).out
-    for part in (
-        "refund policy",
-        "2  d2",
-        "rank 1 in ir_baselines/test_search/test_it[faq].json",
-        "rank 1 in now.json",
-        "document  u1",
-        "One",
-    ):
+    out = judge("q", options=["--corpus", "c.jsonl"])
+    for part in ("refund policy", "judged    2  d2", "found     rank 1\n", "document  u1", "title     One"):
         assert part in out
-    assert out.count("Words of it.") > 90
+    assert 40 < out.count("Words of it.") < 60
+    write_run("other.json", {"refund": ["u9", "d1"], "opening hours": ["d9"]})
+    out = judge("q", options=["--run", "other.json"])
+    assert (
+        "found     rank 1 in ir_baselines/test_search/test_it[faq].json\n            not in other.json\n"
+        in out
+    )
 
 
 def test_a_passage_is_asked_for_where_the_query_judges_passages():
-    Path(FILE).write_text(
-        "queries:\n- id: back\n  query: send back\n  relevant:\n  - {doc: book, text: thirty days, grade: 2}\n"
-    )
+    golden = "queries:\n- id: back\n  query: send back\n  relevant:\n  - {doc: book, text: thirty days, grade: 2}\n"
+    Path(FILE).write_text(golden)
     write_run("now.json", {"back": ["book (chunk 4)", "faq"]})
     Path("c.jsonl").write_text('{"docid": "faq", "text": "You pay. The way back is free."}\n')
-    out = judge(
-        "1",
-        "",
-        "u",
-        "1",
-        "keep the receipts",
-        "2",
-        "is not there",
-        "The way  back",
-        options=["--run", "now.json", "--corpus", "c.jsonl"],
-    ).out
-    assert "not in the text" in out
+    answers = ["1", "", "u", "1", "keep the receipts", "2", "is not there", "The way  back"]
+    assert "not in the text" in judge(*answers, options=["--run", "now.json", "--corpus", "c.jsonl"])
     _, first, second = GoldenSet.load(FILE).queries["back"].passages
     assert (first.doc, first.text, first.grade) == ("book", "keep the receipts", 1)
-    assert (second.doc, second.text, second.grade) == ("faq", "The way  back", 2)
+    assert (second.doc, second.text, second.grade) == ("faq", "The way back", 2)
+    assert "is judged already" in judge("1", "keep the receipts", options=["--run", "now.json"])
 
 
-@pytest.mark.parametrize(
-    ("options", "terminal", "told"),
-    [
-        ((), False, "no terminal"),
-        (("--run", "-"), True, "standard input"),
-        (("--judge", "refund", "u1", "1"), True, "not allowed with"),
-    ],
-)
-def test_where_nothing_can_be_asked_it_is_refused(options, terminal, told):
-    done = run("label", FILE, "-i", *options, terminal=terminal)
-    assert done.status != 0
-    assert told in done.err
+def test_where_standard_input_is_a_file_nothing_can_be_asked():
+    assert "grades from standard input. Name a file." in label("-i", "--run", "-", status=1).err
 
 
 def test_only_yaml_is_appended_to():
     Path("a b.csv").write_text("id,query,docid,rating\nrefund,refund policy,d1,1\n")
     told = "Judgments are appended to YAML alone."
     for options in (["-i"], ["--judge", "refund", "u1", "1"]):
-        assert told in label(*options, file="a b.csv", status=1, terminal=True).err
+        assert told in label(*options, file="a b.csv", status=1).err
     assert "convert 'a b.csv' 'a b.yaml'" in label("--run", "now.json", file="a b.csv").out

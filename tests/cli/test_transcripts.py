@@ -36,7 +36,7 @@ def output_of(line: str) -> str:
         Path(words[0]).unlink()
         return ""
     assert program == "pytest-irmetrics", line
-    done = run(*words, stdin=stdin, terminal="-i" in words)
+    done = run(*words, stdin=stdin)
     told = re.sub(
         r"^usage: (.*\n)+?(?=.*error: )| \(choose from .*", "", done.err
     )  # which differ by versions of Python
