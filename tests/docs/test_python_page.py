@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 import pytest_irmetrics
-from pytest_irmetrics.comparison import MetricChange
 from tests.expected import RENEWING
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "python.md"
+_RUN = pytest_irmetrics.Run({"q": ["d"]})
+_SCORED = pytest_irmetrics.evaluate(pytest_irmetrics.GoldenSet.from_judgments({"q": {"d": 1}}), _RUN, ["mrr"])
 DOCUMENTED = {
     **{name: getattr(pytest_irmetrics, name) for name in pytest_irmetrics.__all__},
-    "MetricChange": MetricChange,
+    "MetricChange": type(pytest_irmetrics.compare(_SCORED, _SCORED)["mrr"]),
 }
 SETTLED = {
     "GoldenSet": "load from_judgments queries name path relevance_level thresholds tags left_out",

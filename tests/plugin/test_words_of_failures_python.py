@@ -52,7 +52,7 @@ def test_ids_that_the_golden_set_does_not_know_are_warned_of(source):
 
 
 def texts():
-    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics import Query
 
     return GoldenSet([Query(id=i, text=i, judgments=judged) for i, judged in GOLDEN.items()])
 

@@ -14,8 +14,8 @@ import time
 
 import pytest
 
-from pytest_irmetrics.run import Run
-from pytest_irmetrics.run.baseline import read_baseline, write_baseline
+from pytest_irmetrics import Run
+from pytest_irmetrics.base.atomic_write import write_whole
 
 KILLS = int(os.environ.get("IRMETRICS_KILLS", "12"))
 QUERIES = 200
@@ -23,14 +23,14 @@ QUERIES = 200
 WRITER = """
 import sys
 from pathlib import Path
-from pytest_irmetrics.run.baseline import write_baseline
+from pytest_irmetrics.base.atomic_write import write_whole
 
-folder, first, second = Path(sys.argv[1]), *(Path(path).read_text() for path in sys.argv[2:])
+folder, first, second = Path(sys.argv[1]), *(Path(path).read_bytes() for path in sys.argv[2:])
 print("ready", flush=True)
 while True:
-    for text in (second, first):
+    for data in (second, first):
         for name in ("a", "b", "c"):
-            write_baseline(folder / f"{name}.json", text)
+            write_whole(folder / f"{name}.json", data)
 """
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
@@ -50,7 +50,7 @@ def test_a_killed_update_loses_nothing(tmp_path):
     folder = tmp_path / "ir_baselines"
     baselines = [folder / f"{name}.json" for name in "abc"]
     for path in baselines:
-        write_baseline(path, runs[0].dumps())
+        write_whole(path, runs[0].dumps().encode())
     chance = random.Random(20)
     caught_writing = 0
     for kill in range(KILLS):
@@ -66,7 +66,7 @@ def test_a_killed_update_loses_nothing(tmp_path):
             writers[0].kill()
             writers[0].wait()
             for path in baselines:
-                assert read_baseline(path) in runs
+                assert Run.load(path) in runs
             if len(writers) > 1:
                 assert writers[1].poll() is None
         finally:
@@ -75,10 +75,10 @@ def test_a_killed_update_loses_nothing(tmp_path):
                 writer.communicate()
         caught_writing += len(list(folder.iterdir())) > len(baselines)
         for path in baselines:
-            assert read_baseline(path) in runs
+            assert Run.load(path) in runs
         for path in folder.glob(".ir-writing-*.tmp"):
             os.utime(path, (1, 1))
-        write_baseline(baselines[0], f"{runs[kill % 2].dumps()} ")
+        write_whole(baselines[0], f"{runs[kill % 2].dumps()} ".encode())
         assert sorted(folder.iterdir()) == baselines
     print(f"{caught_writing} of {KILLS} kills left a temporary file")  # noqa: T201 - shown by -rP
     if KILLS >= 100:
