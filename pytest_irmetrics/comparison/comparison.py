@@ -86,9 +86,7 @@ class Comparison:
         only = frozenset(self.paired)
         self.now: Evaluation = now.narrowed(only=only, depth=self.depth)
         """Today's evaluation of the paired queries."""
-        self.baseline: Evaluation = baseline.narrowed(only=only, depth=self.depth).sharing_scores_with(
-            self.now
-        )
+        self.baseline: Evaluation = baseline.narrowed(only=only, depth=self.depth)
         """The baseline's evaluation of the paired queries."""
         self._changes: dict[tuple[Metric, str | None], MetricChange] = {}
 

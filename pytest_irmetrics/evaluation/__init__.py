@@ -10,8 +10,7 @@ from pytest_irmetrics.evaluation.evaluate import (
     read_metrics,
     require_depth,
 )
-from pytest_irmetrics.evaluation.evaluation import Evaluation
-from pytest_irmetrics.evaluation.run_scorer import CustomMetrics
+from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation
 from pytest_irmetrics.evaluation.unknown_ids import UnknownIdsWarning, find_unknown_ids, warn_of_unknown_ids
 
 __all__ = [

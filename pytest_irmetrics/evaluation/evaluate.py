@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from concurrent.futures import Executor
 
-    from pytest_irmetrics.evaluation.run_scorer import CustomMetrics
+    from pytest_irmetrics.evaluation.evaluation import CustomMetrics
     from pytest_irmetrics.golden import GoldenSet
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines

@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.evaluation.errors import EvaluationError, NoQueryError
-from pytest_irmetrics.evaluation.ranking_reader import RankingReader
-from pytest_irmetrics.evaluation.run_scorer import RunScorer
-from pytest_irmetrics.golden import CountedQueries
-from pytest_irmetrics.metrics import Metric, mean, mean_of_scored, parse_metric
-from pytest_irmetrics.run import Run
+from pytest_irmetrics.metrics import Metric, Scorer, mean_of_scored, parse_metric
+from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable
 
-    from pytest_irmetrics.evaluation.ranking_reader import Rankings
-    from pytest_irmetrics.evaluation.run_scorer import Column, CustomMetrics
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.retrieval import Retrieved
-    from pytest_irmetrics.run import Answer
 
 T = TypeVar("T")
+
+Column = Sequence[float | None]
+"""The scores of one metric, a query each; None where the metric leaves the query out."""
+
+Rankings = tuple[Sequence[str], ...]
+"""A query's rankings, one for each time that it was asked."""
+
+CustomMetrics = Mapping[str, Callable[..., float]]
+"""Name → function, of the user's own metrics."""
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 _PERCENTILES = {"latency_p50": 0.50, "latency_p95": 0.95}
+_MAX_SCORE = 1e100  # of a metric of the user's own: sums of weighted squares are still finite doubles
+_NO_ANSWER = Answer(((),))
+"""Of a query that is not in the run: one empty ranking."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,18 +58,14 @@ class Evaluation:
     """The cut-off at which rankings are read; None: they are read whole."""
     custom: CustomMetrics = field(default_factory=dict)
     """The functions of the user's own metrics, by name."""
-    only: frozenset[str] | None = field(default=None)
+    only: frozenset[str] | None = None
     """Where set, the ids of the only queries that count (a comparison's paired ones)."""
     extra_metrics: tuple[Metric, ...] = field(default=(), compare=False)
     """Metrics that are scored together with ``metrics`` and can be read, but are not reported among them."""
-    _superset: Evaluation | None = field(default=None, init=False, compare=False)
-    """The same evaluation over more queries, whose scores are reused rather than computed again."""
-    _shares_with: Evaluation | None = field(default=None, init=False, compare=False)
-    """Another run's evaluation over the same queries, labels and metrics: its scores are reused for equal rankings."""
-    _columns: dict[Metric, Sequence[float | None]] = field(default_factory=dict, init=False, compare=False)
+    _columns: dict[Metric, Column] = field(default_factory=dict, init=False, compare=False)
     """The columns that were computed so far."""
-    _means: dict[tuple[Metric, str | None], float] = field(default_factory=dict, init=False, compare=False)
-    """The means that were computed so far, by metric and tag."""
+    _places: dict[str, dict[str, list[int]]] = field(default_factory=dict, init=False, compare=False)
+    """By kind of metric: tag → places in a column of the queries with it, as far as they were asked for."""
 
     def __repr__(self) -> str:
         counts = [f"{len(self.metrics)} metrics", *([f"{len(self.errors)} errors"] if self.errors else [])]
@@ -80,18 +84,14 @@ class Evaluation:
     def __getitem__(self, metric: str | Metric) -> float:
         return self.mean(metric)
 
-    @cached_property
-    def _by_name(self) -> dict[str, Metric]:
-        return {metric.name: metric for metric in (*self.metrics, *self.extra_metrics)}
-
     def metric(self, metric: str | Metric) -> Metric:
         """Return the metric of this evaluation that a name, or an alias of it, stands for.
 
         Raises MetricError for what is no metric's name, and EvaluationError for a metric that was not evaluated.
         """
         if not isinstance(metric, Metric):
-            metric = self._by_name.get(metric) or parse_metric(metric, custom=self.custom)
-        if metric.name not in self._by_name:
+            metric = parse_metric(metric, custom=self.custom)
+        if metric not in self.metrics and metric not in self.extra_metrics:
             have = ", ".join(metric.name for metric in self.metrics)
             raise EvaluationError(
                 f"{metric.name} was not evaluated, {f'only {have}' if have else 'nor any other'}. Add it to `metrics`; "
@@ -99,88 +99,132 @@ class Evaluation:
             )
         return metric
 
-    @cached_property
-    def _counted(self) -> CountedQueries:
-        if self.only is None:
-            return self.golden.counted_queries
-        superset = None if self._superset is None else self._superset._counted  # noqa: SLF001 - of the same class
-        return CountedQueries(self.golden.queries, self.only, superset)
+    # Queries ------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
+    def _asked(self) -> list[Query]:
+        only, queries = self.only, self.golden.queries.values()
+        return list(queries) if only is None else [query for query in queries if query.id in only]
+
+    @cached_property
     def counted(self) -> tuple[Query, ...]:
         """The queries that count in a mean, in the golden set's order: all but the ``xfail`` ones."""
-        return self._counted.queries
+        return tuple([query for query in self._asked if query.xfail is None])
 
     @property
     def known_bad(self) -> list[Query]:
         """The queries marked ``xfail`` that were asked, in the golden set's order."""
-        return [
-            query
-            for query in self.golden.queries.values()
-            if query.xfail is not None and (self.only is None or query.id in self.only)
-        ]
+        return [query for query in self._asked if query.xfail is not None]
 
-    @property
+    @cached_property
     def by_passage(self) -> bool:
         """Whether any query that counts is judged by passage; unjudged results were then searched for passages."""
-        return self._counted.by_passage
+        return any(query.passages for query in self.counted)
 
-    @property
+    @cached_property
     def tags(self) -> tuple[str, ...]:
         """The tags of the queries that count, sorted."""
-        return self._counted.tags
+        return tuple(sorted({tag for query in self.counted for tag in query.tags}))
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, Sequence[Query]]:
+        """The queries that count, by the kind of metrics that score them."""
+        answerable = [query for query in self.counted if not query.no_answer]
+        unanswerable = [query for query in self.counted if query.no_answer]
+        return {
+            "ranking": answerable,
+            "custom": answerable,
+            "no_answer": unanswerable,
+            "latency": self.counted,
+        }
 
     def queries(self, metric: str | Metric, tag: str | None = None) -> Sequence[Query]:
         """Return the queries over which a metric averages, those with ``tag`` if one is given."""
-        metric = self.metric(metric)
-        return self._tagged(self._counted.of_kind(metric.kind), metric, tag)
+        kind = self.metric(metric).kind
+        return self._tagged(self._by_kind[kind], kind, tag)
 
     def weights(self, metric: str | Metric, tag: str | None = None) -> Sequence[float]:
         """Return the weights of ``queries(metric, tag)``, in their order."""
-        metric = self.metric(metric)
-        return self._tagged(self._counted.weights(metric.kind), metric, tag)
+        return [query.weight for query in self.queries(metric, tag)]
 
-    def column(self, metric: str | Metric, tag: str | None = None) -> Sequence[float | None]:
-        """Return the scores of ``queries(metric, tag)``, in their order; None where the metric leaves a query out.
-
-        Raises EvaluationError where a query's retrieval failed.
-        """
-        metric = self.metric(metric)
-        column = self._columns.get(metric)
-        if column is None:
-            self._require_answers()
-            column = self._columns[metric] = self._compute_column(metric)
-        return self._tagged(column, metric, tag)
-
-    def _tagged(self, column: Sequence[T], metric: Metric, tag: str | None) -> Sequence[T]:
-        """Return the part of a metric's column that is about the queries with ``tag``; all of it, if none is given."""
+    def _tagged(self, column: Sequence[T], kind: str, tag: str | None) -> Sequence[T]:
+        """Return the part of a column that is about the queries with ``tag``; all of it, if none is given."""
         if tag is None:
             return column
-        return [column[position] for position in self._counted.positions(metric.kind, tag)]
+        if kind not in self._places:
+            places: dict[str, list[int]] = {}
+            for place, query in enumerate(self._by_kind[kind]):
+                for one in query.tags:
+                    places.setdefault(one, []).append(place)
+            self._places[kind] = places
+        return [column[place] for place in self._places[kind].get(tag, ())]
 
-    @cached_property
-    def _reader(self) -> RankingReader:
-        return RankingReader(self.run, self.depth)
-
-    @cached_property
-    def _scorer(self) -> RunScorer:
-        return RunScorer(self._reader, self.golden.relevance_level, self.custom)
+    # Rankings -----------------------------------------------------------------------------------------------
 
     def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
-        return self._reader.read(query_id)
+        answer = self.run.answers.get(query_id, _NO_ANSWER)
+        return tuple([ranking[: self._cut_at] for ranking in answer.rankings])
+
+    @cached_property
+    def _cut_at(self) -> int | None:
+        # At the depth that the run was asked for, nothing is cut: one returned chunk that holds several judged passages
+        # becomes several entries, so that the ranking may be longer than that depth.
+        return None if self.depth == self.run.depth else self.depth
 
     @cached_property
     def repeated(self) -> bool:
         """Whether any query was asked more than once."""
-        if self.run.single_rankings is not None:
-            return False
         answers = self.run.answers
-        if max([len(answer.rankings) for answer in answers.values()], default=1) <= 1:
-            return False
-        return any(len(answers[query.id].rankings) > 1 for query in self.counted if query.id in answers)
+        return any(len(answers.get(query.id, _NO_ANSWER).rankings) > 1 for query in self.counted)
 
-    def repeats(self, metric: str | Metric) -> Mapping[str, Sequence[float | None]]:
+    # Scores -------------------------------------------------------------------------------------------------
+
+    def _repeats(self, metric: Metric, queries: Sequence[Query]) -> list[Column]:
+        """Return the scores of queries, of each one for every time that it was asked."""
+        if metric.kind == "latency":
+            return [self.retrieved.latencies.get(query.id, ()) for query in queries]
+        if metric.kind == "no_answer":
+            return [[float(not ranking) for ranking in self.rankings(query.id)] for query in queries]
+        if metric.kind == "custom":
+            return [
+                [self._score_custom(metric, query, ranking) for ranking in self.rankings(query.id)]
+                for query in queries
+            ]
+        scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
+        return [
+            [scorer.row(query.judgments, ranking)[0] for ranking in self.rankings(query.id)]
+            for query in queries
+        ]
+
+    def _score_custom(self, metric: Metric, query: Query, ranking: Sequence[str]) -> float:
+        """Score one ranking with a metric of the user's own. Raises EvaluationError where that fails or is no number."""
+        cut = tuple(ranking if metric.cutoff is None else ranking[: metric.cutoff])
+        judgments, params = MappingProxyType(query.judgments), MappingProxyType(query.params)
+        try:
+            value = self.custom[metric.family](
+                replace(query, judgments=judgments, params=params),
+                cut,
+                metric.cutoff,
+                **dict(metric.parameters),
+            )
+            number = float(value)
+        except OverflowError:  # of an integer or a fraction that no float holds
+            number = math.inf
+        except Exception as error:
+            raise EvaluationError(
+                f"the metric {metric.name} raised {type(error).__name__} on the query {query.id!r}: {error}. "
+                "A metric of your own takes (query, ranking, k, **parameters) and returns a number."
+            ) from error
+        if not abs(number) <= _MAX_SCORE:  # as is the case with NaN
+            limit = f", of at most {_MAX_SCORE:g}" if math.isfinite(number) else ""
+            raise EvaluationError(
+                f"the metric {metric.name} returned {number:g} for the query {query.id!r}. "
+                f"A metric of your own returns a finite number{limit}."
+            )
+        return number
+
+    def repeats(self, metric: str | Metric) -> Mapping[str, Column]:
         """Return query id → its scores, one for each time that it was asked; none of latencies.
 
         None where the metric leaves that answer out (``miss=skip``).
@@ -189,53 +233,42 @@ class Evaluation:
         if metric.kind == "latency":
             return {}
         queries = self.queries(metric)
-        if metric.kind != "ranking":
-            return {query.id: self._scorer.repeats_of_query(metric, query) for query in queries}
-        if not self.repeated:
-            return {query.id: [score] for query, score in zip(queries, self.column(metric), strict=True)}
-        return self._scorer.repeats(metric, queries)
+        return {
+            query.id: scores for query, scores in zip(queries, self._repeats(metric, queries), strict=True)
+        }
 
-    def _compute_column(self, metric: Metric) -> Sequence[float | None]:
-        """Compute a metric's column, or take it from an evaluation that has it."""
-        superset = self._superset
-        if superset is not None and not (metric.kind == "ranking" and self._shares_with is not None):
-            queries, column = superset.queries(metric), superset.column(metric)
-            if len(queries) == len(self.queries(metric)):
-                return column
-            only = self.only or ()
-            return [score for score, query in zip(column, queries, strict=True) if query.id in only]
-        if metric.kind == "ranking":
-            return self._ranking_columns[metric]
-        queries = self.queries(metric)
-        if metric.kind == "latency":
-            latencies = self.retrieved.latencies
-            return [mean_of_scored(latencies.get(query.id, ())) for query in queries]
-        return [self._scorer.score(metric, query) for query in queries]
+    def column(self, metric: str | Metric, tag: str | None = None) -> Column:
+        """Return the scores of ``queries(metric, tag)``, in their order; None where the metric leaves a query out.
 
-    @cached_property
+        Raises EvaluationError where a query's retrieval failed.
+        """
+        metric = self.metric(metric)
+        if metric not in self._columns:
+            self._require_answers()
+            if metric.kind == "ranking":
+                self._columns.update(self._ranking_columns())
+            else:
+                scores = self._repeats(metric, self.queries(metric))
+                self._columns[metric] = [mean_of_scored(each) for each in scores]
+        return self._tagged(self._columns[metric], metric.kind, tag)
+
     def _ranking_columns(self) -> dict[Metric, Column]:
-        """The columns of all ranking metrics, scored together."""
+        """Score all ranking metrics at once: that is several times as fast as one after the other."""
         metrics = [metric for metric in (*self.metrics, *self.extra_metrics) if metric.kind == "ranking"]
-        if not metrics:
-            return {}
-        if self._shares_with is None:
-            columns = self._scorer.answerable_columns(metrics, self._counted)
-        else:
-            columns = self._rescore_changed(metrics, self._shares_with)
+        scorer = Scorer(metrics, relevance_level=self.golden.relevance_level)
+        queries = self._by_kind["ranking"]
+        asked = [self.rankings(query.id) for query in queries]
+        columns = scorer.columns(
+            [query.judgments for query, rankings in zip(queries, asked, strict=True) for _ in rankings],
+            [ranking for rankings in asked for ranking in rankings],
+        )
+        if self.repeated:
+            times = [len(rankings) for rankings in asked]
+            return {
+                metric: _average_repeats(column, times)
+                for metric, column in zip(metrics, columns, strict=True)
+            }
         return dict(zip(metrics, columns, strict=True))
-
-    def _rescore_changed(self, metrics: Sequence[Metric], other: Evaluation) -> list[Column]:
-        """Return the columns of another run's evaluation, scored again where the rankings differ."""
-        queries = self._counted.of_kind("ranking")
-        theirs = other._reader.read_all(queries)
-        both = zip(self._reader.read_all(queries), theirs, strict=True)
-        changed = [position for position, (here, there) in enumerate(both) if here != there]
-        columns = [list(other.column(metric)) for metric in metrics]
-        rescored = self._scorer.columns(metrics, [queries[position] for position in changed])
-        for column, scores in zip(columns, rescored, strict=True):
-            for position, score in zip(changed, scores, strict=True):
-                column[position] = score
-        return columns
 
     @cached_property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
@@ -246,13 +279,26 @@ class Evaluation:
         """
         self._require_answers()
         return {
-            metric.name: {
-                query.id: value
-                for query, value in zip(self.queries(metric), self.column(metric), strict=True)
-                if value is not None
-            }
-            for metric in self.metrics
+            metric.name: {query.id: score for query, score in self.scored(metric)} for metric in self.metrics
         }
+
+    def scored(self, metric: str | Metric, tag: str | None = None) -> list[tuple[Query, float]]:
+        """Return the queries that a metric has scored, those with ``tag`` if one is given, with their scores."""
+        pairs = zip(self.queries(metric, tag), self.column(metric, tag), strict=True)
+        return [(query, score) for query, score in pairs if score is not None]
+
+    def score(self, metric: str | Metric, query_id: str) -> float | None:
+        """Return the score of any query of the golden set, also of one that is in no mean (``xfail``).
+
+        None where the metric leaves the query out, or scores no such queries. Raises KeyError for an unknown query, and
+        EvaluationError where any query's retrieval failed.
+        """
+        metric = self.metric(metric)
+        self._require_answers()
+        query = self.golden.queries[query_id]
+        if metric.kind != "latency" and query.no_answer != (metric.kind == "no_answer"):
+            return None
+        return mean_of_scored(self._repeats(metric, [query])[0])
 
     def _require_answers(self) -> None:
         """Raise EvaluationError where a query's retrieval failed: a mean over the others would hide it."""
@@ -263,10 +309,7 @@ class Evaluation:
                 f"no mean. The first is {first!r}: {self.errors[first]}"
             )
 
-    def scored(self, metric: str | Metric, tag: str | None = None) -> list[tuple[Query, float]]:
-        """Return the queries that a metric has scored, those with ``tag`` if one is given, with their scores."""
-        pairs = zip(self.queries(metric, tag), self.column(metric, tag), strict=True)
-        return [(query, score) for query, score in pairs if score is not None]
+    # Means --------------------------------------------------------------------------------------------------
 
     def mean(self, metric: str | Metric, tag: str | None = None) -> float:
         """Return a metric's weighted mean, Σ weight · score / Σ weight, over the queries with ``tag`` if one is given.
@@ -275,10 +318,20 @@ class Evaluation:
         query was asked, in milliseconds. Raises EvaluationError where a query's retrieval failed, where no query counts
         (NoQueryError), and for a metric that was not evaluated.
         """
-        key = self.metric(metric), tag
-        if key not in self._means:
-            self._means[key] = self._mean(*key)
-        return self._means[key]
+        metric = self.metric(metric)
+        if metric.kind == "latency":
+            return self._percentile(metric, tag)
+        found = mean_of_scored(self.column(metric, tag), self.weights(metric, tag))
+        if found is not None:
+            return found
+        if tag is not None and tag not in self.golden.tags:
+            hint = "no query carries this tag"
+        elif metric.kind == "no_answer":
+            hint = "no query has `no_answer: true`"
+        else:
+            hint = "every such query is marked xfail or no_answer, or left out by the metric"
+        which = "" if tag is None else f" tagged {tag!r}"
+        raise NoQueryError(f"{metric.name} has no query{which} to average over: {hint}.")
 
     def mean_or_none(self, metric: str | Metric, tag: str | None = None) -> float | None:
         """Return a metric's weighted mean, as `mean` does, or None where it has no query to average over."""
@@ -287,54 +340,16 @@ class Evaluation:
         except NoQueryError:
             return None
 
-    def _mean(self, metric: Metric, tag: str | None) -> float:
-        """Compute a mean, or take it from the evaluation over more queries where these are all of them."""
-        if metric.kind == "latency":
-            return self._percentile(metric, tag)
-        if self._superset is not None and len(self._superset.counted) == len(self.counted):
-            return self._superset.mean(metric, tag)
-        column = self.column(metric, tag)
-        if column and tag is None and not self._counted.weighted and not _may_leave_out(metric):
-            # No score is missing and no weight matters, which need not be looked for in each of the columns.
-            return mean(cast("Sequence[float]", column))
-        found = mean_of_scored(column, self.weights(metric, tag))
-        if found is None:
-            which = f" tagged {tag!r}" if tag is not None else ""
-            hint = (
-                "no query carries this tag"
-                if tag is not None and tag not in self.golden.tags
-                else "no query has `no_answer: true`"
-                if metric.kind == "no_answer"
-                else "every such query is marked xfail or no_answer, or left out by the metric"
-            )
-            raise NoQueryError(f"{metric.name} has no query{which} to average over: {hint}.")
-        return found
-
     def _percentile(self, metric: Metric, tag: str | None) -> float:
         """Return a percentile of the latencies, by nearest rank, in milliseconds."""
         self._require_answers()
-        times = sorted(
-            time for query in self.queries(metric, tag) for time in self.retrieved.latencies.get(query.id, ())
-        )
+        taken = [self.retrieved.latencies.get(query.id, ()) for query in self.queries(metric, tag)]
+        times = sorted(time for each in taken for time in each)
         if not times:
             raise NoQueryError(f"{metric.name} needs a retriever to time; a stored run has no latencies.")
         return times[max(0, math.ceil(_PERCENTILES[metric.family] * len(times)) - 1)]
 
-    def score(self, metric: str | Metric, query_id: str) -> float | None:
-        """Return the score of any query of the golden set, also of one that is in no mean (``xfail``).
-
-        None where the metric leaves the query out, or scores no such queries. Raises KeyError for an unknown query, and
-        EvaluationError where any query's retrieval failed.
-        """
-        metric = self.metric(metric)
-        self._require_answers()
-        position = self._counted.position_by_id(metric.kind).get(query_id)
-        if position is not None:
-            return self.column(metric)[position]
-        query = self.golden.queries[query_id]
-        if metric.kind == "latency" or query.no_answer != (metric.kind == "no_answer"):
-            return None
-        return self._scorer.score(metric, query)
+    # Other evaluations of the same run ----------------------------------------------------------------------
 
     def narrowed(
         self,
@@ -345,41 +360,29 @@ class Evaluation:
         metrics: Sequence[Metric] | None = None,
     ) -> Evaluation:
         """Return the same run's evaluation over some of the queries, cut at a depth, or under other labels."""
-        depths = [d for d in (self.depth, depth) if d is not None]
-        narrow = Evaluation(
-            golden=golden or self.golden,
-            retrieved=self.retrieved,
-            metrics=self.metrics if metrics is None else tuple(metrics),
-            depth=min(depths, default=None),
-            custom=self.custom,
+        narrow = replace(
+            self,
+            golden=self.golden if golden is None else golden,
+            depth=min((d for d in (self.depth, depth) if d is not None), default=None),
             only=self.only if only is None else frozenset(only),
+            metrics=self.metrics if metrics is None else tuple(metrics),
             extra_metrics=self.extra_metrics if metrics is None else (),
         )
-        subset = self.only is None or (only is not None and self.only.issuperset(only))
-        if subset and narrow.golden is self.golden and narrow.depth == self.depth and metrics is None:
-            object.__setattr__(narrow, "_superset", self)
-        return narrow
+        unchanged = metrics is None and narrow.golden is self.golden and narrow.depth == self.depth
+        # Its scores are computed already.
+        return self if unchanged and narrow._asked == self._asked else narrow  # noqa: SLF001 - of the same class
 
     def with_answers(self, answers: Mapping[str, Answer]) -> Evaluation:
         """Return the evaluation of the same run with some answers exchanged."""
         run = Run.of({**self.run.answers, **answers}, self.run.depth)
         return replace(self, retrieved=replace(self.retrieved, run=run))
 
-    def sharing_scores_with(self, other: Evaluation) -> Evaluation:
-        """Return this evaluation, set to reuse another run's scores where the rankings are equal."""
-        same = (self.golden, self.only, self.metrics, self.extra_metrics, self.depth) == (
-            other.golden,
-            other.only,
-            other.metrics,
-            other.extra_metrics,
-            other.depth,
-        )
-        if same and self is not other:
-            object.__setattr__(self, "_shares_with", other)
-            object.__setattr__(self, "_counted", other._counted)
-        return self
 
-
-def _may_leave_out(metric: Metric) -> bool:
-    """Tell whether a metric's column can hold None, for a query that it leaves out."""
-    return metric.kind != "ranking" or ("miss", "skip") in metric.parameters
+def _average_repeats(column: Column, times: Iterable[int]) -> Column:
+    """Average each query's scores, which are adjacent in the column; `times` says how many each query has."""
+    averages = []
+    start = 0
+    for count in times:
+        averages.append(mean_of_scored(column[start : start + count]))
+        start += count
+    return averages

@@ -5,9 +5,8 @@ Every error in a file is reported with its line and column.
 
 from __future__ import annotations
 
-from pytest_irmetrics.golden.counted_queries import CountedQueries
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Query
 
-__all__ = ["CountedQueries", "GoldenSet", "GoldenSetError", "Problem", "Query"]
+__all__ = ["GoldenSet", "GoldenSetError", "Problem", "Query"]

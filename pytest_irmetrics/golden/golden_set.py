@@ -12,7 +12,6 @@ from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.numbers import MAX_GRADE, finite
 from pytest_irmetrics.base.wording import plural, quote
-from pytest_irmetrics.golden.counted_queries import CountedQueries
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, format_place
 from pytest_irmetrics.golden.formats import format_of, reader_of
 from pytest_irmetrics.golden.query import Query
@@ -105,11 +104,6 @@ class GoldenSet:
     def tags(self) -> frozenset[str]:
         """Every tag that a query carries."""
         return frozenset(tag for query in self.queries.values() for tag in query.tags)
-
-    @cached_property
-    def counted_queries(self) -> CountedQueries:
-        """The queries that count in means; made once for all evaluations of the set."""
-        return CountedQueries(self.queries)
 
     @property
     def _shown(self) -> str:

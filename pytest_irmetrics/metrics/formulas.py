@@ -14,14 +14,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from math import fsum, inf, isfinite, log2
 from operator import mul
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
 
-TYPE_CHECKING = False  # typing alone would take longer to import than this module
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    Row = tuple[float | None, ...]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -43,16 +41,13 @@ class MetricError(IRMetricsError, ValueError):
 class Profile:
     """The grades of a query's judgments, best first, and what follows from them alone: R and the ideal DCG.
 
-    Queries with the same grades share one. Raises MetricError for a grade that is infinite or not a number.
+    Raises MetricError for a grade that is infinite or not a number.
     """
 
-    __slots__ = ("_ideals", "_relevant", "grades", "rows")
+    __slots__ = ("_ideals", "grades")
 
     def __init__(self, grades: Iterable[Grade]) -> None:
         self.grades = tuple(sorted(grades, reverse=True))
-        self.rows: dict[object, Row] = {}
-        """Scores that Scorer keeps here, by the ranks at which a ranking has the judged documents."""
-        self._relevant: dict[Grade, int] = {}
         self._ideals: dict[tuple[int, str], float] = {}
         try:
             # Their sum tells it at once; that of finite ones below 0 may still overflow.
@@ -64,10 +59,7 @@ class Profile:
 
     def relevant(self, level: Grade) -> int:
         """Return how many documents are relevant at a relevance level: R in the formulas."""
-        count = self._relevant.get(level)
-        if count is None:
-            count = self._relevant[level] = len([1 for grade in self.grades if grade >= level])
-        return count
+        return len([1 for grade in self.grades if grade >= level])
 
     def ideal(self, k: int, gain: str) -> float:
         """Return the DCG of the ideal ranking: every judged document, best first, cut at k."""
@@ -89,7 +81,7 @@ class Hits:
     __slots__ = ("judged", "level", "profile", "ranks", "relevant", "returned")
 
     def __init__(
-        self, judged: list[tuple[int, Grade]], returned: int, profile: Profile, level: Grade
+        self, judged: Sequence[tuple[int, Grade]], returned: int, profile: Profile, level: Grade
     ) -> None:
         self.judged = judged
         self.returned = returned
@@ -363,10 +355,7 @@ def mean(values: Iterable[float], weights: Iterable[float] | None = None) -> flo
         values, weights = list(values), list(weights)
         if len(values) != len(weights):
             raise ValueError(f"{len(values)} values and {len(weights)} weights do not go together.")
-        if weights.count(1.0) == len(weights):
-            total, weight = fsum(values), float(len(weights))
-        else:
-            total, weight = fsum(map(mul, values, weights)), fsum(weights)
+        total, weight = fsum(map(mul, values, weights)), fsum(weights)
     if not weight:
         raise MetricError("there is no value to average.")
     return total / weight

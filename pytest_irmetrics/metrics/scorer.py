@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from itertools import chain, compress
+from itertools import chain, compress, count, starmap
 from math import inf
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.metrics.formulas import NO_CUTOFF, Hits, MetricError, Profile
 from pytest_irmetrics.metrics.names import FAMILIES, REL, parse_metric, unknown_parameter
 
-TYPE_CHECKING = False  # typing alone would take longer to import than this module
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
 
-    from pytest_irmetrics.metrics.formulas import Grade, Row
+    from pytest_irmetrics.metrics.formulas import Grade
     from pytest_irmetrics.metrics.names import Formula, Metric
+
+    Row = list[float | None]
+    """The scores of one ranking, one for each metric."""
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
-# Queries with up to this many judgments often share their scores with another query; those with more rarely do.
+# Up to so many judged documents are searched for in a ranking: that is faster than to look up each result.
+_MAX_SEARCHED = 3
+# Queries with up to so many judgments often have the scores of another query: of 100,000 some 3,000 are different.
 _MAX_SHARED_JUDGMENTS = 12
-# In rankings up to this length, looking up each result is as fast as searching for each judged document.
-_SHORT_RANKING = 16
-# How often a ranking may be read through in search of judged documents, before each result is looked up instead.
-_MAX_SEARCHES = 3
-# Remembered rows of scores: of eight metrics, they take about 3 MB.
-_MAX_ROWS = 4096
-_RANKS = list(range(1, 1025))
+_MAX_SHARED_ROWS = 10_000
 
 
 def score(
@@ -42,44 +40,44 @@ def score(
     `relevance_level`, above 0, is the lowest grade that counts as relevant in the binary metrics that have no `rel` of
     their own. Raises MetricError for what is no metric's name, and for a grade or a level that cannot be used.
     """
-    if isinstance(metric, str):
-        metric = parse_metric(metric)
-    level, formula, k, parameter = _bind(metric, relevance_level)
-    found = [(rank, judgments[document]) for rank, document in enumerate(ranking, 1) if document in judgments]
-    return formula(Hits(found, len(ranking), Profile(judgments.values()), level), k, parameter)
+    return Scorer([metric], relevance_level=relevance_level).row(judgments, ranking)[0]
 
 
 class Scorer:
     """Several metrics over many queries, from one pass over each ranking.
 
-    Bit-equal to `score`. `relevance_level`, above 0, is the lowest grade that counts as relevant in the binary
-    metrics that have no `rel` of their own. Raises MetricError.
+    `relevance_level`, above 0, is the lowest grade that counts as relevant in the binary metrics that have no `rel` of
+    their own. Raises MetricError.
     """
-
-    # How it is fast. The few judged documents are located in the ranking by C code, rather than each retrieved
-    # id looked up; and queries whose judgments have the same grades, found at the same ranks, share one row of
-    # scores: 100,000 queries have some 3,000 different ones. Queries with many judgments rarely repeat and are
-    # scored directly; what is remembered is bounded.
 
     def __init__(self, metrics: Sequence[Metric | str], *, relevance_level: Grade = 1) -> None:
         self.metrics = tuple(
             parse_metric(metric) if isinstance(metric, str) else metric for metric in metrics
         )
-        bound = [_bind(metric, relevance_level) for metric in self.metrics]
-        # Metrics of one relevance level share a view of the hits, and stand side by side in a row.
-        self._groups: dict[Grade, list[tuple[Formula, int, object]]] = {}
-        for level, formula, k, parameter in bound:
-            self._groups.setdefault(level, []).append((formula, k, parameter))
-        order = [at for level in self._groups for at, one in enumerate(bound) if one[0] == level]
-        self._columns = [order.index(at) for at in range(len(bound))]
-        self._by_length = any(map(_depends_on_length, self.metrics))
-        self._profiles: dict[object, Profile] = {}
-        self._rows: dict[object, dict[object, Row]] = {}
-        self._row_count = 0
+        self._bound = [_bind(metric, relevance_level) for metric in self.metrics]
+        self._levels = {level for level, *_ in self._bound}
+        self._rows: dict[object, Row] = {}
 
-    def row(self, judgments: Mapping[str, Grade], ranking: Sequence[str]) -> list[float | None]:
+    def row(self, judgments: Mapping[str, Grade], ranking: Sequence[str]) -> Row:
         """Score one ranking: a value for each metric, in their order."""
-        return [column[0] for column in self.columns((judgments,), (ranking,))]
+        # Rank and grade of the judged documents, in the ranking's order.
+        if len(judgments) > _MAX_SEARCHED:
+            ranks = compress(count(1), map(judgments.__contains__, ranking))
+            found = [(rank, judgments[ranking[rank - 1]]) for rank in ranks]
+        else:
+            found = [(ranking.index(doc) + 1, grade) for doc, grade in judgments.items() if doc in ranking]
+            if len(found) > 1:
+                found.sort()
+        if len(judgments) > _MAX_SHARED_JUDGMENTS:
+            return self._score(judgments, found, len(ranking))
+        # All that the scores depend on.
+        key = tuple(judgments.values()), tuple(found), len(ranking)
+        row = self._rows.get(key)
+        if row is None:
+            row = self._score(judgments, found, len(ranking))
+            if len(self._rows) < _MAX_SHARED_ROWS:
+                self._rows[key] = row
+        return row
 
     def columns(
         self,
@@ -93,86 +91,19 @@ class Scorer:
         """
         rows: list[Row] = []
         try:
-            self._append_rows(rows, judgments, rankings)
+            rows.extend(starmap(self.row, zip(judgments, rankings, strict=True)))
         except MetricError as error:
-            error.index = len(rows)
+            error.index = len(rows)  # a list keeps what it was extended by until then
             raise
-        # Not zip(*rows): a hundred thousand iterators in step are ten times as slow.
         values = list(chain.from_iterable(rows))
-        return [values[column :: len(self.metrics)] for column in self._columns]
+        return [values[column :: len(self.metrics)] for column in range(len(self.metrics))]
 
-    def _append_rows(
-        self,
-        rows: list[Row],
-        judgments: Iterable[Mapping[str, Grade]],
-        rankings: Iterable[Sequence[str]],
-    ) -> None:
-        """Score each ranking into a row, or take the row of an earlier query that has the same scores."""
-        append = rows.append
-        rows_by_grades = self._rows
-        no_rows: dict[object, Row] = {}
-        max_shared, short, by_length = _MAX_SHARED_JUDGMENTS, _SHORT_RANKING, self._by_length
-        # What decides a row: the grades that were judged, and where in the ranking which of them are. Both take the
-        # cheapest form that is unambiguous (a grade and an index; the grades at the first ranks; pairs of rank and
-        # grade), which _score_and_remember knows.
-        grades: Any
-        positions: Any
-        for judged, ranking in zip(judgments, rankings, strict=True):
-            size = len(judged)
-            if size == 1:
-                ((document, grades),) = judged.items()
-                try:
-                    positions = ranking.index(document)
-                except ValueError:
-                    positions = -1
-            elif size > max_shared:
-                profile = Profile(judged.values())
-                append(self._score(_look_up_results(judged, ranking), len(ranking), profile))
-                continue
-            elif len(ranking) <= short:
-                grades = tuple(judged.values())
-                positions = tuple(map(judged.get, ranking))
-            else:
-                grades = tuple(judged.values())
-                positions = tuple(_search_judged(judged, ranking))
-            if by_length:
-                positions = (positions, len(ranking))
-            row = rows_by_grades.get(grades, no_rows).get(positions)
-            append(self._score_and_remember(grades, positions, judged, ranking) if row is None else row)
-
-    def _score_and_remember(
-        self, grades: Any, positions: Any, judged: Mapping[str, Grade], ranking: Sequence[str]
+    def _score(
+        self, judgments: Mapping[str, Grade], found: Sequence[tuple[int, Grade]], returned: int
     ) -> Row:
-        """Compute a row that has not been met before, and keep it for the next query that has the same scores."""
-        if self._row_count >= _MAX_ROWS:
-            self._rows.clear()
-            self._profiles.clear()
-            self._row_count = 0
-        self._row_count += 1
-        profile = self._profiles.get(grades)
-        if profile is None:
-            # One for all orders of the same grades.
-            profile = Profile(judged.values())
-            profile = self._profiles[grades] = self._profiles.setdefault(profile.grades, profile)
-        self._rows[grades] = profile.rows
-        row = profile.rows.get(positions)
-        if row is None:
-            at = positions[0] if self._by_length else positions
-            if isinstance(at, int):
-                found = [(at + 1, grades)] if at >= 0 else []
-            else:
-                short = len(ranking) <= _SHORT_RANKING
-                found = _look_up_results(judged, ranking) if short else list(at)
-            row = profile.rows[positions] = self._score(found, len(ranking), profile)
-        return row
-
-    def _score(self, found: list[tuple[int, Grade]], returned: int, profile: Profile) -> Row:
-        """Compute the row of a ranking in which judged documents were found, as pairs of rank and grade."""
-        row: list[float | None] = []
-        for level, formulas in self._groups.items():
-            hits = Hits(found, returned, profile, level)
-            row += [formula(hits, k, parameter) for formula, k, parameter in formulas]
-        return tuple(row)
+        profile = Profile(judgments.values())
+        hits = {level: Hits(found, returned, profile, level) for level in self._levels}
+        return [formula(hits[level], k, parameter) for level, formula, k, parameter in self._bound]
 
 
 def _bind(metric: Metric, relevance_level: Grade) -> tuple[Grade, Formula, int, object]:
@@ -190,35 +121,3 @@ def _bind(metric: Metric, relevance_level: Grade) -> tuple[Grade, Formula, int, 
     parameter = next((one for one in family.parameters.values() if one is not REL), None)
     k = NO_CUTOFF if metric.cutoff is None else metric.cutoff
     return level, family.formula, k, parameter and given.get(parameter.name, parameter.default)
-
-
-def _depends_on_length(metric: Metric) -> bool:
-    """Tell whether a metric depends on how many results came back, beyond where the judged ones are."""
-    whole = metric.cutoff is None and metric.family in {"precision", "f1"}
-    return whole or metric.family == "judged" or ("denom", "retrieved") in metric.parameters
-
-
-def _look_up_results(judged: Mapping[str, Grade], ranking: Sequence[str]) -> list[tuple[int, Grade]]:
-    """Return rank and grade of the judged documents in a ranking, by looking up each result."""
-    every = _RANKS if len(ranking) <= len(_RANKS) else range(1, len(ranking) + 1)
-    ranks = compress(every, map(judged.__contains__, ranking))
-    return [(rank, judged[ranking[rank - 1]]) for rank in ranks]
-
-
-def _search_judged(judged: Mapping[str, Grade], ranking: Sequence[str]) -> list[tuple[int, Grade]]:
-    """Return rank and grade of the judged documents in a ranking, by searching it for each while that is quicker."""
-    left = _MAX_SEARCHES * len(ranking)
-    index = ranking.index
-    found = []
-    for document, grade in judged.items():
-        try:
-            rank = index(document) + 1
-        except ValueError:
-            left -= len(ranking)
-        else:
-            left -= rank
-            found.append((rank, grade))
-        if left < 0:
-            return _look_up_results(judged, ranking)
-    found.sort()
-    return found
