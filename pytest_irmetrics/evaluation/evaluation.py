@@ -145,7 +145,12 @@ class Evaluation:
 
     def weights(self, metric: str | Metric, tag: str | None = None) -> Sequence[float]:
         """Return the weights of ``queries(metric, tag)``, in their order."""
-        return [query.weight for query in self.queries(metric, tag)]
+        kind = self.metric(metric).kind
+        return self._tagged(self._weights[kind], kind, tag)
+
+    @cached_property
+    def _weights(self) -> Mapping[str, Sequence[float]]:
+        return {kind: [query.weight for query in queries] for kind, queries in self._by_kind.items()}
 
     def _tagged(self, column: Sequence[T], kind: str, tag: str | None) -> Sequence[T]:
         """Return the part of a column that is about the queries with ``tag``; all of it, if none is given."""
@@ -163,8 +168,11 @@ class Evaluation:
 
     def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
-        answer = self.run.answers.get(query_id, _NO_ANSWER)
-        return tuple([ranking[: self._cut_at] for ranking in answer.rankings])
+        return self._cut(self.run.answers.get(query_id, _NO_ANSWER).rankings)
+
+    def _cut(self, rankings: Rankings) -> Rankings:
+        depth = self._cut_at
+        return rankings if depth is None else tuple([ranking[:depth] for ranking in rankings])
 
     @cached_property
     def _cut_at(self) -> int | None:
@@ -257,13 +265,14 @@ class Evaluation:
         metrics = [metric for metric in (*self.metrics, *self.extra_metrics) if metric.kind == "ranking"]
         scorer = Scorer(metrics, relevance_level=self.golden.relevance_level)
         queries = self._by_kind["ranking"]
-        asked = [self.rankings(query.id) for query in queries]
+        answers = self.run.answers
+        asked = [self._cut(answers.get(query.id, _NO_ANSWER).rankings) for query in queries]
         columns = scorer.columns(
             [query.judgments for query, rankings in zip(queries, asked, strict=True) for _ in rankings],
             [ranking for rankings in asked for ranking in rankings],
         )
-        if self.repeated:
-            times = [len(rankings) for rankings in asked]
+        times = list(map(len, asked))
+        if max(times, default=1) > 1:
             return {
                 metric: _average_repeats(column, times)
                 for metric, column in zip(metrics, columns, strict=True)
