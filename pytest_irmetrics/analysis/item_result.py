@@ -308,7 +308,7 @@ class ItemResult:
 
     def _query_report(self, query: Query) -> QueryReport:
         evaluation, comparison = self.evaluation, self.comparison
-        paired = comparison is not None and query.id in (comparison.now.only or ())
+        paired = comparison is not None and comparison.has(query.id)
         shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]
         failed = bool(evaluation.errors)
         # Both rankings are cut at one depth: what is below the baseline's depth has not moved.

@@ -83,15 +83,19 @@ class Comparison:
         """The number of results at which both sides are cut; None where neither has a depth."""
         self.full: Evaluation = now
         """Today's evaluation as it was given: all queries, uncut."""
-        only = frozenset(self.paired)
-        self.now: Evaluation = now.narrowed(only=only, depth=self.depth)
+        self._paired_ids = frozenset(self.paired)
+        self.now: Evaluation = now.narrowed(only=self._paired_ids, depth=self.depth)
         """Today's evaluation of the paired queries."""
-        self.baseline: Evaluation = baseline.narrowed(only=only, depth=self.depth)
+        self.baseline: Evaluation = baseline.narrowed(only=self._paired_ids, depth=self.depth)
         """The baseline's evaluation of the paired queries."""
         self._changes: dict[tuple[Metric, str | None], MetricChange] = {}
 
     def __repr__(self) -> str:
         return f"<Comparison of {plural(len(self.paired), 'query', 'queries')}, depth {self.depth}>"
+
+    def has(self, query_id: str) -> bool:
+        """Whether a query is paired."""
+        return query_id in self._paired_ids
 
     def __getitem__(self, metric: str | Metric) -> MetricChange:
         return self.change(metric)

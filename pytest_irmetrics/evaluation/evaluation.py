@@ -232,7 +232,7 @@ class Evaluation:
             )
         return number
 
-    def repeats(self, metric: str | Metric) -> Mapping[str, Column]:
+    def repeats(self, metric: str | Metric) -> Mapping[str, Sequence[float | None]]:
         """Return query id → its scores, one for each time that it was asked; none of latencies.
 
         None where the metric leaves that answer out (``miss=skip``).
@@ -245,7 +245,7 @@ class Evaluation:
             query.id: scores for query, scores in zip(queries, self._repeats(metric, queries), strict=True)
         }
 
-    def column(self, metric: str | Metric, tag: str | None = None) -> Column:
+    def column(self, metric: str | Metric, tag: str | None = None) -> Sequence[float | None]:
         """Return the scores of ``queries(metric, tag)``, in their order; None where the metric leaves a query out.
 
         Raises EvaluationError where a query's retrieval failed.
