@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.plugin.against import StoredRun
     from pytest_irmetrics.plugin.session import GatingSession
+    from pytest_irmetrics.plugin.unchecked import CheckState
     from pytest_irmetrics.reports.since_report import SinceReport
 
 _OTHER_RETRIEVER = "the other retriever"
@@ -88,10 +89,9 @@ class IRMetrics:
         self._notes: list[str] = []
         self._then: Then | SinceReport | None = None
         self._report: ItemReport | None = None
-        self._checks = 0
-        self._awaited = True
-        self._checked = False
+        self._state: CheckState = "not called"
         self._failure: str | None = None
+        """What the check failed with; the body may have swallowed it."""
         self._is_over = False
 
     @property
@@ -122,12 +122,12 @@ class IRMetrics:
         """Do as ``check`` does, for async tests; the retriever may be sync or async."""
         __tracebackhide__ = True
         self._begin_check()  # here, so that a call that is never awaited counts as one
-        self._awaited = False
+        self._state = "not awaited"
         return self._acheck(self._check(retriever, golden, against))
 
     async def _acheck(self, steps: _Steps) -> Evaluation:
         __tracebackhide__ = True
-        self._awaited = True
+        self._state = "not finished"
         try:
             return await _arun(self._item, steps)
         except IRMetricsError as error:
@@ -156,8 +156,8 @@ class IRMetrics:
                 "irmetrics.check() was called when the test was over, so that its verdict counts for nothing. Call it in "
                 "the test's body, or in a fixture before its `yield`."
             )
-        self._checks += 1
-        if self._checks > 1:
+        first, self._state = self._state == "not called", "not finished"
+        if not first:
             self._fail_check(
                 "This test calls check a second time, and a test has one verdict. Parametrize the fixture "
                 "retriever to check several, or use irmetrics.evaluate(), which gates nothing."
@@ -264,7 +264,7 @@ class IRMetrics:
         ):  # after the report is made, so that a hook changes nothing in it or in what is stored
             item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)
         # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
-        self._report, self._checked = report, True
+        self._report, self._state = report, "checked"
         set_scores(item.node, report.rows)
         if result.failed:
             self._fail_check(self._failure_text(report), self._headline(report))
@@ -277,7 +277,7 @@ class IRMetrics:
 
         item = self._item
         result = selftest_result(item, golden, metrics, stored, self._notes)
-        self._report, self._checked = item_report(item, result), True
+        self._report, self._state = item_report(item, result), "checked"
         if result.failed:
             lead = f"--ir-selftest: {stored.name}, intact, fails its own gates. What fails here is not counted as catching anything."
             fail("\n".join([*item.screen.wrapped(lead), "", self._failure_text(self._report)]))
@@ -304,7 +304,7 @@ class IRMetrics:
         item, self._is_over = self._item, True
         if self._report is not None:
             return self._report.dumps()
-        if not self._checks:
+        if self._state == "not called":
             return None
         # Nothing was evaluated, and the failure says why.
         path = item.parameter.path if item.parameter is not None else None
@@ -316,11 +316,11 @@ class IRMetrics:
         # This frame is not hidden: where all are, pytest says so below the message.
         if self._failure is not None:  # caught by the body, or raised in another thread
             fail(self._failure)
-        if self._checked:
+        if self._state == "checked":
             return
         from pytest_irmetrics.plugin.unchecked import why_unchecked  # noqa: PLC0415 - a test that checks does without it
 
-        problem = why_unchecked(self._item, called=self._checks > 0, awaited=self._awaited)
+        problem = why_unchecked(self._item, self._state)
         if problem is not None:
             fail(problem)
 

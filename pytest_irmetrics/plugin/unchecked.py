@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.plugin.marks import marked_thresholds
@@ -20,18 +20,20 @@ _CALL_CHECK = (
 """What to do about a test that has the fixture and never checks."""
 
 
-def why_unchecked(item: GatedItem, *, called: bool, awaited: bool) -> str | None:
-    """Return what a test fails with that checked nothing; None where nothing was to be gated.
+CheckState: TypeAlias = Literal["not called", "not awaited", "not finished", "checked"]
+"""How far ``check`` or ``acheck`` of a test came."""
 
-    `called` says whether ``check`` or ``acheck`` was called, `awaited` whether what ``acheck`` returned was awaited.
-    """
-    if not awaited:
-        return "irmetrics.acheck() was called but not awaited, so nothing was checked. Write: await irmetrics.acheck()"
-    if called:
-        return (
-            "irmetrics.check() was called and did not come to its end, so nothing was checked. Let what it raises "
-            "pass, and wait for it."
-        )
+_UNFINISHED: dict[CheckState, str] = {
+    "not awaited": "irmetrics.acheck() was called but not awaited, so nothing was checked. Write: await irmetrics.acheck()",
+    "not finished": "irmetrics.check() was called and did not come to its end, so nothing was checked. Let what it raises "
+    "pass, and wait for it.",
+}
+
+
+def why_unchecked(item: GatedItem, state: CheckState) -> str | None:
+    """Return what a test fails with that checked nothing; None where nothing was to be gated."""
+    if state in _UNFINISHED:
+        return _UNFINISHED[state]
     if item.parameter is not None and item.parameter.problem is not None:
         return item.parameter.problem
     try:
