@@ -64,29 +64,6 @@ def baselines_below(top: Path, directory: str) -> Iterator[StoredBaseline]:
         yield from _baselines_in(folder, directory)
 
 
-def _baselines_above(file: Path, directory: str) -> Iterator[StoredBaseline]:
-    """Yield the baselines in the folders from a file's own up to the project's, the nearest first."""
-    for folder in Path(os.path.abspath(file)).parents:  # noqa: PTH100 - as above
-        yield from _baselines_in(Path(shown_path(folder)), directory)
-        if (folder / ".git").exists():
-            return
-
-
-def baselines_of_project(file: Path, directory: str) -> Iterator[StoredBaseline]:
-    """Yield the baselines in the folders from a file's own upwards, the nearest first, then all others of the project.
-
-    The project is the repository that the file is in; outside of one, the current folder, where that holds the file.
-    """
-    seen = set()
-    for stored in _baselines_above(file, directory):
-        seen.add(os.path.realpath(stored.path))
-        yield stored
-    top = _project_folder(file)
-    for stored in baselines_below(Path(shown_path(top)), directory) if top is not None else ():
-        if os.path.realpath(stored.path) not in seen:
-            yield stored
-
-
 def _project_folder(file: Path) -> Path | None:
     """Return the repository's folder that holds a file, else the current folder if it does; None if neither does."""
     parents = Path(os.path.abspath(file)).parents  # noqa: PTH100 - as above
@@ -116,8 +93,9 @@ def golden_set_of_baseline(path: str, run: Run) -> GoldenSet | None:
 def baselines_of_golden_set(
     file: Path, directory: str, without: Sequence[str] = ()
 ) -> Iterator[tuple[str, Run]]:
-    """Yield the baselines of a golden set but those in the files `without`, each with a name for messages."""
-    for stored in baselines_of_project(file, directory):
+    """Yield the baselines of a golden set, in its project, but those in the files `without`, each with a name for messages."""
+    top = _project_folder(file)
+    for stored in [] if top is None else baselines_below(Path(shown_path(top)), directory):
         named = stored.golden_file_named()
         if named is not None and not is_same_file(named, file):
             continue
@@ -133,17 +111,6 @@ def baselines_of_golden_set(
 
 
 # Paths ---------------------------------------------------------------------------------------------------------
-
-
-def exists(path: Path) -> bool:
-    """Say whether a file exists; False for an impossible path, True for one that may not be looked up."""
-    try:
-        path.stat()
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def is_same_file(one: Path | None, other: Path) -> bool:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.version import own_version
 from pytest_irmetrics.cli import (
-    baselines,
     check,
     convert,
     diff,
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-_COMMANDS = (init, check, show, score, diff, history, label, convert, report, baselines, schema)
+_COMMANDS = (init, check, show, score, diff, history, label, convert, report, schema)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

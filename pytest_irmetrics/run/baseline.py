@@ -76,22 +76,6 @@ def _hashed(name: str) -> str:
     return f"{_UNSAFE.sub('_', name)[:_MAX_LENGTH].strip('.')}_{digest}"
 
 
-def ids_in_name(path: Path) -> str | None:
-    """Return the parameter ids of a baseline's test, in brackets as pytest has them; None where the name holds their hash alone."""
-    _, bracket, rest = path.name.removesuffix(_SUFFIX).partition("[")
-    ids = bracket + rest
-    if not _HASHED.search(ids):
-        return ids
-    unhashed = _HASHED.sub("", ids)
-    return unhashed if _hashed(unhashed) == ids else None
-
-
-def path_with_ids(path: Path, ids: str) -> Path:
-    """Return the path of the baseline of the same test with other parameter ids, in brackets as pytest has them."""
-    name = path.name.removesuffix(_SUFFIX).partition("[")[0]
-    return path.with_name(f"{name}{_safe_ids(ids)}{_SUFFIX}")
-
-
 # Reading.
 
 
@@ -180,12 +164,6 @@ def golden_set_named(path: Path) -> str | None:
         return Run.load(path).golden_set
     except (OSError, ValueError):
         return None
-
-
-def baselines_without_file(folder: Path, directory: str) -> list[Path]:
-    """Return the baselines of the test files in a folder whose test file is gone."""
-    present = {baseline_path(file, "", directory).parent for file in folder.glob("*.py")}
-    return [path for path in list_baselines(folder / directory) if path.parent not in present]
 
 
 # Writing.

@@ -1,4 +1,4 @@
-"""Commands `show`, `diff` and `baselines`: stored runs by query, side by side, and as files."""
+"""Commands `show` and `diff`: stored runs by query, and side by side."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_irmetrics import Run
 from tests.cli.console import run
 
 GOLDEN = """\
@@ -103,73 +102,3 @@ def test_show_tells_of_a_query_all_that_it_has_and_what_changed_since_it_was_ask
     )
     assert "xfail TICKET-7" in printed("show", "faq.yaml", "hard", "--run", "a.json")
     assert "Store one (pytest --ir-baseline-update)" in printed("show", "faq.yaml", "hours")
-
-
-def stored():
-    return {
-        path.as_posix().removeprefix("tests/ir_baselines/"): Run.load(path).golden_set
-        for path in Path().glob("tests/ir_baselines/*/*.json")
-    }
-
-
-def store(ids, golden_set="golden/faq.yaml"):
-    save(
-        f"tests/ir_baselines/test_search/test_it{ids}.json",
-        *BEFORE,
-        golden_set=golden_set,
-        depth=10,
-        means={"mrr": 1.0},
-    )
-
-
-@pytest.mark.parametrize(
-    ("old", "before", "new", "after"),
-    [
-        ("golden/faq.yaml", "[faq-bm25]", "golden/questions.yaml", "[questions-bm25]"),
-        ("golden/faq.yaml", "[dense-faq]", "golden/faq.jsonl", "[dense-faq]"),
-        ("golden/shop/faq.yaml", "[shop-faq]", "golden/store/faq.yaml", "[store-faq]"),
-        ("golden/shop/faq.yaml", "[faq]", "golden/shop/sub/q.yaml", "[sub-q]"),
-        ("golden/faq.yaml", "[faq]", "other/q.yaml", "[q]"),
-        ("golden/faq.yaml", "", "golden/questions.yaml", ""),
-    ],
-)
-def test_a_baseline_moves_with_its_golden_set(old, before, new, after):
-    store(before, old)
-    Path("tests", new).parent.mkdir(exist_ok=True, parents=True)
-    Path("tests", new).write_text('{"query": "a", "relevant": ["d1"]}\n' if new.endswith("jsonl") else GOLDEN)
-    printed("baselines", "move", f"tests/{old}", f"tests/{new}")
-    assert stored() == {f"test_search/test_it{after}.json": new}
-
-
-def test_a_split_golden_set_gives_each_part_its_answers_and_no_baseline_is_replaced():
-    store("[faq]")
-    Path("tests/golden").mkdir()
-    for name, query in (("one", "refund"), ("two", "hours")):
-        Path(f"tests/golden/{name}.yaml").write_text(
-            f"queries: [{{id: {query}, query: {query}, relevant: [d1]}}]\n"
-        )
-    store("[two]", "golden/other.yaml")
-    move = ["baselines", "move", "tests/golden/faq.yaml", "tests/golden/one.yaml", "tests/golden/two.yaml"]
-    assert "is there already" in printed(*move, status=1)
-    assert len(stored()) == 2
-    Path("tests/ir_baselines/test_search/test_it[two].json").unlink()
-    printed(*move)
-    one, two = (Run.load(f"tests/ir_baselines/test_search/test_it[{name}].json") for name in ("one", "two"))
-    assert (list(one), list(two), one.means) == (["refund"], ["hours"], {"mrr": 1.0})
-
-
-def test_prune_deletes_what_belongs_to_nothing_and_keeps_what_it_cannot_read():
-    store("[faq]")
-    Path("tests/golden").mkdir()
-    Path("tests/golden/faq.yaml").write_text(GOLDEN)
-    assert "its test file is gone, and would be deleted" in printed("baselines", "prune", status=1)
-    Path("tests/test_search.py").write_text("")
-    assert "Nothing to delete" in printed("baselines", "prune")
-    Path("tests/ir_baselines/test_search/broken.json").write_text("{")
-    Path("tests/golden/faq.yaml").unlink()
-    out = printed("baselines", "prune", "tests", "--yes", status=1)
-    assert "its golden set tests/golden/faq.yaml is gone; deleted" in out
-    assert "broken.json" in out
-    assert [path.name for path in Path("tests").rglob("*.json")] == ["broken.json"]
-    assert "cut short" in printed("baselines", "list", status=1)
-    assert json.loads(run("baselines", "list", "--json").out) == []

@@ -114,8 +114,6 @@ COMMANDS = [
     ["label", "h.yaml", "--from", "list.csv"],
     ["convert", "h.yaml", "h.qrels"],
     ["convert", "h.json", "h.run"],
-    ["baselines", "list"],
-    ["baselines", "list", "--json"],
     ["report", "h.json"],
     ["init", "--dir", HOSTILE.replace("\r\n", "")],
 ]
@@ -130,7 +128,6 @@ def test_hostile_texts_are_harmless_in_any_encoding(command, encoding, tmp_path,
     for name, text in {
         "h.yaml": HOSTILE_SET,
         "h.json": HOSTILE_RUN,
-        "ir_baselines/test_h/test_h[h].json": HOSTILE_RUN,
         "none.run": "2 Q0 d2 1 1 x\n",
         "corpus.jsonl": json.dumps({"docid": f"x {HOSTILE}", "title": HOSTILE, "text": HOSTILE}),
         "list.csv": f'id,docid,rating\n"{HOSTILE}",x,1\n',
