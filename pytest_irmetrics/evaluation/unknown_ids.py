@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 _MOST_COMPARED = 1000
 """How many returned ids are compared with the expected ones."""
 
-_LONGEST_COMMON = 200
-"""How long what all ids have in common may be."""
+_LONGEST_COMPARED = 200
+"""How many characters of an id are compared."""
 
 
 class UnknownIdsWarning(UserWarning):
@@ -52,39 +53,17 @@ def _some_ids(ids: Sequence[str], most: int = 3) -> str:
 
 
 def _pair_alike(returned: Sequence[str], expected: Sequence[str]) -> tuple[str, str] | None:
-    """Return a returned and an expected id that differ in case alone, or in what all returned ids begin or end with."""
+    """Return a returned id that is an expected one in another case, or has it between signs: ``faq/D1.html`` and ``d1``."""
     wanted = {doc_id.casefold(): doc_id for doc_id in reversed(expected)}
-    folded = {doc_id.casefold(): doc_id for doc_id in returned[:_MOST_COMPARED]}
-    start = _common_start(list(folded))
-    end = _common_start([doc_id[::-1] for doc_id in folded])
-    if len(folded) < 2 or max(len(start), len(end)) > _LONGEST_COMMON:
-        start = end = ""
-    # What is left of an id ends where a word or a number does: 1 is not the a11 of a11 and a12.
-    starts = [n for n in range(len(start) + 1) if all(_is_word_boundary(i, n) for i in folded)]
-    ends = [n for n in range(len(end) + 1) if all(_is_word_boundary(i, len(i) - n) for i in folded)]
-    for before in starts:
-        for after in ends:
-            for doc_id, shown in folded.items():
-                rest = doc_id[before : len(doc_id) - after]
-                if rest in wanted:
-                    return shown, wanted[rest]
+    for doc_id in returned[:_MOST_COMPARED]:
+        # Words and the signs between them, by turns.
+        parts = re.split(r"([\W_]+)", doc_id.casefold()[:_LONGEST_COMPARED])
+        for start in range(0, len(parts), 2):
+            for end in range(len(parts), start, -2):
+                piece = "".join(parts[start:end])
+                if piece in wanted:
+                    return doc_id, wanted[piece]
     return None
-
-
-def _common_start(texts: Sequence[str]) -> str:
-    """Return what all of these texts begin with."""
-    lowest, highest = min(texts), max(texts)
-    length = 0
-    while length < len(lowest) and lowest[length] == highest[length]:
-        length += 1
-    return lowest[:length]
-
-
-def _is_word_boundary(text: str, offset: int) -> bool:
-    """Say whether no word and no number goes on across an offset: in ``ab12`` that is so at 0, 2 and 4."""
-    before, after = text[offset - 1 : offset], text[offset : offset + 1]
-    in_word, in_number = before.isalpha() and after.isalpha(), before.isdigit() and after.isdigit()
-    return not in_word and not in_number
 
 
 def find_unknown_ids(evaluation: Evaluation) -> UnknownIds | None:

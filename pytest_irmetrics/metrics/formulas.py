@@ -102,19 +102,9 @@ def _dcg(judged: Iterable[tuple[int, Grade]], k: int, gain: str) -> float:
         if rank > k:
             break
         if grade > 0:
-            gained = grade if gain == "linear" else _exponential(grade)
+            gained = grade if gain == "linear" else 2.0**grade - 1.0
             total += gained / (_LOGS[rank] if rank <= 1024 else log2(rank + 1))
     return total
-
-
-def _exponential(grade: Grade) -> float:
-    """Return the gain 2^grade - 1. Raises MetricError where that is too large for a double."""
-    try:
-        return 2.0**grade - 1.0
-    except OverflowError:
-        raise MetricError(
-            f"grade {grade} is too high for an exponential gain, 2^grade - 1. Use gain=linear, or lower grades."
-        ) from None
 
 
 def reciprocal_rank(hits: Hits, k: int, miss: str) -> float | None:
