@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.numbers import finite, read_number
@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.metrics import Metric
 
-
-WORDS = ("min", "max", "max_drop", "min_each", "max_lost", "significance", "min_gain")
-QUERY_WORDS = ("min", "max_drop")
-"""The words that a query's own threshold may have: the others are about many queries."""
-
-BASELINE_WORDS = ("max_drop", "max_lost")
-"""The words that hold a run against the baseline: it must not have become worse."""
-
-COMPARING_WORDS = (*BASELINE_WORDS, "min_gain")
-"""The words that hold a run against another, which need not be the baseline."""
 
 BY_DEFAULT = "the setting ir_max_drop"
 """The origin of a `max_drop` that no threshold sets."""
@@ -65,6 +55,81 @@ def holds_less(word: str, was: Limit, is_now: Limit) -> bool:
     if word in ("min", "min_each", "min_gain", "significance"):
         return is_now.value < was.value
     return is_now.value > was.value
+
+
+class Word(NamedTuple):
+    """What a word of thresholds is about, and which limits it takes."""
+
+    example: str
+    """What may be written for its limit."""
+    problem: Callable[[Metric, Limit], str]
+    """Says what is wrong with a limit, after `NAME is LIMIT`; empty where nothing is."""
+    for_query: bool = False
+    """Whether a query's own threshold may have it; the others are about many queries."""
+    compares_with: Literal["", "baseline", "run"] = ""
+    """What a run is held against: nothing, the baseline, or any other run."""
+
+
+def _no_score(metric: Metric, limit: Limit) -> str:
+    """Say why a limit is no score that the metric can have."""
+    if metric.lower <= limit.value <= metric.upper:
+        return ""
+    if not math.isfinite(metric.upper):
+        return f". Write a number, {Limit(metric.lower)} or more."
+    share = round(limit.value / 100, 12)  # 1.1 / 100 is not 0.011 in binary
+    hint = f" For {limit} per cent, write {Limit(share)}." if 1 < limit.value <= 100 else ""
+    return (
+        f", which it can never be. Write a number from {Limit(metric.lower)} to {Limit(metric.upper)}.{hint}"
+    )
+
+
+def _no_drop(metric: Metric, limit: Limit) -> str:
+    """Say why a limit is no drop from 0 to the width of the metric's range."""
+    if limit.value < 0:
+        return ". Write how far it may fall: 0 or more, or per cent of the baseline."
+    if limit.value <= metric.upper - metric.lower:
+        return ""
+    hint = f" or {limit}%" if limit.value <= 100 else ""
+    return f", further than it can fall. Write for example 0.01{hint}."
+
+
+def _no_gain(metric: Metric, limit: Limit) -> str:
+    """Say why a limit is no rise from 0 to the width of the metric's range."""
+    if limit.value < 0:
+        return ". Write how far it must rise, 0 or more; `max_drop` says how far it may fall."
+    if limit.value <= metric.upper - metric.lower:
+        return ""
+    return ", further than it can rise. Write for example 0.01."
+
+
+def _no_count(_metric: Metric, limit: Limit) -> str:
+    """Say why a limit is no whole number of queries."""
+    whole = limit.value >= 0 and limit.value == int(limit.value)
+    return "" if whole else ", which counts no queries. Write a whole number, 0 or more."
+
+
+def _no_level(_metric: Metric, limit: Limit) -> str:
+    """Say why a limit is no significance level."""
+    return "" if 0 < limit.value < 1 else ". Write a level between 0 and 1, such as 0.05."
+
+
+WORDS: Mapping[str, Word] = {
+    "min": Word("0.7", _no_score, for_query=True),
+    "max": Word("0.7", _no_score),
+    "max_drop": Word("0.01 or 5%", _no_drop, for_query=True, compares_with="baseline"),
+    "min_each": Word("0.7", _no_score),
+    "max_lost": Word("3", _no_count, compares_with="baseline"),
+    "significance": Word("0.05", _no_level),
+    "min_gain": Word("0.01", _no_gain, compares_with="run"),
+}
+"""The words of thresholds, in the order in which they are listed."""
+
+QUERY_WORDS = tuple([name for name, word in WORDS.items() if word.for_query])
+BASELINE_WORDS = tuple([name for name, word in WORDS.items() if word.compares_with == "baseline"])
+"""The words that hold a run against the baseline: it must not have become worse."""
+
+COMPARING_WORDS = tuple([name for name, word in WORDS.items() if word.compares_with])
+"""The words that hold a run against another, which need not be the baseline."""
 
 
 class Threshold(NamedTuple):
@@ -136,7 +201,7 @@ class Gates:
 
 def check_word(word: str, *, for_query: bool = False) -> None:
     """Raise ThresholdError unless a threshold, or with `for_query` a query's own threshold, may have the word."""
-    allowed = QUERY_WORDS if for_query else WORDS
+    allowed = QUERY_WORDS if for_query else tuple(WORDS)
     if word in allowed:
         return
     if word in WORDS:
@@ -169,17 +234,14 @@ def read_limit(metric: Metric, word: str, value: object, name: str | None = None
     number = _number(value if text is None else text)
     if number is None:
         shown = quote(value) if isinstance(value, str) else _short_repr(value)
-        example = {
-            "max_drop": "0.01 or 5%",
-            "max_lost": "3",
-            "significance": "0.05",
-            "min_gain": "0.01",
-        }.get(word, "0.7")
         raise ThresholdError(
-            f"{name} is {shown}, which is not a number. Write for example {example}, or off."
+            f"{name} is {shown}, which is not a number. Write for example {WORDS[word].example}, or off."
         )
-    check = _CHECKS.get(word, _check_score)
-    return check(metric, name, Limit(number))
+    limit = Limit(number)
+    problem = WORDS[word].problem(metric, limit)
+    if problem:
+        raise ThresholdError(f"{name} is {limit}{problem}")
+    return limit
 
 
 def build(
@@ -302,66 +364,6 @@ def _read_percentage(word: str, text: str, name: str) -> Limit:
             f"{name} is {quote(text)}. Write a share of the baseline from 0% to 100%, or off."
         )
     return Limit(number, percent=True)
-
-
-def _check_score(metric: Metric, name: str, limit: Limit) -> Limit:
-    """Require a score that the metric can have."""
-    if metric.lower <= limit.value <= metric.upper:
-        return limit
-    if not math.isfinite(metric.upper):
-        raise ThresholdError(f"{name} is {limit}. Write a number, {Limit(metric.lower)} or more.")
-    share = round(limit.value / 100, 12)  # 1.1 / 100 is not 0.011 in binary
-    hint = f" For {limit} per cent, write {Limit(share)}." if 1 < limit.value <= 100 else ""
-    raise ThresholdError(
-        f"{name} is {limit}, which it can never be. "
-        f"Write a number from {Limit(metric.lower)} to {Limit(metric.upper)}.{hint}"
-    )
-
-
-def _check_drop(metric: Metric, name: str, limit: Limit) -> Limit:
-    """Require a drop from 0 to the width of the metric's range."""
-    if limit.value < 0:
-        raise ThresholdError(
-            f"{name} is {limit}. Write how far it may fall: 0 or more, or per cent of the baseline."
-        )
-    if limit.value > metric.upper - metric.lower:
-        hint = f" or {limit}%" if limit.value <= 100 else ""
-        raise ThresholdError(f"{name} is {limit}, further than it can fall. Write for example 0.01{hint}.")
-    return limit
-
-
-def _check_gain(metric: Metric, name: str, limit: Limit) -> Limit:
-    """Require a rise from 0 to the width of the metric's range."""
-    if limit.value < 0:
-        raise ThresholdError(
-            f"{name} is {limit}. Write how far it must rise, 0 or more; `max_drop` says how far it may fall."
-        )
-    if limit.value > metric.upper - metric.lower:
-        raise ThresholdError(f"{name} is {limit}, further than it can rise. Write for example 0.01.")
-    return limit
-
-
-def _check_count(_metric: Metric, name: str, limit: Limit) -> Limit:
-    """Require a whole number of queries."""
-    if limit.value < 0 or limit.value != int(limit.value):
-        raise ThresholdError(f"{name} is {limit}, which counts no queries. Write a whole number, 0 or more.")
-    return Limit(int(limit.value))
-
-
-def _check_level(_metric: Metric, name: str, limit: Limit) -> Limit:
-    """Require a significance level."""
-    if not 0 < limit.value < 1:
-        raise ThresholdError(f"{name} is {limit}. Write a level between 0 and 1, such as 0.05.")
-    return limit
-
-
-_CHECKS: Mapping[str, Callable[[Metric, str, Limit], Limit]] = {
-    "max_drop": _check_drop,
-    "max_lost": _check_count,
-    "significance": _check_level,
-    "min_gain": _check_gain,
-}
-"""Word → what its limit must be; the other words hold a score."""
 
 
 def _strip_quotes(text: str) -> str:
