@@ -1,8 +1,7 @@
-"""Find the method of a LangChain, LlamaIndex or Haystack object that retrieves, and the arguments that it takes.
+"""Find the method of a LangChain, LlamaIndex or Haystack object that retrieves.
 
-No framework is imported: an object is recognised by its methods, LangChain's by `invoke`, LlamaIndex's by `retrieve`
-and Haystack's by `run`. Where a framework would drop a keyword argument in silence, the signature given here leaves it
-out, so that a query with such a param is an error.
+No framework is imported: an object is known by its methods. It is handed the query's text, its params, and the depth where
+the method has a parameter for it; where it has none, the depth is set where the object is made.
 """
 
 from __future__ import annotations
@@ -16,28 +15,18 @@ from pytest_irmetrics.retrieval.call import RetrievalError
 from pytest_irmetrics.retrieval.describe import describe, type_name
 from pytest_irmetrics.retrieval.signatures import DEPTH_NAMES, signature_of
 
-_KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
-_VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
-_INPUT = inspect.Parameter("input", inspect.Parameter.POSITIONAL_ONLY)
-_KEYWORDS = inspect.Parameter("kwargs", _VAR_KEYWORD)
-_INJECTED = frozenset(("run_manager", "config"))
-"""Parameters of the user's function that LangChain passes itself."""
-_WRAPPERS = ("bound", "runnable", "default")
-"""Attributes with the object that LangChain's wrappers wrap.
+_METHODS = (("invoke", "ainvoke"), ("retrieve", "aretrieve"), ("run", "run_async"))
+"""The sync and the async method by which an object of LangChain, LlamaIndex and Haystack is known, in this order."""
 
-In order: of `bind`, `with_config` and `with_retry`; of `with_fallbacks`; of `configurable_fields`.
-"""
-_LANGCHAIN_DEFAULTS = "langchain_core.retrievers"
-"""The module of LangChain's own `_aget_relevant_documents`, which calls the sync one in a thread."""
+_LANGCHAIN = "langchain_core.retrievers"
 
 
 @dataclass(frozen=True, slots=True)
 class FrameworkMethod:
-    """The method of a framework's object to call, and the arguments that it takes."""
+    """The method of a framework's object to call."""
 
     function: Callable[..., Any]
     signature: inspect.Signature | None
-    """None: the function's own signature holds."""
     is_async: bool
     depth_advice: str
     """A sentence: where the user sets the depth, if it cannot be an argument of the call."""
@@ -49,13 +38,16 @@ def find_method(retriever: object, *, prefer_async: bool) -> FrameworkMethod | N
     `prefer_async` takes the async method where there are both. Raises RetrievalError for an object that looks like a
     framework's and cannot be asked.
     """
-    if _method(retriever, "invoke") or _method(retriever, "ainvoke"):
-        return _of_langchain(retriever, prefer_async=prefer_async)
-    for names, read in ((("retrieve", "aretrieve"), _of_llama_index), (("run", "run_async"), _of_haystack)):
+    for names in _METHODS:
         sync, async_ = (_method(retriever, name) for name in names)
+        if sync and _attribute(_attribute(retriever, "_aget_relevant_documents"), "__module__") == _LANGCHAIN:
+            async_ = None  # LangChain's own, which calls the sync one in a thread, and without params
         function = (async_ or sync) if prefer_async else (sync or async_)
         if function is not None:
-            return read(retriever, function, is_async=function is async_)
+            signature = signature_of(function)
+            if names[0] == "run" and signature is not None:
+                signature = _by_keyword(retriever, signature)
+            return FrameworkMethod(function, signature, function is async_, _depth_advice(retriever))
     return None
 
 
@@ -73,136 +65,43 @@ def _attribute(value: object, name: str) -> Any:
         return None
 
 
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """Return a function's parameters; None where they cannot be read."""
-    signature = signature_of(function)
-    return None if signature is None else list(signature.parameters.values())
+def _by_keyword(retriever: object, signature: inspect.Signature) -> inspect.Signature:
+    """Return the signature of a component's `run`, all of which goes by keyword, the query's text first.
 
-
-def _of_langchain(retriever: object, *, prefer_async: bool) -> FrameworkMethod:
-    """Return how to call a runnable of LangChain, with the parameters that reach the user's own function."""
-    inner, chained = _unwrap(retriever)
-    sync, async_ = _hooks(inner)
-    invoke, ainvoke = _method(retriever, "invoke"), _method(retriever, "ainvoke")
-    if not chained and sync is not None and async_ is None and invoke is not None:
-        ainvoke = None
-    if not chained and sync is None and async_ is not None and ainvoke is not None:
-        invoke = None
-    function = (ainvoke or invoke) if prefer_async else (invoke or ainvoke)
-    assert function is not None  # noqa: S101 - find_method has seen one of the two
-    hook = (async_ or sync) if function is ainvoke else (sync or async_)
-    signature = None if hook is None else inspect.Signature([_INPUT, *_options(inner, hook, chained=chained)])
-    return FrameworkMethod(
-        function, signature, function is ainvoke, _langchain_advice(inner, chained=chained)
-    )
-
-
-def _hooks(inner: object) -> tuple[Callable[..., Any] | None, Callable[..., Any] | None]:
-    """Return the user's functions, sync and async, that `invoke` and `ainvoke` call; None for one that LangChain wrote."""
-    sync, async_ = _method(inner, "_get_relevant_documents"), _method(inner, "_aget_relevant_documents")
-    if sync is None:
-        return _method(inner, "func"), _method(inner, "afunc")  # of a RunnableLambda
-    return sync, None if _attribute(async_, "__module__") == _LANGCHAIN_DEFAULTS else async_
-
-
-def _options(inner: object, hook: Callable[..., Any], *, chained: bool) -> list[inspect.Parameter]:
-    """Return the parameters that a call can give by keyword."""
-    options = _keyword_parameters(hook)
-    retrieves = _method(inner, "_get_relevant_documents")
-    if retrieves is not None and not _keyword_parameters(retrieves):
-        return []  # LangChain drops what the sync function does not take, also for the async one
-    if chained:
-        # The depth is not for the first step: the later steps choose from what that returns (a reranker, for one).
-        return [_KEYWORDS] if options else []
-    open_ended = any(option.kind is _VAR_KEYWORD for option in options)
-    if open_ended and isinstance(
-        _attribute(inner, "search_kwargs"), Mapping
-    ):  # the retriever of a vector store
-        options = [option for option in options if option.name != "k"]
-        return [inspect.Parameter("k", _KEYWORD_ONLY, default=None), *options]
-    return options
-
-
-def _unwrap(retriever: object) -> tuple[object, bool]:
-    """Return the runnable that gets a call's keyword arguments in the end, and whether it is the first step of a chain."""
-    inner, chained = retriever, False
-    for _ in range(20):  # a limit, for wrappers in a cycle
-        if _method(inner, "_get_relevant_documents"):
-            break
-        for name in (*_WRAPPERS, "first"):
-            wrapped = _attribute(inner, name)
-            if _method(wrapped, "invoke"):
-                inner, chained = wrapped, chained or name == "first"
-                break
-        else:
-            break
-    return inner, chained
-
-
-def _keyword_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Return what a function takes by keyword besides its first parameter and what LangChain fills in."""
-    parameters = _parameters(function)
-    if parameters is None:
-        return [_KEYWORDS]
-    return [
-        parameter if parameter.kind is _VAR_KEYWORD else parameter.replace(kind=_KEYWORD_ONLY)
-        for parameter in parameters[1:]
-        if parameter.name not in _INJECTED
-        and parameter.kind not in {parameter.VAR_POSITIONAL, parameter.POSITIONAL_ONLY}
+    Raises RetrievalError where there is no parameter for the text.
+    """
+    parameters = [
+        parameter
+        if parameter.kind is parameter.VAR_KEYWORD
+        else parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in signature.parameters.values()
+        if parameter.kind is not parameter.VAR_POSITIONAL
     ]
+    if (
+        parameters
+        and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD
+        and "query" not in signature.parameters
+    ):
+        parameters.insert(0, inspect.Parameter("query", inspect.Parameter.KEYWORD_ONLY))
+    text = [parameter for parameter in parameters if parameter.name == "query"]
+    if not text:
+        raise RetrievalError(_no_query(retriever, [parameter.name for parameter in parameters]))
+    return inspect.Signature([*text, *(parameter for parameter in parameters if parameter.name != "query")])
 
 
-def _own_depth(retriever: object) -> str | None:
-    """Return the name of the attribute in which a retriever has a depth of its own."""
-    return next((name for name in DEPTH_NAMES if isinstance(_attribute(retriever, name), int)), None)
-
-
-def _langchain_advice(inner: object, *, chained: bool) -> str:
-    own = _own_depth(inner)
-    if own is None and isinstance(_attribute(inner, "search_kwargs"), Mapping):
+def _depth_advice(retriever: object) -> str:
+    names = (*DEPTH_NAMES, "similarity_top_k")
+    own = next((name for name in names if isinstance(_attribute(retriever, name), int)), None)
+    if own is None and isinstance(_attribute(retriever, "search_kwargs"), Mapping):
         own = 'search_kwargs={"k": …}'
-    where = "the chain's first step, " if chained else ""
-    return _advice(inner, own, where)
-
-
-def _advice(value: object, own: str | None, where: str = "") -> str:
-    """Return the sentence that says where the depth is set: in the attribute `own`, if there is one."""
     how = f"set its {own}" if own else "set it where the retriever is made"
-    return f"Its retriever, {where}{type_name(value)}, has a depth of its own: {how}."
-
-
-def _of_llama_index(retriever: object, function: Callable[..., Any], *, is_async: bool) -> FrameworkMethod:
-    """Return how to call a retriever of LlamaIndex, which has its depth itself."""
-    return FrameworkMethod(function, None, is_async, _advice(retriever, "similarity_top_k"))
-
-
-def _of_haystack(retriever: object, function: Callable[..., Any], *, is_async: bool) -> FrameworkMethod:
-    """Return how to call a component of Haystack, whose parameters go by keyword. Raises RetrievalError without a `query`."""
-    parameters = _parameters(function)
-    if parameters is None:
-        return FrameworkMethod(function, None, is_async, _advice(retriever, None))
-    keywords = [parameter for parameter in parameters if parameter.kind is _VAR_KEYWORD]
-    named = {
-        parameter.name: parameter.replace(kind=_KEYWORD_ONLY)
-        for parameter in parameters
-        if parameter.kind not in {_VAR_KEYWORD, parameter.VAR_POSITIONAL}
-    }
-    mapping = _attribute(retriever, "input_mapping")
-    if keywords and isinstance(mapping, Mapping):
-        # A SuperComponent, whose run(**kwargs) drops all other names in silence.
-        named = {name: inspect.Parameter(name, _KEYWORD_ONLY, default=None) for name in mapping}
-        keywords = []
-    elif keywords:
-        named.setdefault("query", inspect.Parameter("query", _KEYWORD_ONLY))
-    if "query" not in named:
-        raise RetrievalError(_no_query(retriever, list(named)))
-    signature = inspect.Signature([named.pop("query"), *named.values(), *keywords])
-    return FrameworkMethod(function, signature, is_async, _advice(retriever, _own_depth(retriever)))
+    return f"Its retriever, {type_name(retriever)}, has a depth of its own: {how}."
 
 
 def _no_query(retriever: object, names: list[str]) -> str:
     """Return the message about a `run` that takes these parameters, and none for the query's text."""
-    start = f"The retriever is {describe(retriever)}. Its run takes {_listed(names)}, and no `query`."
+    listed = ", ".join(f"`{name}`" for name in names) or "nothing"
+    start = f"The retriever is {describe(retriever)}. Its run takes {listed}, and no `query`."
     if _method(retriever, "add_component"):
         return (
             f"{start} Of a pipeline, give a function that says where the text goes in and the documents come out: "
@@ -214,10 +113,6 @@ def _no_query(retriever: object, names: list[str]) -> str:
             "that embeds the query's text."
         )
     return f"{start} Give a function of (query, k) that calls it."
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names) or "nothing"
 
 
 def hint(value: object) -> str:

@@ -22,24 +22,36 @@ class Runnable:
         return ["async", *self.invoke(input, config, **kwargs)]
 
 
-class Retriever(Runnable):
-    """As LangChain's BaseRetriever: drops what its function does not take."""
-
-    def _get_relevant_documents(self, query, *, run_manager):
-        raise NotImplementedError
-
-
-class WithDepth(Retriever):
-    def _get_relevant_documents(self, query, *, run_manager, k=4, lang="en"):
-        raise NotImplementedError
-
-
-class OfVectorStore(Retriever):
+class OfVectorStore(Runnable):
     def __init__(self):
         self.search_kwargs = {"k": 50}
 
-    def _get_relevant_documents(self, query, *, run_manager, **kwargs):
-        raise NotImplementedError
+
+class Fixed(Runnable):
+    """Has a depth of its own, and gives the text that it was asked."""
+
+    limit = 5
+
+    def invoke(self, input, config=None):
+        return [input]
+
+
+async def filled_in(self, query, *, run_manager):
+    raise NotImplementedError
+
+
+filled_in.__module__ = "langchain_core.retrievers"
+
+
+class FilledIn(Runnable):
+    """As a retriever of LangChain's that is sync alone."""
+
+    _aget_relevant_documents = filled_in
+
+
+class WithDepth:
+    def invoke(self, input, config=None, *, k=4, lang="en"):
+        return told(k=k, lang=lang)
 
 
 class LlamaIndex:

@@ -15,10 +15,10 @@ from tests.projects import ASYNCIO_SETTING, text_of
 from tests.retrievers.framework_shapes import (
     Async,
     Called,
+    Fixed,
     Haystack,
     LlamaIndex,
     OfVectorStore,
-    Retriever,
     Runnable,
     WithDepth,
     ainvoke,
@@ -42,12 +42,10 @@ def found(tmp_path):
 CALLS = [
     (Runnable(), {}, ["nothing"]),
     (Runnable(), {"lang": "no"}, ["lang=no"]),
-    (WithDepth(), {}, ["k=10"]),
-    (WithDepth(), {"k": 3}, ["k=3"]),
-    (WithDepth(), {"lang": "no"}, ["lang=no", "k=10"]),
-    (OfVectorStore(), {}, ["k=10"]),
-    (OfVectorStore(), {"filter": "x"}, ["filter=x", "k=10"]),
-    (Retriever(), {}, ["nothing"]),
+    (WithDepth(), {}, ["k=10", "lang=en"]),
+    (WithDepth(), {"k": 3, "lang": "no"}, ["k=3", "lang=no"]),
+    (OfVectorStore(), {"filter": "x"}, ["filter=x"]),
+    (Fixed(), {}, ["text"]),
     (Async("ainvoke", ainvoke), {}, ["nothing"]),
     (LlamaIndex(), {}, ["text"]),
     (Async("aretrieve", LlamaIndex().aretrieve), {}, ["async"]),
@@ -65,7 +63,7 @@ def test_text_depth_and_params_are_handed_over_where_they_are_taken(found, retri
     assert found(retriever, options, **params) == ids
 
 
-@pytest.mark.parametrize("retriever", [Retriever(), LlamaIndex(), Haystack()])
+@pytest.mark.parametrize("retriever", [Fixed(), LlamaIndex(), Haystack()])
 def test_params_that_would_be_dropped_are_an_error(found, retriever):
     assert "cannot be called: got an unexpected keyword argument 'price'" in found(retriever, price=5)
 
@@ -118,13 +116,10 @@ def test_an_answer_that_is_no_result_is_explained(found, method, answer):
 
 ASYNC_TEST = """
     import pytest
-    from tests.retrievers.framework_shapes import Haystack, LlamaIndex, Runnable, WithDepth
-
-    class Sync(WithDepth):
-        ainvoke = None
+    from tests.retrievers.framework_shapes import FilledIn, Haystack, LlamaIndex, Runnable, WithDepth
 
     RETRIEVERS = [
-        (Runnable(), "async"), (Sync(), "k=10"), (LlamaIndex(), "async"), (Haystack(), "async"), (lambda query, k: [k], "10")
+        (Runnable(), "async"), (FilledIn(), "nothing"), (WithDepth(), "k=10"), (LlamaIndex(), "async"), (Haystack(), "async"), (lambda query, k: [k], "10")
     ]
 
     @pytest.mark.asyncio
@@ -138,23 +133,26 @@ ASYNC_TEST = """
 
 
 def test_an_async_test_calls_the_async_method_and_a_sync_one_where_there_is_no_other(project):
-    project.write("golden/faq.yaml", "queries: [{query: text, relevant: [async, k=10, '10']}]\n")
+    project.write("golden/faq.yaml", "queries: [{query: text, relevant: [async, nothing, k=10, '10']}]\n")
     project.write("test_search.py", ASYNC_TEST)
     for setting in ("", "ir_concurrency = 3\n", "ir_timeout = 600\n"):
         project.write("pytest.ini", f"[pytest]\n{ASYNCIO_SETTING}{setting}")
-        project.run().assert_outcomes(passed=5)
+        project.run().assert_outcomes(passed=6)
 
 
-OWN = """
+NOTED = """
 import pytest
 from tests.retrievers.framework_shapes import *
 
-class Own(Retriever):
-    def invoke(self, input, config=None, **kwargs):
+class OfStore(OfVectorStore):
+    def invoke(self, input, config=None):
         return [input]
 
-class Limited(Own):
-    limit = 5
+class Own(OfStore):
+    search_kwargs = None
+
+    def __init__(self):
+        pass
 
 @pytest.fixture
 def retriever():
@@ -166,7 +164,8 @@ def retriever():
     [
         ("LlamaIndex()", "Its retriever, LlamaIndex, has a depth of its own: set its similarity_top_k."),
         ("Own()", "Its retriever, Own, has a depth of its own: set it where the retriever is made."),
-        ("Limited()", "Its retriever, Limited, has a depth of its own: set its limit."),
+        ("Fixed()", "Its retriever, Fixed, has a depth of its own: set its limit."),
+        ("OfStore()", 'Its retriever, OfStore, has a depth of its own: set its search_kwargs={"k": …}.'),
         ("Haystack()", ""),
         ("lambda query: [query]", ""),
     ],
@@ -176,7 +175,7 @@ def test_a_note_says_where_the_depth_is_set(project, retriever, advice):
     project.write(
         "golden/faq.yaml", f"queries: [{{query: text, relevant: {ids}}}, {{query: other, relevant: {ids}}}]\n"
     )
-    project.write("conftest.py", f"{OWN}{retriever}\n")
+    project.write("conftest.py", f"{NOTED}{retriever}\n")
     output = text_of(project.run("-v"))
     assert "No query got the 10 results that were asked for; the longest answer has" in output
     assert advice in output
