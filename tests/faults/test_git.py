@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import sys
@@ -406,6 +407,57 @@ def test_a_damaged_baseline_of_then_is_told_first_and_can_be_a_failure(branch, d
         text_of(result),
     )
     assert branch.run("--ir-since=main", "-o", "ir_accept=fail").ret == 1
+
+
+JSONL = '{"id": "a", "query": "opening hours", "relevant": ["doc-1"]}\n{"id": "b", "query": "refund policy", "relevant": ["doc-9"]}\n'
+FORMATS = {
+    "golden/faq.qrels": {"golden/faq.qrels": "a 0 doc-1 1\nb 0 doc-9 1\n", "golden/faq.topics.tsv": "a\topening hours\nb\trefund policy\n"},
+    "golden/faq": {"golden/faq/qrels/test.tsv": "query-id\tcorpus-id\tscore\na\tdoc-1\t1\nb\tdoc-9\t1\n", "golden/faq/queries.jsonl": '{"_id": "a", "text": "opening hours"}\n{"_id": "b", "text": "refund policy"}\n', "golden/faq/corpus.jsonl": "not read\n"},
+    "golden/faq.csv": {"golden/faq.csv": "id,query,docid,rating\na,opening hours,doc-1,1\nb,refund policy,doc-9,1\n"},
+    "golden/faq.jsonl": {"golden/faq.jsonl": JSONL},
+    "golden/faq.jsonl.gz": {"golden/faq.jsonl.gz": gzip.compress(JSONL.encode())},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("marked", FORMATS)
+def test_a_golden_set_of_then_is_read_in_any_format_out_of_the_commit_alone(
+    branch, marked, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    git(branch.path, "checkout", "-q", "main")
+    (branch.path / "golden/faq.yaml").unlink()
+    branch.baseline.unlink()
+    files = {
+        branch.path / name: text if isinstance(text, bytes) else text.encode()
+        for name, text in FORMATS[marked].items()
+    }
+    for path, content in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    branch.test(f'ir_golden("{marked}")')
+    branch.store()
+    commit(branch.path)
+    before = set(tmp_path.iterdir())
+    path, content = next(iter(files.items()))
+    edited = (
+        gzip.compress(JSONL.replace("doc-1", "doc-2").encode())
+        if marked.endswith("gz")
+        else content.replace(b"doc-1", b"doc-2")
+    )
+    path.write_bytes(edited)
+    said = text_of(branch.run("--ir-since=main"))
+    assert "2 judgments changed: a: doc-1 1 → none, a: doc-2 none → 1." in said
+    assert "cannot be read" not in said
+    assert set(tmp_path.iterdir()) == before
+    assert git(branch.path, "status", "--porcelain").split()[1:] == [path.relative_to(branch.path).as_posix()]
+
+
+def test_a_run_without_it_starts_no_process(branch, monkeypatch):
+    monkeypatch.setenv("PATH", "")  # of no program
+    git_ran = "There is no program git"
+    assert git_ran not in text_of(branch.run("--ir-baseline"))
+    assert git_ran in text_of(branch.run("--ir-since=main"))
 
 
 # History ----------------------------------------------------------------------------------------------------------------
