@@ -17,7 +17,7 @@ from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.formats import reader_of
 from pytest_irmetrics.run import NoTestsError, Run
-from pytest_irmetrics.run.json import REPORT_FORMAT
+from pytest_irmetrics.run.run_json import REPORT_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -36,12 +36,12 @@ class StoredRun(NamedTuple):
 
 
 def read_stored_run(
-    item: GatedItem, golden: GoldenSet, against: Any, like: Run | None, note: Callable[[str], object]
+    item: GatedItem, golden: GoldenSet, against: Any, note: Callable[[str], object]
 ) -> StoredRun | None:
     """Read the stored run that a test item is compared with; None where it is compared with none.
 
     `against` is what `check` was given: also None is returned for a retriever that can be compared with.
-    `like` is as in `Run.load`. `note` is called with what is wrong with a baseline that an updating run replaces. Raises
+    `note` is called with what is wrong with a baseline that an updating run replaces. Raises
     RunError, also where the baseline to gate on is missing; RetrievalError and EvaluationError for what cannot be compared with.
     """
     if isinstance(against, Evaluation):
@@ -55,15 +55,15 @@ def read_stored_run(
     if isinstance(against, (str, os.PathLike)):
         path = Path(item.node.path).parent / against
         name = item.session.shown(path)
-        run = _require_queries(Run.load(path, like=like, shown=name), f"{name}:1: this run")
+        run = _require_queries(Run.load(path, shown=name), f"{name}:1: this run")
         return StoredRun(_queries_of(golden, run), name, name)
     if against is not None:
         _require_retriever(against)
         return None
-    return _read_own_baseline(item, like, note)
+    return _read_own_baseline(item, note)
 
 
-def _read_own_baseline(item: GatedItem, like: Run | None, note: Callable[[str], object]) -> StoredRun | None:
+def _read_own_baseline(item: GatedItem, note: Callable[[str], object]) -> StoredRun | None:
     """Read a test's stored baseline; None where the run neither gates on it nor keeps anything of it."""
     settings = item.settings
     if not (settings.baseline or settings.update):
@@ -76,7 +76,7 @@ def _read_own_baseline(item: GatedItem, like: Run | None, note: Callable[[str], 
         raise RunError(_missing_baseline(item, path))
     try:
         shown = item.session.shown(path)
-        run = _require_queries(read_baseline(path, like=like, shown=shown), f"{shown}:1: this run", CURE)
+        run = _require_queries(read_baseline(path, shown=shown), f"{shown}:1: this run", CURE)
         if settings.update and settings.only_queries:
             from pytest_irmetrics.analysis.accepted_queries import require_same_depth_and_repeats  # noqa: PLC0415 - few runs accept single queries
 

@@ -27,7 +27,6 @@ from pytest_irmetrics.plugin.notes import add_notes
 from pytest_irmetrics.plugin.progress import progress_of
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
-from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
@@ -172,9 +171,7 @@ class IRMetrics:
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
         golden = item.golden_set(golden)
         metrics, queries = item.metrics(golden), item.queries(golden)
-        replayed = self._retriever if retriever is None else retriever
-        like = replayed if isinstance(replayed, Run) else None
-        stored = read_stored_run(item, golden, against, like, self._notes.append)
+        stored = read_stored_run(item, golden, against, self._notes.append)
         if selftest:  # a missing baseline has raised RunError
             return self._selftest(golden, metrics, cast("StoredRun", stored))
         self._read_then(golden, against)

@@ -16,7 +16,7 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.reports.item_report import ItemReport, as_json, read_dataclass
 from pytest_irmetrics.reports.session_report import RunInfo, SessionReport, WhyUnused
 from pytest_irmetrics.run import Run, RunError
-from pytest_irmetrics.run.json import REPORT_FORMAT as FORMAT
+from pytest_irmetrics.run.run_json import REPORT_FORMAT as FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

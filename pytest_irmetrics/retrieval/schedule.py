@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.retrieval.call import Call, Reply
 from pytest_irmetrics.retrieval.retriever import QueryLike, Retriever, passages_of
-from pytest_irmetrics.run import Answer, Run, reuse_ids
+from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +55,6 @@ class ReplyCollector:
         "_progress",
         "_queries",
         "_rankings",
-        "_stored",
         "errors",
         "has_answer",
     )
@@ -64,7 +63,6 @@ class ReplyCollector:
         self._queries = queries
         self._options = options
         self._progress = options.progress
-        self._stored = None if options.stored is None else options.stored.answers
         # A mapping by query id for each repeat.
         self._rankings: list[dict[str, tuple[str, ...]]] = [{} for _ in range(options.repeat)]
         self._milliseconds: list[dict[str, float]] = [{} for _ in range(options.repeat)]
@@ -77,16 +75,12 @@ class ReplyCollector:
         """Add the reply to one call."""
         call, outcomes, milliseconds = reply
         rankings, times = self._rankings[call.repeat], self._milliseconds[call.repeat]
-        stored = self._stored
         for query_id, outcome in zip(call.query_ids, outcomes, strict=True):
             if isinstance(outcome, str):
                 repeats = len(self._rankings)
                 when = f"the {_ordinal(call.repeat + 1)} of {repeats} times: " if repeats > 1 else ""
                 self.errors.setdefault(query_id, when + outcome)
                 continue
-            known = None if stored is None else stored.get(query_id)
-            if known is not None and outcome is not known.rankings[0]:
-                outcome = reuse_ids(outcome, known.rankings)  # noqa: PLW2901
             rankings[query_id] = outcome
             times[query_id] = milliseconds
             self.has_answer = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -67,19 +67,6 @@ class Header(NamedTuple):
     golden_set: str | None = None
     relevance_level: Grade | None = None
     means: Mapping[str, float] | None = None
-
-
-def reuse_ids(ranking: tuple[str, ...], known: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return an equal ranking that shares objects with `known`: one of these if it is equal, else their id strings.
-
-    A run and its baseline then take little more memory than one of them.
-    """
-    ids: dict[str, str] = {}
-    for other in known:
-        if other is ranking or other == ranking:
-            return other
-        ids.update(zip(other, other, strict=True))
-    return tuple(map(ids.get, ranking, ranking)) if ids else ranking
 
 
 def decode(data: bytes, shown: str) -> str:
