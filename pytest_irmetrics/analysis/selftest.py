@@ -159,14 +159,15 @@ def _advice(missed: Sequence[_Trial], gates: Gates) -> Iterator[str]:
     """Say which gates would catch the degradations that were missed: once where several get the same advice."""
     alike: dict[tuple[str, str], list[DegradedRankings]] = {}
     for degraded, report, comparison in missed:
+        deltas = {**report.deltas, **_full_depth_deltas(comparison)}
         fell = {}
-        for name, delta in {**_full_depth_deltas(comparison), **report.deltas}.items():
+        for name in dict.fromkeys((*report.gated, *deltas)):
             metric = parse_metric(name, custom=comparison.now.custom)
             narrowed = "significance" in gates.of(metric, degraded.tag)
-            if metric.kind == "ranking" and delta < -degraded.must_fall - TOLERANCE and not narrowed:
-                fell[name] = delta
+            if metric.kind == "ranking" and deltas[name] < -degraded.must_fall - TOLERANCE and not narrowed:
+                fell[name] = round(deltas[name], 9)
         if fell or not degraded.lowers_scores:
-            lowest = min(fell, key=lambda name: fell[name], default="")
+            lowest = min(fell, key=fell.__getitem__, default="")
             alike.setdefault((degraded.advice, lowest), []).append(degraded)
     for (advice, lowest), found in alike.items():
         tag = json.dumps(found[0].tag, ensure_ascii=False)

@@ -161,16 +161,19 @@ def other_query(pairs: AnswerPairs) -> Sign | None:
     ]
     if not pairs.holds(len(seen)) or len({pairs.pairs[place].today for place, _ in seen}) < FEWEST_ANSWERS:
         return None
-    steps = Counter((place - other) % len(pairs.pairs) for place, others in seen for other in others)
+    count = len(pairs.pairs)
+    # How many places further back: from less than half of all to the front, as the first may have got that of the last.
+    steps = Counter(
+        (place - other + count // 2) % count - count // 2 for place, others in seen for other in others
+    )
     step, times = steps.most_common(1)[0]
     which, look = "to another query", "the key of a cache"
     place, others = seen[0]
     other = others[0]
     if times >= MOST * len(seen):
-        # An answer that is as many places away without starting over.
-        place = next((place for place, _ in seen if place - step >= 0), place)
-        other = (place - step) % len(pairs.pairs)
-        if step in (1, len(pairs.pairs) - 1):
+        place = next((place for place, _ in seen if 0 <= place - step < count), place)
+        other = (place - step) % count
+        if step in (1, -1):
             which = f"of the query {'before' if step == 1 else 'after'} it in the golden set"
             look = "a cache"
     this, that = quote(pairs.pairs[place].query.id), quote(pairs.pairs[other].query.id)

@@ -44,8 +44,7 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
             unheld = list(_on_missing_means(item, comparison))
             result.notes += unheld
             result.quiet_notes += unheld
-        if result.mean_fell:
-            result.notes += on_chance(comparison, gates, result.verdicts)
+        result.notes += on_chance(comparison, gates, result.verdicts)
         if wants_hints:
             result.hints += on_run_noise(comparison, result.verdicts)
     if not gates and not result.verdicts and not item.settings.update:
