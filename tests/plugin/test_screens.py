@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
@@ -76,3 +77,17 @@ def test_a_stream_of_ascii_gets_ascii(worse, monkeypatch):
     text = shown(worse.run_apart("--ir-baseline"))
     assert text.isascii()
     assert_as_expected("screens/ascii.txt", text)
+
+
+SPANS = {"a`": "`` a` ``", "`b": "`` `b ``", "c``d|": r"```c``d\|```", " g ": "`  g  `", r"h\|i": "<code>h"}
+
+
+def test_an_id_is_code_of_markdown_whatever_it_holds(project):
+    listed = "".join(
+        f"  - {{id: {json.dumps(one)}, query: query {n}, relevant: x}}\n" for n, one in enumerate(SPANS)
+    )
+    project.write("golden/faq.yaml", f"queries:\n{listed}")
+    project.answers({"query 0": ["y", "x"]})
+    project.run("--ir-report=r.md", "-o", "ir_thresholds=mrr min_each=1")
+    text = (project.path / "r.md").read_text(encoding="utf-8")
+    assert [one for one, span in SPANS.items() if span not in text] == []
