@@ -5,15 +5,17 @@ One formula has one canonical name: a family, the parameters that differ from th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from math import inf, isfinite
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.metrics import formulas
 from pytest_irmetrics.metrics.formulas import MetricError
 
-TYPE_CHECKING = False  # typing alone would take longer to import than this module
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
-    from typing import Literal, NoReturn
+    from typing import Literal
 
     Kind = Literal["ranking", "no_answer", "latency", "custom"]
     Formula = Callable[..., float | None]
@@ -22,63 +24,38 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 
+@dataclass(frozen=True, repr=False)
 class Metric:
     """One metric: a family, its cut-off and the parameters that differ from the family's defaults.
 
-    Immutable. There is one object for each canonical name, so equal metrics are the same object. Make one with
-    `parse_metric`.
+    Make one with `parse_metric`.
     """
 
-    # Written by hand because importing dataclasses takes several times as long as all of this room.
-    __slots__ = ("cutoff", "family", "kind", "lower", "name", "parameters", "upper")
-
-    name: str
-    """The canonical name, such as `ndcg(gain=exp)@10`; `parse_metric` reads it back."""
     family: str
-    cutoff: int | None
-    parameters: tuple[tuple[str, Value], ...]
-    kind: Kind
-    """What it is computed from: a `ranking` and its judgments, or what only an evaluation knows."""
-    lower: float
-    """The lowest possible value; minus infinity for a custom metric."""
-    upper: float
-    """The highest possible value; infinity for latencies and custom metrics."""
+    cutoff: int | None = None
+    parameters: tuple[tuple[str, Value], ...] = ()
 
-    def __new__(  # noqa: D102, PYI034 - the class has a docstring; no class derives from it
-        cls,
-        family: str,
-        cutoff: int | None = None,
-        parameters: tuple[tuple[str, Value], ...] = (),
-    ) -> Metric:
-        arguments = ",".join(f"{key}={value}" for key, value in parameters)
-        name = f"{family}({arguments})" if arguments else family
-        if cutoff is not None:
-            name = f"{name}@{cutoff}"
-        known = _METRICS.get(name)
-        if known is not None:
-            return known
-        metric = super().__new__(cls)
-        built_in = FAMILIES.get(family)
-        for attribute, value in {
-            "name": name,
-            "family": family,
-            "cutoff": cutoff,
-            "parameters": parameters,
-            "kind": "custom" if built_in is None else built_in.kind,
-            "lower": -inf if built_in is None else built_in.lower,
-            "upper": inf if built_in is None else built_in.upper,
-        }.items():
-            object.__setattr__(metric, attribute, value)
-        return _METRICS.setdefault(name, metric)
+    @cached_property
+    def name(self) -> str:
+        """The canonical name, such as `ndcg(gain=exp)@10`; `parse_metric` reads it back."""
+        arguments = ",".join(f"{key}={value}" for key, value in self.parameters)
+        name = f"{self.family}({arguments})" if arguments else self.family
+        return name if self.cutoff is None else f"{name}@{self.cutoff}"
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a Metric is immutable; cannot set {name!r}")
+    @property
+    def kind(self) -> Kind:
+        """What it is computed from: a `ranking` and its judgments, or what only an evaluation knows."""
+        return FAMILIES[self.family].kind if self.family in FAMILIES else "custom"
 
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a Metric is immutable; cannot delete {name!r}")
+    @property
+    def lower(self) -> float:
+        """The lowest possible value; minus infinity for a custom metric."""
+        return FAMILIES[self.family].lower if self.family in FAMILIES else -inf
 
-    def __reduce__(self) -> tuple[type[Metric], tuple[object, ...]]:
-        return Metric, (self.family, self.cutoff, self.parameters)
+    @property
+    def upper(self) -> float:
+        """The highest possible value; infinity for latencies and custom metrics."""
+        return FAMILIES[self.family].upper if self.family in FAMILIES else inf
 
     def __str__(self) -> str:
         return self.name
@@ -87,31 +64,17 @@ class Metric:
         return f"<Metric {self.name}>"
 
 
-_METRICS: dict[str, Metric] = {}
-"""Canonical name → the one Metric of that name."""
-
-
+@dataclass(frozen=True)
 class Parameter:
     """A parameter of a metric family: one of `choices`, or a number above `above` and below `below`."""
 
-    __slots__ = ("above", "below", "choices", "default", "name", "whole")
-
-    def __init__(
-        self,
-        name: str,
-        default: Value | None,
-        *,
-        choices: tuple[str, ...] = (),
-        above: float = 0,
-        below: float = inf,
-        whole: bool = False,
-    ) -> None:
-        self.name = name
-        self.default = default  # None, of `rel` alone: the golden set's relevance level
-        self.choices = choices
-        self.above = above
-        self.below = below
-        self.whole = whole
+    name: str
+    default: Value | None
+    """None, of `rel` alone: the golden set's relevance level."""
+    choices: tuple[str, ...] = ()
+    above: float = 0
+    below: float = inf
+    whole: bool = False
 
     @property
     def accepts(self) -> str:
@@ -137,8 +100,6 @@ class Family:
     `formula` is None where a ranking and its judgments do not suffice: `kind` says what it is computed from.
     """
 
-    __slots__ = ("definition", "formula", "kind", "lower", "name", "parameters", "upper")
-
     def __init__(
         self,
         name: str,
@@ -146,7 +107,7 @@ class Family:
         *parameters: Parameter,
         kind: Kind = "ranking",
         upper: float = 1.0,
-        definition: str | None = None,
+        definition: str = "",
     ) -> None:
         self.name = name
         self.formula = formula
@@ -154,7 +115,7 @@ class Family:
         self.kind = kind
         self.lower = 0.0
         self.upper = upper
-        self.definition = definition or (formula.__doc__ if formula else None) or ""
+        self.definition = definition or formula.__doc__ or ""
 
 
 REL = Parameter("rel", None)
