@@ -6,8 +6,6 @@ import hashlib
 import os
 import re
 import signal
-import sys
-import textwrap
 import time
 from pathlib import Path
 
@@ -120,41 +118,20 @@ def test_a_late_query_is_named_and_leaves_its_worker_free(executor):
 
 PAGE = (Path(__file__).parents[2] / "docs" / "speed.md").read_text(encoding="utf-8")
 CONFTEST = re.search(r"^## Dask\n.*?^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)[1]
-ENGINE = """
-    def search(query, k):
-        return [f"doc-{len(query) % 7 + 2}", "doc-1"][:k]
-"""
-
-TEST = """
-    import pytest
-
-    @pytest.mark.ir_golden("golden/*.yaml")
-    @pytest.mark.ir_threshold("hit@10", 0.0)
-    def test_search(irmetrics):
-        irmetrics.check()
-"""
 
 
-def test_the_fixture_as_the_docs_have_it_stores_the_same_baseline(pytester):
-    pytester.makepyfile(engine=textwrap.dedent(ENGINE))
-    pytester.makepyfile(test_search=textwrap.dedent(TEST))
-    golden = pytester.mkdir("golden") / "faq.yaml"
-    golden.write_text(
-        "queries:\n" + "".join(f"  - {{query: {'x' * n}, relevant: [doc-1]}}\n" for n in range(1, 60))
+def test_the_fixture_as_the_docs_have_it_stores_the_same_baseline(project):
+    project.write(
+        "engine.py", "def search(query, k):\n    return [f'doc-{len(query) % 7 + 2}', 'doc-1'][:k]\n"
     )
-    stored = []
-    for here in (True, False):
-        pytester.makeconftest(CONFTEST.replace("def ir_executor", "def an_executor") if here else CONFTEST)
-        result = pytester.run(
-            sys.executable,
-            "-m",
-            "pytest",
-            "-p",
-            "no:cacheprovider",
-            "--ir-baseline-update",
-            "-p",
-            "no:asyncio",
-        )
-        result.assert_outcomes(passed=1)
-        stored.append((pytester.path / "ir_baselines/test_search/test_search[faq].json").read_bytes())
-    assert stored[0] == stored[1]
+    project.write("pytest.ini", "[pytest]\npythonpath = .\n")
+    project.write(
+        "golden/faq.yaml",
+        "queries:\n" + "".join(f"  - {{query: {'x' * n}, relevant: [doc-1]}}\n" for n in range(1, 60)),
+    )
+    stored = set()
+    for conftest in (CONFTEST.replace("def ir_executor", "def an_executor"), CONFTEST):
+        project.write("conftest.py", conftest)
+        project.run_apart("--ir-baseline-update").assert_outcomes(passed=1)
+        stored.add(project.baseline.read_bytes())
+    assert len(stored) == 1

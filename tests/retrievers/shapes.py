@@ -225,3 +225,16 @@ def objects(*uuids):
 
 def documents(*ids, **more):
     return [Document(id=doc, **more) for doc in ids]
+
+
+FIELDS = [{"doc": "doc-9"}, {"doc": "doc-12"}]
+
+
+def fielded(name):
+    return [{name: doc, **fields} for doc, fields in zip("ba", FIELDS, strict=True)]
+
+
+def holding(items, name):
+    for item, fields in zip(items, FIELDS, strict=True):
+        setattr(item, name, fields)
+    return items

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import unicodedata
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet, evaluate
+from tests.retrievers.shapes import rows
 from tests.retrievers.ways import BY_QUERY, WAYS, outcome
 
 THIRTY = {"doc": "handbook", "text": "thirty days", "grade": 2}
@@ -90,55 +92,12 @@ def test_document_and_text_are_found(read, item):
     assert read([item, "faq"]) == [T, "faq"]
 
 
-RANKINGS = [
-    # what came back, the judged passages, the ranking, and the ranking with duplicates collapsed where it is another
-    ([chunk("faq"), chunk("handbook", "returned within thirty days of", "c7")], [THIRTY, EU], ["faq", T]),
-    ([chunk("terms", "thirty days")], [THIRTY, REFUND], ["terms (chunk 1)"]),
-    ([chunk("handbook", "within the EU it is thirty days"), "faq"], [EU, THIRTY], [T, E, "faq"]),
-    ([chunk("handbook", LONGER["text"])], [LONGER, THIRTY], [T, "handbook: thirty days after purchase"]),
-    (
-        [*(chunk("handbook", "thirty days", own) for own in ("c1", "c2")), chunk("handbook", "two thirty days"), "faq"],
-        [THIRTY],
-        [T, "handbook (chunk c2)", "handbook (chunk 1)", "faq"],
-        [T, "faq"],
-    ),
-    (
-        [chunk("handbook", "thirty days", "a"), chunk("handbook", "thirty days within the EU", "b")],
-        [THIRTY, EU],
-        [T, E],
-    ),
-    (
-        [chunk("handbook", "something else", "a"), chunk("handbook", "more", "b"), chunk("handbook", "thirty days")],
-        [THIRTY],
-        ["handbook (chunk a)", "handbook (chunk b)", T],
-    ),
-    (
-        [{"id": f"c{n}", "doc_id": doc, "text": HELD} for n, doc in enumerate(("faq", "old", "faq", "web"))],
-        [THIRTY, "faq"],
-        ["faq", "old", "faq (chunk c2)", "c3"],
-        ["faq", "old", "c3"],
-    ),
-    ([{"id": "c7", "source": "the web", "text": HELD}], [THIRTY], ["c7"]),
-    ([langchain(HELD, {"source": "the web"})], [THIRTY], ["the web"]),
-    (["faq", ("terms", 0.5)], [THIRTY], ["faq", "terms"]),
-    (
-        {"hits": {"hits": [{"_id": f"c{n}", "_source": {"source": "handbook", "text": t}} for n, t in enumerate([HELD, "x"])]}},
-        [THIRTY],
-        [T, "handbook (chunk c1)"],
-    ),
-    (
-        [{"id": "handbook", "text": "the first thir\u00adty days"}],
-        [{"doc": "handbook", "text": "\ufb01rst  thirty\ndays"}],
-        ["handbook: first thirty days"],
-    ),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("row", RANKINGS)
-def test_a_chunk_stands_for_the_passages_that_it_is_the_first_to_hold(read, row):
-    items, relevant, ranking, *collapsed = row
+@pytest.mark.parametrize(("row", "ranking"), rows(Path(__file__).with_name("chunks.txt")))
+def test_a_chunk_stands_for_the_passages_that_it_is_the_first_to_hold(read, row, ranking):
+    items, relevant = eval(row)
+    ranking, collapsed = eval(f"{ranking}, None")[:2] if "], [" not in ranking else eval(ranking)
     assert read(items, relevant, ["old"]) == ranking
-    assert read(items, relevant, ["old"], duplicates="collapse") == (collapsed[0] if collapsed else ranking)
+    assert read(items, relevant, ["old"], duplicates="collapse") == (collapsed or ranking)
 
 
 def test_doc_id_says_which_document(read):
