@@ -188,8 +188,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _gate_since(config: pytest.Config) -> None:
     """Let --ir-since imply --ir-baseline; the setting ir_since does where the settings are read."""
-    if not config.getoption("ir_since"):
+    ref = config.getoption("ir_since")
+    if ref is None:
         return
+    if not ref.strip():
+        raise pytest.UsageError(
+            "--ir-since is empty, and would compare with nothing. Name the branch that this one left: --ir-since=origin/main."
+        )
     if config.getoption("ir_baseline") is False:
         raise pytest.UsageError(
             "--ir-since gates on the stored baselines, and --no-ir-baseline turns that off. Give one of them."

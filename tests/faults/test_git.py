@@ -206,6 +206,13 @@ def test_what_cannot_be_read_is_an_error_that_says_what_to_type(branch, make, re
     assert not (branch.path / "was_run").exists()
 
 
+@pytest.mark.parametrize("ref", ["", " "])
+def test_a_ref_that_a_script_left_empty_is_an_error(branch, ref):
+    result = branch.run(f"--ir-since={ref}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "--ir-since is empty, and would compare with nothing" in result.stderr.str()
+
+
 def test_every_test_of_a_run_says_the_same_and_the_setting_is_named(branch):
     branch.write("golden/second.yaml", "queries: [{query: opening hours, relevant: doc-1}]\n")
     branch.run("--ir-baseline-update").assert_outcomes(passed=2)
