@@ -24,7 +24,7 @@ BEFORE = {
     ],
     "::error:: ##vso[x] | <b> \u202e": ["\x1b[31m-1"],
 }
-OTHERS = ["doc-99", "doc-with-a-very-long-name-that-goes-on-13", "中文-43", "\u3164"]
+OTHERS = ["doc-99", "doc-with-a-very-long-name-that-goes-on-13", "中文-43", "\u0378\ufdd0\u3164"]
 NOW = {
     **dict.fromkeys(BEFORE, OTHERS),
     "how do I reset the password of my account after the second reminder": [
