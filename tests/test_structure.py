@@ -132,7 +132,7 @@ def test_no_imports_run_in_a_circle(depth):
 
 def test_what_importlib_imports_is_seen():
     seen = {name for _, name in own_imports(MODULES["golden.formats"], "golden.formats")}
-    assert {"golden.jsonl", "golden.trec"} <= seen
+    assert {"golden.read_jsonl", "golden.read_trec"} <= seen
 
 
 def test_the_library_does_without_pytest():

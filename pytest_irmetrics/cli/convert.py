@@ -26,9 +26,9 @@ from pytest_irmetrics.cli.inputs import load_runs
 from pytest_irmetrics.cli.standard_streams import STANDARD, print_about, readable_file, write_file
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.files import lines_of
-from pytest_irmetrics.golden.formats import SUFFIXES, format_by_suffix, is_golden_folder, reader_of
-from pytest_irmetrics.golden.trec import topics_path
-from pytest_irmetrics.golden.write import FORMATS, ConversionError, drop_unsupported, render_files
+from pytest_irmetrics.golden.formats import SUFFIXES, format_by_suffix, is_golden_folder, read_golden_set
+from pytest_irmetrics.golden.read_trec import topics_path
+from pytest_irmetrics.golden.write import FORMATS, ConversionError, drop_unsupported
 from pytest_irmetrics.run import RunError
 
 if TYPE_CHECKING:
@@ -109,11 +109,11 @@ def _convert(options: argparse.Namespace) -> int:
 def _convert_golden_set(options: argparse.Namespace, form: str, to: str) -> None:
     """Write a golden set in another format. Raises CommandError."""
     with readable_file(options.source) as source:
-        golden: GoldenSet = reader_of(form)(source, options.source, options.metric)
+        golden = read_golden_set(form, source, options.source, options.metric)
         has_comments = form == "yaml" and _COMMENT.search("\n".join(lines_of(source)))
     try:
         kept, notes = drop_unsupported(golden, FORMATS[to])
-        files = render_files(kept, to, options.target) if kept.queries else {}
+        files = FORMATS[to].render(kept, options.target) if kept.queries else {}
     except ConversionError as error:
         raise CommandError(f"{options.source}: {error}") from None
     if has_comments:

@@ -15,7 +15,7 @@ from pytest_irmetrics.cli.find_baselines import baselines_of_golden_set
 from pytest_irmetrics.cli.standard_streams import STANDARD, readable_file
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.golden.formats import reader_of
+from pytest_irmetrics.golden.formats import read_golden_set
 from pytest_irmetrics.run import NoTestsError, Run
 from pytest_irmetrics.run.run_json import REPORT_FORMAT
 
@@ -43,7 +43,7 @@ def load_golden(name: str, custom_metrics: Collection[str], form: str | None = N
     with readable_file(name) as path:
         if form is None and name != STANDARD:
             return GoldenSet.load(path, custom_metrics=custom_metrics, shown=name)
-        golden: GoldenSet = reader_of(form or "yaml")(path, name, custom_metrics)
+        golden: GoldenSet = read_golden_set(form or "yaml", path, name, custom_metrics)
         return golden
 
 

@@ -19,7 +19,7 @@ from pytest_irmetrics.cli.inputs import unknown_query
 from pytest_irmetrics.cli.standard_streams import STANDARD
 from pytest_irmetrics.golden.append import append_judgments
 from pytest_irmetrics.golden.passage import Passage, normalize_text
-from pytest_irmetrics.golden.table_cells import guard_formula, unguard_formula
+from pytest_irmetrics.golden.read_tables import guard_formula, unguard_formula
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:

@@ -1,57 +1,37 @@
-"""Append judgments to a golden set in YAML without changing anything else: comments and layout are kept byte for byte.
+"""Append judgments to a golden set in YAML by splicing one value of each query; every other byte stays as it is.
 
 Where a judgment is written depends on the form of the query's `relevant`:
 
 - a single id becomes a list, ``[doc-1, doc-2]``, or where a new grade is not 1 a mapping, ``{doc-1: 1, doc-2: 3}``;
-- a list gets an item. For a grade other than 1 it becomes a mapping, in which the ids that were there have grade 1;
+- a list gets an item. For a grade other than 1 it is written anew as a mapping, in which the ids that were there have grade 1;
 - a mapping gets a key.
-
-Lists and mappings on one line stay on one line, those with a line per entry get another line, and comments stay with the
-entries that they follow.
 """
 
 from __future__ import annotations
 
-import re
-import shlex
 from codecs import BOM_UTF8
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from yaml.events import (
-    AliasEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
 
 from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.errors import GoldenSetError, Problem
-from pytest_irmetrics.golden.nodes import NULLS
-from pytest_irmetrics.golden.query import Query
-from pytest_irmetrics.golden.write_yaml import double_quoted, is_ambiguous
-from pytest_irmetrics.golden.yaml import parse_yaml
+from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, raise_any
+from pytest_irmetrics.golden.files import decode
+from pytest_irmetrics.golden.read_yaml import parse_yaml
+from pytest_irmetrics.golden.write_yaml import write_id
 from pytest_irmetrics.golden.yaml_nodes import PARSER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
     from pytest_irmetrics.golden.passage import Passage
+    from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.metrics import Grade
-
-
-_LINE_BREAK = re.compile(r"\r\n?|\n")
-_REST_OF_LINE = re.compile(r"[ \t]*(,?)(?:[ \t]+#[^\r\n]*|[ \t]*)(?=[\r\n]|\Z)")
-"""A comma and a comment that may follow the last entry of a flow list or mapping on its line."""
-_PLAIN = re.compile(r"[\w/.$(][\w./+~$()@^;=:-]*")
-_FLOW_SIGNS = re.compile(r"[,\[\]{}]")
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
 
 def append_judgments(
@@ -68,382 +48,136 @@ def append_judgments(
     content is read again before it is returned: it holds the golden set as before plus the new judgments. Raises
     GoldenSetError where that cannot be done.
     """
+    passages = passages or {}
     bom = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
-    before = parse_yaml(data.removeprefix(BOM_UTF8), path, shown, custom_metrics)
-    edited = _Editor(data.removeprefix(bom).decode("utf-8"), shown).edited(
-        [(before.queries[query_id], documents) for query_id, documents in added.items() if documents],
-        [
-            (before.queries[query_id], tuple(of_query))
-            for query_id, of_query in (passages or {}).items()
-            if of_query
-        ],
-    )
-    try:
-        after = parse_yaml(edited.encode("utf-8"), path, shown, custom_metrics)
-    except GoldenSetError as error:
-        problem = error.problems[0]
-        message = f"With the new judgments this could not be read: {problem.message} Nothing was written; append them by hand."
-        raise GoldenSetError([Problem(shown, problem.line, problem.column, message)]) from None
-    changed = next(_unintended_changes(before, after, added, passages or {}), None)
-    if changed is not None:
-        query = before.queries.get(changed)
-        message = (
-            f"The new judgments would change more than they should, first {quote(changed)}. Nothing was written; append "
-            "them by hand."
-        )
-        raise GoldenSetError([Problem(shown, *((query.line, query.column) if query else (1, 1)), message)])
-    return bom + edited.encode("utf-8"), after
+    before = parse_yaml(decode(data), path, shown, custom_metrics)
+    text = data.removeprefix(bom).decode()
+    places = {(query.line, query.column): query for query in before.queries.values()}
+    problems = Problems(shown)
+    changes: list[tuple[int, int, str]] = []
+    for node in _mappings(yaml.compose(text, Loader=PARSER), set()):
+        query = places.get((node.start_mark.line + 1, node.start_mark.column + 1))
+        if query is not None:
+            for new in (added.get(query.id), passages.get(query.id)):
+                change = problems.attempt(_change, text, node, query, new) if new else None
+                if change is not None:
+                    changes.append(change)
+    raise_any(problems)
+    for start, end, written in sorted(changes, reverse=True):
+        text = text[:start] + written + text[end:]
+    edited = bom + text.encode()
+    return edited, _read_again(edited, before, added, passages, path, shown, custom_metrics)
 
 
-def _unintended_changes(
+def _read_again(
+    edited: bytes,
     before: GoldenSet,
-    after: GoldenSet,
     added: Mapping[str, Mapping[str, Grade]],
     passages: Mapping[str, Sequence[Passage]],
-) -> Iterator[str]:
-    """Yield what differs besides the added judgments: the ids of queries, or names of attributes of the set."""
-    for name in ("name", "relevance_level", "left_out"):
-        if getattr(before, name) != getattr(after, name):
-            yield name
-    if _limit_values(before.thresholds) != _limit_values(after.thresholds):
-        yield "thresholds"
-    if list(before.queries) != list(after.queries):
-        yield "queries"
-    for query_id, query in before.queries.items():
+    path: Path,
+    shown: str,
+    custom_metrics: Collection[str],
+) -> GoldenSet:
+    """Return the golden set of the new content. Raises GoldenSetError unless it is the one before plus the new judgments."""
+    try:
+        after = parse_yaml(decode(edited), path, shown, custom_metrics)
+    except (GoldenSetError, Wrong) as error:
+        said = error.problems[0].message if isinstance(error, GoldenSetError) else error.message
+        message = (
+            f"With the new judgments this could not be read: {said} Nothing was written; append them by hand."
+        )
+        raise GoldenSetError([Problem(shown, 1, 1, message)]) from None
+    wanted = dict(before.queries)
+    for query_id in {**added, **passages}:
+        query, new = wanted[query_id], passages.get(query_id, ())
+        grades = {**query.judgments, **added.get(query_id, {}), **{one.key: one.grade for one in new}}
+        wanted[query_id] = replace(query, judgments=grades, passages=(*query.passages, *new))
+    for query_id, query in wanted.items():
         now = after.queries.get(query_id)
-        new = passages.get(query_id, ())
-        grades = {passage.key: passage.grade for passage in new}
-        if (
-            now is None
-            or now.judgments != {**query.judgments, **added.get(query_id, {}), **grades}
-            or now.passages != (*query.passages, *new)
-            or any(getattr(query, name) != getattr(now, name) for name in _COMPARED_FIELDS)
-            or _limit_values(query.thresholds) != _limit_values(now.thresholds)
-        ):
-            yield query_id
+        if now is None or _content(now) != _content(query):
+            message = f"The new judgments would change more than they should, in {quote(query_id)}. Nothing was written; append them by hand."
+            raise GoldenSetError([Problem(shown, query.line, query.column, message)])
+    return after
 
 
-_COMPARED_FIELDS = [
-    field.name
-    for field in fields(Query)
-    if field.name not in ("judgments", "passages", "thresholds", "line", "column")
-]
+def _content(query: Query) -> Query:
+    """Return a query without its place and those of its thresholds."""
+    own = tuple(threshold._replace(origin="") for threshold in query.thresholds)
+    return replace(query, thresholds=own, line=None, column=None)
 
 
-def _limit_values(thresholds: Iterable[Any]) -> list[tuple[object, ...]]:
-    """Return the metrics, limits and tags of thresholds, without their places."""
-    return [(threshold.metric, threshold.limits, threshold.tag) for threshold in thresholds]
+def _mappings(node: Any, seen: set[int]) -> Iterator[Any]:
+    """Yield the mappings in a node of PyYAML's, outermost first, each once: an alias is the node that it refers to."""
+    if id(node) in seen or not isinstance(node, yaml.CollectionNode):
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.MappingNode):
+        yield node
+    for part in node.value:
+        for one in part if isinstance(part, tuple) else (part,):
+            yield from _mappings(one, seen)
 
 
-@dataclass(slots=True)
-class _Node:
-    """A scalar, list or mapping of the YAML, with its extent in the text."""
-
-    start: int
-    end: int
-    column: int
-    """The column of its start, counted from 0."""
-    line: int
-    """The line of its start, counted from 0."""
-    last_line: int
-    value: str = ""
-    style: str | None = None
-    """The quote of a scalar, or `|` or `>` of a block scalar; None for plain text."""
-    flow: bool = False
-    """Whether a list or mapping is written in brackets."""
-    anchored: bool = False
-    """Whether it has an anchor or is an alias, so that an edit would change other places, too."""
-    mapping: bool = False
-    items: list[_Node] | None = None
-    """The items of a list, or the keys and values of a mapping by turns; None for a scalar."""
-
-    @property
-    def entries(self) -> list[_Node]:
-        """The items of a list, or the keys of a mapping."""
-        items = self.items or []
-        return items[::2] if self.mapping else items
-
-
-class _Editor:
-    """Collects changes to a text as (start, end, new text), and applies them all at once."""
-
-    def __init__(self, text: str, shown: str) -> None:
-        self._text = text
-        self._shown = shown
-        breaks = list(_LINE_BREAK.finditer(text))
-        self._breaks = [found[0] for found in breaks]
-        self._starts = [0, *(found.end() for found in breaks)]
-        self._changes: list[tuple[int, int, str]] = []
-        self._problems: list[Problem] = []
-
-    def edited(
-        self,
-        added: Sequence[tuple[Query, Mapping[str, Grade]]],
-        passages: Sequence[tuple[Query, tuple[Passage, ...]]] = (),
-    ) -> str:
-        """Return the text with judgments appended to these of its queries. Raises GoldenSetError."""
-        everything: list[tuple[Query, Mapping[str, Grade] | tuple[Passage, ...]]] = [*added, *passages]
-        nodes = self._find({(query.line, query.column) for query, _ in everything})
-        for query, new in everything:
-            if query.no_answer:
-                self._problem(
-                    query,
-                    f"{quote(query.id)} is a `no_answer` query, which has no judgments. Take `no_answer` away first, "
-                    "and write `relevant`.",
-                )
-                continue
-            node = nodes.get((query.line, query.column))
-            relevant = None if node is None else _value(node, "relevant")
-            if relevant is None:
-                self._problem(query, f"{quote(query.id)} has no `relevant` of its own. Write it out.")
-            elif isinstance(new, tuple):
-                self._append_passages(query, relevant, new)
-            else:
-                self._append(query, relevant, new)
-        if self._problems:
-            raise GoldenSetError(self._problems)
-        parts, done = [], 0
-        # At one place insertions come before replacements, in the order in which they were made.
-        for start, end, replacement in sorted(self._changes, key=lambda change: change[:2]):
-            parts += [self._text[done:start], replacement]
-            done = end
-        return "".join([*parts, self._text[done:]])
-
-    def _problem(self, query: Query, message: str, node: _Node | None = None) -> None:
-        line, column = (query.line, query.column) if node is None else (node.line + 1, node.column + 1)
-        self._problems.append(Problem(self._shown, line, column, message))
-
-    # Nodes ----------------------------------------------------------------------------------------------------
-
-    def _find(
-        self, wanted: Collection[tuple[int | None, int | None]]
-    ) -> dict[tuple[int | None, int | None], _Node]:
-        """Return the mappings that begin at these lines and columns, both counted from 1."""
-        found: dict[tuple[int | None, int | None], _Node] = {}
-        outer: list[_Node | None] = []
-        events: Any = yaml.parse(self._text, Loader=PARSER)
-        for event in events:
-            if isinstance(event, (MappingEndEvent, SequenceEndEvent)):
-                node = outer.pop()
-                if (
-                    node is not None and node.flow
-                ):  # the end mark of a block collection is that of what follows it
-                    mark: Any = event.end_mark
-                    node.end, node.last_line = self._offset(mark), mark.line
-                continue
-            if not isinstance(event, (ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent)):
-                continue
-            mark = event.start_mark
-            where = mark.line + 1, mark.column + 1
-            around = outer[-1] if outer else None
-            is_wanted = isinstance(event, MappingStartEvent) and where in wanted
-            node = None
-            if around is not None or is_wanted:
-                node = self._node(event)
-                if around is not None and around.items is not None:
-                    around.items.append(node)
-                if is_wanted:
-                    found[where] = node
-            if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
-                outer.append(node)
-        return found
-
-    def _offset(self, mark: Any) -> int:
-        """Return the offset of a parser's mark in the text."""
-        line: int = mark.line
-        column: int = mark.column
-        return self._starts[line] + column
-
-    def _node(self, event: Any) -> _Node:
-        collection = isinstance(event, (MappingStartEvent, SequenceStartEvent))
-        scalar = isinstance(event, ScalarEvent)
-        return _Node(
-            start=self._offset(event.start_mark),
-            end=self._offset(event.end_mark),
-            column=event.start_mark.column,
-            line=event.start_mark.line,
-            last_line=event.end_mark.line,
-            value=event.value if scalar else "",
-            style=(event.style or None) if scalar else None,
-            flow=bool(event.flow_style) if collection else False,
-            anchored=event.anchor is not None,
-            mapping=isinstance(event, MappingStartEvent),
-            items=[] if collection else None,
-        )
-
-    # Changes ---------------------------------------------------------------------------------------------------
-
-    def _append_passages(self, query: Query, node: _Node, passages: Sequence[Passage]) -> None:
-        """Add passages to the value of a `relevant`, which is a list or becomes one."""
-        entries = [
-            f"{{doc: {_write_id(passage.doc, ())}, text: {double_quoted(passage.text)}, grade: {_number(passage.grade)}}}"
-            for passage in passages
-        ]
-        if node.anchored:
-            self._problem(
-                query, "`relevant` is shared by an anchor. Write it out here, and label again.", node
-            )
-        elif node.mapping:
-            self._problem(
-                query,
-                "`relevant` is a mapping, which holds documents alone. Write it as a list, of passages and of documents that "
-                "have grade 1, and label again.",
-                node,
-            )
-        elif node.style in ("|", ">") or (node.items is not None and not node.items):
-            self._problem(query, "`relevant` is no list with an entry. Write one, and label again.", node)
-        elif node.items is None:
-            first = self._key_in_flow(node)
-            self._changes.append((node.start, node.end, f"[{', '.join([first, *entries])}]"))
-        else:
-            dash = "" if node.flow else "- "
-            self._insert(node, [dash + entry for entry in entries], node.column)
-
-    def _append(self, query: Query, node: _Node, documents: Mapping[str, Grade]) -> None:
-        """Add judgments to the value of a `relevant`."""
-        graded = node.mapping or any(grade != 1 for grade in documents.values())
-        if node.anchored:
-            self._problem(
-                query, "`relevant` is shared by an anchor. Write it out here, and label again.", node
-            )
-        elif any(part.style in ("|", ">") for part in _scalar_entries(node)):
-            self._problem(
-                query, "`relevant` has a block of text in it. Write the ids on one line each.", node
-            )
-        elif node.items is None:
-            self._wrap_id(node, documents, graded=graded)
-        elif not node.mapping and graded:
-            if any(item.items is not None for item in node.items):
-                self._problem(query, self._no_grade_in_list(query, documents), node)
-            elif self._list_to_mapping(query, node):
-                column = node.column if node.flow else node.column + 2
-                self._insert(node, self._entries(documents, node.items, graded=True), column)
-        else:
-            entries = self._entries(documents, node.entries, graded=graded)
-            dash = "- " if not node.flow and not node.mapping else ""
-            self._insert(node, [dash + entry for entry in entries], node.column)
-
-    def _no_grade_in_list(self, query: Query, documents: Mapping[str, Grade]) -> str:
-        doc_id, grade = next((doc_id, grade) for doc_id, grade in documents.items() if grade != 1)
-        command = shlex.join(["label", self._shown, "--passage", query.id, doc_id, "TEXT", _number(grade)])
-        return (
-            f"This list holds passages, and a whole document in it has grade 1. Judge a text of {quote(doc_id)} instead: "
-            f"`pytest-irmetrics {command}`."
-        )
-
-    def _entries(self, documents: Mapping[str, Grade], beside: Sequence[_Node], *, graded: bool) -> list[str]:
-        return [
-            _write_id(doc_id, beside) + (f": {_number(grade)}" if graded else "")
-            for doc_id, grade in documents.items()
-        ]
-
-    def _wrap_id(self, node: _Node, documents: Mapping[str, Grade], *, graded: bool) -> None:
-        """Turn a single id into a list, or a mapping."""
-        first = self._key_in_flow(node)
-        begin, end, one = ("{", "}", ": 1") if graded else ("[", "]", "")
-        entries = [first + one, *self._entries(documents, [node], graded=graded)]
-        self._changes.append((node.start, node.end, begin + ", ".join(entries) + end))
-
-    def _key(self, node: _Node) -> str:
-        """Return an id as it is written in the text; quoted anew if it could not be a key that way."""
-        if node.line != node.last_line or (node.style is None and node.value == "<<"):
-            return double_quoted(node.value)
-        return self._text[node.start : node.end]
-
-    def _key_in_flow(self, node: _Node) -> str:
-        """Return an id as it is written in the text; quoted anew if it could not stand between brackets that way."""
-        if node.style is None and _FLOW_SIGNS.search(node.value):
-            return double_quoted(node.value)
-        return self._key(node)
-
-    def _list_to_mapping(self, query: Query, node: _Node) -> bool:
-        """Turn a list into a mapping in which each id has grade 1; False if it cannot be done, which is reported."""
-        items = node.items or []
-        if node.flow:
-            self._changes += [(node.start, node.start + 1, "{"), (node.end - 1, node.end, "}")]
-        for item in items:
-            if not node.flow:
-                dash = self._starts[item.line] + node.column
-                if self._text[dash : item.start].rstrip(" ") != "-":
-                    self._problem(query, "An id is not on the line of its `-`. Write it there.", item)
-                    return False
-                self._changes.append((dash, item.start, "  "))
-            self._changes.append((item.start, item.end, f"{self._key(item)}: 1"))
-        return True
-
-    def _insert(self, node: _Node, entries: Sequence[str], column: int) -> None:
-        """Insert entries after the last one of a list or mapping; `column` is that of block entries."""
-        last = _last_node(node)
-        if node.flow:
-            at = last.end
-            begins = node.entries
-            above = begins[-2].line if len(begins) > 1 else node.line
-            rest = _REST_OF_LINE.match(self._text, at) if begins[-1].line > above else None
-            if rest is None or rest.end() == len(self._text):
-                self._changes.append((at, at, "".join(f", {entry}" for entry in entries)))
-                return
-            if not rest[1]:
-                self._changes.append((at, at, ","))
-            lines = f",{self._line_ending(rest.end())}{' ' * begins[-1].column}".join(entries)
-            self._add_line(rest.end(), begins[-1].column, lines + rest[1])
-            return
-        end = _LINE_BREAK.search(self._text, last.end)
-        for entry in entries:
-            self._add_line(end.start() if end else len(self._text), column, entry)
-
-    def _add_line(self, at: int, column: int, text: str) -> None:
-        self._changes.append((at, at, f"{self._line_ending(at)}{' ' * column}{text}"))
-
-    def _line_ending(self, at: int) -> str:
-        """Return the line ending at an offset; at the end of the text, that of the line before."""
-        found = _LINE_BREAK.match(self._text, at)
-        return found[0] if found else self._breaks[-1] if self._breaks else "\n"
+def _change(
+    text: str, query_node: Any, query: Query, new: Mapping[str, Grade] | Sequence[Passage]
+) -> tuple[int, int, str]:
+    """Return the change that adds judgments to a query's `relevant`: its start, its end and the new text. Raises Wrong."""
+    place = query.line or 1, query.column or 1
+    pairs: list[tuple[Any, Any]] = [pair for pair in query_node.value if pair[0].value == "relevant"]
+    if not pairs:
+        raise Wrong(place, f"{quote(query.id)} has no `relevant`. Write one, and label again.")
+    ((key, node),) = pairs
+    start, end = node.start_mark.index, _end(node)
+    if start < query_node.start_mark.index or text[start] in "&*":
+        raise Wrong(place, "`relevant` is shared by an anchor. Write it out here, and label again.")
+    is_mapping, is_list = isinstance(node, yaml.MappingNode), isinstance(node, yaml.SequenceNode)
+    graded = False
+    if isinstance(new, Mapping):
+        graded = is_mapping or any(grade != 1 for grade in new.values())
+        entries = [_entry(doc, grade, graded=graded) for doc, grade in new.items()]
+    else:
+        entries = [_passage_entry(passage) for passage in new]
+        if is_mapping:
+            message = f"`relevant` is a mapping, which holds documents alone. Write a list, and add: {', '.join(entries)}."
+            raise Wrong(place, message)
+    if is_list and graded:
+        start = key.end_mark.index
+        if "#" in text[start:end] or not all(isinstance(item, yaml.ScalarNode) for item in node.value):
+            message = f"`relevant` has passages or comments. Write it as grades by hand, and add: {', '.join(entries)}."
+            raise Wrong(place, message)
+        entries = [*(_entry(item.value, 1, graded=True) for item in node.value), *entries]
+        return start, end, f": {{{', '.join(entries)}}}"
+    if not is_mapping and not is_list:
+        opening, closing = "{}" if graded else "[]"
+        return start, end, f"{opening}{', '.join([_entry(node.value, 1, graded=graded), *entries])}{closing}"
+    if node.flow_style:
+        at = _end(_last(node)) if node.value else start + 1
+        return at, at, "".join(f", {entry}" for entry in entries)[0 if node.value else 2 :]
+    at = text.find("\n", end)
+    at = len(text) if at < 0 else at - (text[at - 1] == "\r")
+    indent = " " * node.start_mark.column + ("" if is_mapping else "- ")
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    return at, at, "".join(f"{line_end}{indent}{entry}" for entry in entries)
 
 
-def _value(node: _Node, key: str) -> _Node | None:
-    """Return the value of a key of a mapping."""
-    items = node.items or []
-    return next(
-        (value for name, value in zip(items[::2], items[1::2], strict=True) if name.value == key), None
-    )
+def _last(node: Any) -> Any:
+    """Return the last item of a list, or the last value of a mapping."""
+    last = node.value[-1]
+    return last[1] if isinstance(last, tuple) else last
 
 
-def _scalar_entries(node: _Node) -> Iterator[_Node]:
-    """Yield the scalars among the entries of a list or mapping, or the node itself if it is one."""
-    yield from (part for part in (node.entries or [node]) if part.items is None)
+def _end(node: Any) -> int:
+    """Return where a node's text ends; the end mark of a block collection is that of what follows it."""
+    while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        node = _last(node)
+    end: int = node.end_mark.index
+    return end
 
 
-def _last_node(node: _Node) -> _Node:
-    """Return the innermost node at the end of a list or mapping: a scalar, or a collection in brackets."""
-    while node.items:
-        inner = node.items[-1]
-        if inner.items is None or inner.flow:
-            return inner
-        node = inner
-    return node
+def _entry(doc_id: str, grade: Grade, *, graded: bool) -> str:
+    return write_id(doc_id) + (f": {as_whole_number(grade)}" if graded else "")
 
 
-def _number(grade: Grade) -> str:
-    return repr(as_whole_number(grade))
-
-
-def _write_id(doc_id: str, beside: Sequence[_Node]) -> str:
-    """Write an id in the style of those beside it; quoted where YAML needs it or readers would not take it for text."""
-    styles = {node.style for node in beside if node.items is None}
-    if (
-        styles == {"'"}
-        and not _UNPRINTABLE.search(doc_id)
-        and not _LINE_BREAK.search(doc_id)
-        and doc_id.isprintable()
-    ):
-        return "'" + doc_id.replace("'", "''") + "'"
-    plain = (
-        _PLAIN.fullmatch(doc_id)
-        and not doc_id.endswith(":")
-        and not doc_id.startswith("...")
-        and not (styles and None not in styles)
-    )
-    if not plain or doc_id in NULLS:
-        return double_quoted(doc_id)
-    usual = any(node.style is None and is_ambiguous(node.value) for node in beside if node.items is None)
-    return doc_id if usual or not is_ambiguous(doc_id) else double_quoted(doc_id)
+def _passage_entry(passage: Passage) -> str:
+    grade = as_whole_number(passage.grade)
+    return f"{{doc: {write_id(passage.doc)}, text: {write_id(passage.text)}, grade: {grade}}}"

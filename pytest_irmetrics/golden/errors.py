@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from pytest_irmetrics.base.errors import IRMetricsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 MAX_PROBLEMS = 1000  # a hostile file could have millions
+
+_Given = ParamSpec("_Given")
+_Read = TypeVar("_Read")
 
 
 class Problem(NamedTuple):
@@ -23,7 +26,7 @@ class Problem(NamedTuple):
     line: int | None
     """Counted from 1; None where there is no file."""
     column: int | None
-    """Counted from 1, in characters."""
+    """Counted from 1, in characters; 1 in formats of lines."""
     message: str
 
     def __str__(self) -> str:
@@ -46,8 +49,18 @@ class GoldenSetError(IRMetricsError, ValueError):
         return "\n".join(map(str, self.problems))
 
 
-class Stop(Exception):  # noqa: N818 - not an error itself
-    """Raised to stop reading a file whose problem has been reported: the rest of it cannot be read."""
+class _Placed(Protocol):
+    line: int
+    column: int
+
+
+class Wrong(Exception):  # noqa: N818 - what it says is reported as a Problem
+    """A mistake at a place of a file (line and column, or a node): what is wrong, and what to do."""
+
+    def __init__(self, at: _Placed | tuple[int, int], message: str) -> None:
+        super().__init__(message)
+        self.line, self.column = at if isinstance(at, tuple) else (at.line, at.column)
+        self.message = message
 
 
 class Problems:
@@ -57,20 +70,30 @@ class Problems:
         self.shown = shown
         self._found: list[Problem] = []
 
-    def report(self, line: int, column: int, message: str) -> None:
-        """Add a problem; line and column are counted from 1. Raises Stop at MAX_PROBLEMS."""
-        self._found.append(Problem(self.shown, line, column, message))
+    def add(self, wrong: Wrong) -> None:
+        """Add a problem. Raises GoldenSetError with all of them at MAX_PROBLEMS."""
+        place = self.shown, wrong.line, wrong.column
+        self._found.append(Problem(*place, wrong.message))
         if len(self._found) >= MAX_PROBLEMS:
             message = f"These are {MAX_PROBLEMS} problems, and the rest is not read. Solve these first."
-            self._found.append(Problem(self.shown, line, column, message))
-            raise Stop
+            raise GoldenSetError([*self, Problem(*place, message)])
+
+    def attempt(
+        self, read: Callable[_Given, _Read], *args: _Given.args, **options: _Given.kwargs
+    ) -> _Read | None:
+        """Return what a function returns, or None after adding the mistake that it raises."""
+        try:
+            return read(*args, **options)
+        except Wrong as wrong:
+            self.add(wrong)
+            return None
 
     def __len__(self) -> int:
         return len(self._found)
 
     def __iter__(self) -> Iterator[Problem]:
         """Yield the problems in the order of the file."""
-        return iter(sorted(self._found, key=_by_place))
+        return iter(sorted(self._found, key=lambda problem: (problem.line or 0, problem.column or 0)))
 
 
 def format_place(file: str, line: int | None, column: int | None) -> str:
@@ -83,7 +106,3 @@ def raise_any(*files: Problems) -> None:
     found = [problem for problems in files for problem in problems]
     if found:
         raise GoldenSetError(found)
-
-
-def _by_place(problem: Problem) -> tuple[int, int]:
-    return problem.line or 0, problem.column or 0

@@ -1,4 +1,4 @@
-"""Formats of golden sets: which one a path is in, and which function reads it."""
+"""Formats of golden sets: which one a path is in, and how it is read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Collection
     from pathlib import Path
 
 
@@ -28,19 +28,19 @@ SUFFIXES = {
 }
 """Suffix → format."""
 
+_READERS = {
+    "yaml": ("pytest_irmetrics.golden.read_yaml", "read_yaml"),
+    "jsonl": ("pytest_irmetrics.golden.read_jsonl", "read_jsonl"),
+    "csv": ("pytest_irmetrics.golden.read_tables", "read_table"),
+    "tsv": ("pytest_irmetrics.golden.read_tables", "read_table"),
+    "trec": ("pytest_irmetrics.golden.read_trec", "read_qrels"),
+    "beir": ("pytest_irmetrics.golden.read_tables", "read_folder"),
+    "quepid": ("pytest_irmetrics.golden.read_tables", "read_table"),
+}
+"""Format → the module and the function that read it: golden sets load them, and they make golden sets."""
+
 _BEIR_COLUMN = b"query-id"
 """The first column of a BEIR split."""
-
-_READERS = {
-    "yaml": ("pytest_irmetrics.golden.yaml", "read_yaml"),
-    "trec": ("pytest_irmetrics.golden.trec", "read_qrels"),
-    "jsonl": ("pytest_irmetrics.golden.jsonl", "read_jsonl"),
-    "csv": ("pytest_irmetrics.golden.tables", "read_table"),
-    "tsv": ("pytest_irmetrics.golden.tables", "read_tsv"),
-    "beir": ("pytest_irmetrics.golden.beir", "read_folder"),
-    "quepid": ("pytest_irmetrics.golden.tables", "read_table"),
-}
-"""Format → the module and the function that read it; none is imported before it is needed."""
 
 
 def format_by_suffix(path: Path) -> str | None:
@@ -57,22 +57,23 @@ def format_of(path: Path, shown: str) -> str:
     if form is not None and not is_folder:
         return form
     formats = ", ".join(SUFFIXES)
+    suffix = quote(path.suffix) if path.suffix else "no suffix"
+    message = f"A golden set is a file with {formats}, and this has {suffix}. Rename or convert it."
     if is_folder:
         message = f"This is a folder. Name the golden sets in it, files with {formats}."
-    else:
-        suffix = quote(path.suffix) if path.suffix else "no suffix"
-        message = f"A golden set is a file with {formats}, and this has {suffix}. Rename or convert it."
     raise GoldenSetError([Problem(shown, 1, 1, message)])
 
 
-def reader_of(form: str) -> Callable[..., Any]:
-    """Return the function that reads a format: path, shown path and custom metrics → GoldenSet.
+def read_golden_set(form: str, path: Path, shown: str, custom: Collection[str] = ()) -> Any:
+    """Return the GoldenSet that is read in a format; `shown` is its path in messages. Raises GoldenSetError.
 
-    The module that holds it is imported now.
+    `custom` are the names of metrics of one's own. The module that reads it is imported now.
     """
     module, function = _READERS[form]
-    reader: Callable[..., Any] = getattr(import_module(module), function)
-    return reader
+    return getattr(import_module(module), function)(path, shown, custom)
+
+
+# BEIR folders -----------------------------------------------------------------------------------------------------
 
 
 def is_golden_folder(path: Path) -> bool:

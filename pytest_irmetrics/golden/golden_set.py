@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,8 @@ from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.numbers import MAX_GRADE, finite
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, format_place
-from pytest_irmetrics.golden.formats import format_of, reader_of
+from pytest_irmetrics.golden.files import lines_of
+from pytest_irmetrics.golden.formats import format_by_suffix, format_of, read_golden_set, split_of
 from pytest_irmetrics.golden.query import Query
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class GoldenSet:
         """
         file = Path(path)
         shown = str(file) if shown is None else shown
-        golden: GoldenSet = reader_of(format_of(file, shown))(file, shown, custom_metrics)
+        golden: GoldenSet = read_golden_set(format_of(file, shown), file, shown, custom_metrics)
         return golden
 
     @classmethod
@@ -95,19 +96,30 @@ class GoldenSet:
 
         Ids are text, or integers and UUIDs, which become text. Grades are numbers up to 1000; as in trec_eval, those
         below 0 gain 0, and a query without a relevant document scores 0. `texts` maps query ids to what to search for;
-        without it only a stored run can be evaluated. `relevance_level` is above 0 and up to 1000. A query without any
-        judgment is in `left_out`. Raises GoldenSetError.
+        without it, the set can only be evaluated with a stored run. A query without any judgment is left out. Raises
+        GoldenSetError with all problems that were found.
         """
-        return _from_judgments(judgments, texts, name, relevance_level)
+        given = _Given()
+        level = given.grade(relevance_level)
+        if level is None or level <= 0:
+            advice = f"Give the lowest grade that counts, above 0 and up to {MAX_GRADE}."
+            given.problems.append(f"relevance_level is {_shown(relevance_level)}. {advice}")
+        known = given.texts(texts or {})
+        found = given.judgments(judgments)
+        queries = [
+            Query(query_id, known.get(query_id), grades) for query_id, grades in found.items() if grades
+        ]
+        if not queries and not given.problems:
+            given.problems.append("There is no query with a judgment. Give {query id: {document id: grade}}.")
+        if given.problems:
+            raise GoldenSetError([Problem(name, None, None, message) for message in given.problems])
+        left_out = tuple(query_id for query_id in {**found, **known} if not found.get(query_id))
+        return cls(queries, name=name, relevance_level=level or 1, left_out=left_out)
 
     @cached_property
     def tags(self) -> frozenset[str]:
         """Every tag that a query carries."""
         return frozenset(tag for query in self.queries.values() for tag in query.tags)
-
-    @property
-    def _shown(self) -> str:
-        return self.shown or (self.name if self.path is None else str(self.path))
 
     def where(self, query_id: str) -> str:
         """Return the place of a query as ``path:line``; the set's name if it did not come from a file."""
@@ -116,138 +128,109 @@ class GoldenSet:
     def where_judged(self, query_id: str, doc_id: str) -> str:
         """Return the place where a document or passage is judged, as ``path:line``; if unknown, its query's place."""
         line = self.locate(query_id, doc_id)
-        where = self.where(query_id)
-        return where if line is None else f"{where.rpartition(':')[0]}:{line}"
+        return self.where(query_id) if line is None else format_place(self._shown, line, None)
 
     def locate(self, query_id: str, doc_id: str) -> int | None:
         """Find the line on which a query judges or forbids a document, or judges the passage of that key.
 
-        None if there is no file, if the file has changed since it was read, or if the query does not name that
+        That is the first line of the query that holds the id, or the first words of the passage. None if there is no file, or if the query does not name that
         document. Reads the file again: loading would be slower if it kept the place of each judgment.
         """
         query = self.queries[query_id]
-        if self.path is None or query.line is None:
+        if query.line is None or (doc_id not in query.judgments and doc_id not in query.forbidden):
             return None
-        if doc_id not in query.judgments and doc_id not in query.forbidden:
-            return None
-        from pytest_irmetrics.golden.locate import find_line  # noqa: PLC0415 - seldom needed
-
-        after = (
-            other.line
-            for other in self.queries.values()
-            if other.line is not None and other.line > query.line
-        )
-        return find_line(self.path, self._lines, query, doc_id, min(after, default=len(self._lines)))
+        in_rows = self.path is not None and format_by_suffix(self.path) not in ("yaml", "jsonl")
+        names = [name for name in (query.id, query.text) if name]
+        after = (other.line for other in self.queries.values() if other.line and other.line > query.line)
+        last = len(self._lines) if in_rows else min(after, default=len(self._lines))
+        written = next((passage.text[:10] for passage in query.passages if passage.key == doc_id), doc_id)
+        for number, line in enumerate(self._lines[query.line - 1 : last], query.line):
+            if written in line and (not in_rows or any(name in line for name in names)):
+                return number
+        return None
 
     @cached_property
-    def _lines(self) -> Sequence[str]:
-        from pytest_irmetrics.golden.locate import judgment_lines  # noqa: PLC0415 - seldom needed
+    def _lines(self) -> list[str]:
+        """The lines of the file, or of a BEIR folder's split."""
+        return [] if self.path is None else lines_of(split_of(self.path) or self.path)
 
-        return judgment_lines(self.path) if self.path is not None else ()
+    @property
+    def _shown(self) -> str:
+        return self.shown or (self.name if self.path is None else str(self.path))
 
     def __repr__(self) -> str:
         return f"<GoldenSet {self._shown}: {plural(len(self.queries), 'query', 'queries')}>"
 
 
-# From judgments in Python ----------------------------------------------------------------------------------------------
+class _Given:
+    """Checks what `from_judgments` was given, and collects what is wrong with it."""
 
+    def __init__(self) -> None:
+        self.problems: list[str] = []
 
-def _from_judgments(
-    judgments: Mapping[str, Mapping[str, Grade]],
-    texts: Mapping[str, str] | None,
-    name: str,
-    relevance_level: Grade,
-) -> GoldenSet:
-    """Check judgments that were given as Python mappings, and make a golden set of them."""
-    problems: list[str] = []
-    level = _grade(relevance_level)
-    if level is None or not 0 < level <= MAX_GRADE:
-        problems.append(
-            f"relevance_level is {_shown(relevance_level)}. Give the lowest grade that counts, above 0 and up to {MAX_GRADE}."
-        )
-    if not isinstance(judgments, Mapping) or not isinstance(texts, Mapping | None):
-        what = "judgments" if not isinstance(judgments, Mapping) else "texts"
-        advice = (
-            "a mapping of query id to document id to grade"
-            if what == "judgments"
-            else "a mapping of query id to text"
-        )
-        raise GoldenSetError([Problem(name, None, None, f"The {what} are no mapping. Give {advice}.")])
-    known_texts = _check_texts(texts or {}, problems)
-    queries: dict[str, Query] = {}
-    left_out: dict[str, None] = {}
-    for key, documents in judgments.items():
-        query_id = _id(key, "query", problems)
-        if query_id is None:
-            continue
-        if query_id in queries or query_id in left_out:
-            problems.append(
-                f"The query {quote(query_id)} is here twice, as text and as an integer. Keep one."
-            )
-        elif not isinstance(documents, Mapping):
-            problems.append(
-                f"The judgments of query {quote(query_id)} are {_shown(documents)}. Give {{id: grade}}."
-            )
-        elif documents:
-            grades = _check_grades(query_id, documents, problems)
-            queries[query_id] = Query(query_id, known_texts.get(query_id), grades)
-        else:
-            left_out[query_id] = None
-    left_out |= dict.fromkeys(query_id for query_id in known_texts if query_id not in queries)
-    if not queries and not problems:
-        problems.append("There is no query with a judgment. Give {query id: {document id: grade}}.")
-    if problems or level is None:
-        raise GoldenSetError([Problem(name, None, None, message) for message in problems])
-    return GoldenSet(queries.values(), name=name, relevance_level=level, left_out=tuple(left_out))
-
-
-def _check_texts(texts: Mapping[str, str], problems: list[str]) -> dict[str, str]:
-    read = {}
-    for key, text in texts.items():
-        query_id = _id(key, "query", problems)
-        if query_id is None:
-            continue
-        if isinstance(text, str) and text and not text.isspace():
-            read[query_id] = text
-        else:
-            problems.append(
-                f"The text of query {quote(query_id)} is {_shown(text)}. Give the text to search for."
-            )
-    return read
-
-
-def _check_grades(query_id: str, documents: Mapping[str, Grade], problems: list[str]) -> dict[str, Grade]:
-    grades: dict[str, Grade] = {}
-    for key, value in documents.items():
-        doc_id = _id(key, "document", problems)
-        if doc_id is None:
-            continue
-        grade = _grade(value)
-        if doc_id in grades:
-            problems.append(
-                f"Query {quote(query_id)} judges {quote(doc_id)} twice, as text and as an integer. Keep one."
-            )
-        elif grade is None or grade > MAX_GRADE:
-            problems.append(
-                f"Query {quote(query_id)} grades {quote(doc_id)} {_shown(value)}. Give a number up to {MAX_GRADE}."
-            )
-        else:
-            grades[doc_id] = grade
-    return grades
-
-
-def _id(key: object, what: str, problems: list[str]) -> str | None:
-    """Return the id of a query or document as text; what is none is reported."""
-    found = as_id(key)
-    if found:
+    def texts(self, texts: Mapping[str, str]) -> dict[str, str]:
+        """Return the texts of queries."""
+        if not isinstance(texts, Mapping):
+            self.problems.append("The texts are no mapping. Give a mapping of query id to text.")
+            return {}
+        found = {}
+        for key, text in texts.items():
+            query_id = self.id(key, "query")
+            if isinstance(text, str) and text and not text.isspace():
+                found[query_id] = text
+            else:
+                self.problems.append(
+                    f"The text of query {quote(query_id)} is {_shown(text)}. Give the text to search for."
+                )
         return found
-    problems.append(f"The {what} id {_shown(key)} is no id. Give a text or an integer.")
-    return None
 
+    def judgments(self, judgments: Mapping[str, Mapping[str, Grade]]) -> dict[str, dict[str, Grade]]:
+        """Return the grades of documents by query."""
+        found: dict[str, dict[str, Grade]] = {}
+        if not isinstance(judgments, Mapping):
+            advice = "Give a mapping of query id to document id to grade."
+            self.problems.append(f"The judgments are no mapping. {advice}")
+            return found
+        for key, documents in judgments.items():
+            query_id = self.id(key, "query")
+            if query_id and query_id in found:
+                self.problems.append(
+                    f"The query {quote(query_id)} is here twice, as text and as an integer. Keep one."
+                )
+            grades = found[query_id] = {}
+            if not isinstance(documents, Mapping):
+                shown = _shown(documents)
+                self.problems.append(
+                    f"The judgments of query {quote(query_id)} are {shown}. Give {{id: grade}}."
+                )
+                continue
+            for document, value in documents.items():
+                doc_id = self.id(document, "document")
+                grade = self.grade(value)
+                what = f"Query {quote(query_id)} %s {quote(doc_id)}"
+                if not doc_id:
+                    continue
+                if doc_id in grades:
+                    self.problems.append(f"{what % 'judges'} twice, as text and as an integer. Keep one.")
+                elif grade is None:
+                    self.problems.append(
+                        f"{what % 'grades'} {_shown(value)}. Give a number up to {MAX_GRADE}."
+                    )
+                else:
+                    grades[doc_id] = grade
+        return found
 
-def _grade(value: object) -> Grade | None:
-    """Return a grade as Python's own number, None for what is none; nearly always it is an int already."""
-    return value if type(value) is int and -MAX_GRADE <= value <= MAX_GRADE else finite(value)
+    def id(self, key: object, what: str) -> str:
+        """Return the id of a query or document as text."""
+        found = as_id(key)
+        if not found:
+            self.problems.append(f"The {what} id {_shown(key)} is no id. Give a text or an integer.")
+        return found or ""
+
+    def grade(self, value: object) -> Grade | None:
+        """Return a grade as Python's own number, None for what is none."""
+        grade = finite(value)
+        return grade if grade is not None and grade <= MAX_GRADE else None
 
 
 def _shown(value: object) -> str:

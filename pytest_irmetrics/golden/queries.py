@@ -1,400 +1,315 @@
-"""Read one query after the other from its YAML or JSON nodes, and report what is wrong with each."""
+"""Read one query after the other from nodes of YAML or JSON: a table of keys, and what several keys say together."""
 
 from __future__ import annotations
 
-from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
-from pytest_irmetrics.base.wording import cut, quote
-from pytest_irmetrics.golden.nodes import (
-    NULLS,
-    ScalarEvent,
-    SequenceStartEvent,
-    is_mapping,
-    is_null,
-    kind_of,
-    place_of,
-)
+from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.errors import Wrong, format_place
 from pytest_irmetrics.golden.passage import Passage
 from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.values import (
-    PASSAGE_EXAMPLE,
-    PASSAGE_KEYS,
-    QUERY_KEYS,
-    all_known,
-    check_keys,
-    fields_of,
-    null_document_message,
     pairs_of,
     read_boolean,
+    read_grade,
+    read_keys,
     read_names,
-    read_params,
+    read_note,
     read_reason,
+    read_tags,
     read_text,
+    read_value,
     read_weight,
 )
+from pytest_irmetrics.metrics import MetricError, parse_metric
+from pytest_irmetrics.thresholds import Threshold, ThresholdError, check_word, read_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Collection
 
-    from pytest_irmetrics.golden.nodes import Node, NodeProblems
-    from pytest_irmetrics.golden.read_thresholds import ThresholdReader
-    from pytest_irmetrics.metrics import Grade
-    from pytest_irmetrics.thresholds import Threshold
-
-
-_COMMON_KEYS = frozenset(("id", "query", "relevant", "tags"))
-"""The only keys of nearly all queries."""
-_RARE_DEFAULTS = (False, (), 1.0, None, (), None, None)
-"""What `QueryReader._read_rare_keys` returns for a query with `_COMMON_KEYS` alone."""
-
-# Looking a grade up takes a fraction of the time of parsing it.
-_GRADES: dict[str, Grade] = {str(grade): grade for grade in range(MAX_GRADE + 1)}
+    from pytest_irmetrics.golden.errors import Problems
+    from pytest_irmetrics.golden.nodes import Node
+    from pytest_irmetrics.golden.values import Reader
+    from pytest_irmetrics.metrics import Grade, Metric
+    from pytest_irmetrics.thresholds import Limit
 
 
-_ODD_KEYS = frozenset(("", "<<", *NULLS))
-"""Ids that are an error where they are not quoted."""
+_PASSAGE = "{doc: handbook, text: thirty days after purchase, grade: 2}"
+_NO_JUDGMENTS: tuple[dict[str, Grade], tuple[Passage, ...]] = ({}, ())
 
 
 class QueryReader:
-    """Reads the queries of one file into `queries`.
+    """Reads the queries of one file into `queries`, by id; what is wrong with them goes to `problems`.
 
-    With `require_relevant`, each query must have a relevant document or say `no_answer`, and no grade may be below 0;
-    without it, trec_eval's conventions apply.
+    `custom` are the names of the user's own metrics. With `as_trec_eval`, as its files are read, grades may be below 0, and
+    a query need not have a relevant document.
     """
 
-    queries: dict[str, Query]
-    """The queries read so far, by id."""
-    textless: list[Node]
-    """The first event of each query that has no text."""
-    lowest_best: Grade
-    """The best grade of the query whose best grade is lowest; queries without a relevant document do not count."""
-
     def __init__(
-        self, problems: NodeProblems, thresholds: ThresholdReader, *, require_relevant: bool = True
+        self, problems: Problems, custom: Collection[str] = (), *, as_trec_eval: bool = False
     ) -> None:
+        self.queries: dict[str, Query] = {}
         self._problems = problems
-        self._thresholds = thresholds
-        self._require_relevant = require_relevant
-        self.queries = {}
-        self.textless = []
-        self.lowest_best = MAX_GRADE
+        self._custom = custom
+        self._as_trec_eval = as_trec_eval
+        self._metrics: dict[str, Metric] = {}
+        self.keys: dict[str, Reader] = {
+            "id": read_text,
+            "query": read_text,
+            "relevant": self._read_relevant,
+            "forbidden": read_names,
+            "tags": read_tags,
+            "weight": read_weight,
+            "params": self._read_params,
+            "thresholds": self._read_own_thresholds,
+            "no_answer": read_boolean,
+            "xfail": read_reason,
+            "note": read_note,
+        }
+        self._passage_keys: dict[str, Reader] = {
+            "doc": _read_part,
+            "text": _read_part,
+            "grade": lambda node, _: read_grade(node, "the passage", negative=as_trec_eval),
+        }
 
-    def read_node(self, node: Node) -> None:
-        """Read a query from its node; one that is no mapping is reported."""
-        if is_mapping(node):
-            fields: dict[str | None, Node] = {
-                key.value: value
-                for key, value in zip(node[1::2], node[2::2], strict=True)
-                if key.__class__ is ScalarEvent
-            }
-            self.read(node[0], node[1::2], fields)
-        else:
-            self._problems.at(
-                node,
-                f"A query is a mapping, and this is {kind_of(node)}. Write `query: …` and `relevant: …`.",
-            )
-
-    def read(self, event: Node, keys: Sequence[Node], fields: Mapping[str | None, Node]) -> None:
-        """Read a query whose mapping begins with `event`: the nodes of its keys, and its values by key."""
-        get, problems = fields.get, self._problems
-        only_common = len(fields) == len(keys) and fields.keys() <= _COMMON_KEYS
-        if not only_common:
-            check_keys(keys, QUERY_KEYS, "a query", problems)
-        value = get("query")
-        text = None if value is None else read_text(value, "query", problems)
-        id_node = get("id")
-        query_id = text if id_node is None else read_text(id_node, "id", problems)
-        if value is None and all_known(fields):
-            self.textless.append(event)
-            if id_node is None:
-                problems.at(event, "This query has no `query`. Write the text to search for.")
-
-        relevant = get("relevant")
-        passages: list[tuple[Passage, Node]] = []
-        judgments: dict[str, Grade] | None = (
-            {} if relevant is None else self._read_relevant(relevant, passages)
-        )
-        value = get("tags")
-        tags = () if value is None else read_names(value, "tags", "tag", problems)
-        no_answer, forbidden, weight, params, thresholds, xfail, note = (
-            _RARE_DEFAULTS if only_common else self._read_rare_keys(get, relevant, judgments, passages)
-        )
-        if judgments and not no_answer and (best := max(judgments.values())) > 0:
-            self.lowest_best = min(self.lowest_best, best)
-        else:
-            self._check_without_relevant(event, fields, judgments, no_answer=no_answer)
-
-        if query_id is None:
+    def read(self, node: Node) -> None:
+        """Read one query; one that has problems is left out."""
+        before = len(self._problems)
+        if node.kind != "mapping":
+            kind = "text" if node.kind == "text" and node.value else node
+            message = f"A query is a mapping, and this is {kind}. Write `query: …` and `relevant: …`."
+            self._problems.add(Wrong(node, message))
             return
-        first = self.queries.get(query_id)
-        if first is not None:
-            same = (
-                "has the same text. Give each an `id` of its own"
-                if id_node is None
-                else "has this id. Change one"
-            )
-            problems.at(id_node or get("query"), f"The query {quote(query_id)} on line {first.line} {same}.")
-            return
-        mark = event.start_mark
-        self.queries[query_id] = Query(  # by position, as keywords would take a third longer
-            query_id,
-            text,
-            {} if judgments is None else judgments,
-            forbidden,
-            tags,
-            weight,
-            {} if params is None else params,
-            thresholds,
-            no_answer,
-            xfail,
-            note,
-            mark.line + 1,
-            mark.column + 1,
-            tuple([passage for passage, _ in passages]) if passages else (),
-        )
+        values, nodes = read_keys(node, self.keys, "a query", self._problems)
+        if len(self._problems) == before:
+            self._problems.attempt(self._add, node, nodes, **values)
 
-    def _check_without_relevant(
+    # What several keys say together ------------------------------------------------------------------------------
+
+    def _add(
         self,
-        event: Node,
-        fields: Mapping[str | None, Node],
-        judgments: Mapping[str, Grade] | None,
+        node: Node,
+        nodes: dict[str, Node],
         *,
-        no_answer: bool,
+        id: str | None = None,  # noqa: A002 - the key's name
+        query: str | None = None,
+        relevant: tuple[dict[str, Grade], tuple[Passage, ...]] = _NO_JUDGMENTS,
+        thresholds: list[tuple[Node, Threshold]] | tuple[()] = (),
+        **others: Any,
     ) -> None:
-        """Report what is wrong with `relevant`, or its absence, of a query that has no relevant document.
+        """Add a query of the values of its keys. Raises Wrong."""
+        judgments, passages = relevant
+        query_id = id or query
+        if query_id is None:
+            raise Wrong(node, "This query has no `query`. Write the text to search for.")
+        self._check_relevant(node, nodes, judgments, no_answer=others.get("no_answer", False))
+        for doc_id in others.get("forbidden", ()):
+            by_passage = any(passage.doc == doc_id for passage in passages)
+            if by_passage or judgments.get(doc_id, 0) > 0:
+                how = "judged by passage" if by_passage else "relevant"
+                line = _part(nodes["relevant"], doc_id).line
+                message = f"{quote(doc_id)} is forbidden here, and {how} on line {line}. Remove it from one of the two."
+                raise Wrong(_part(nodes["forbidden"], doc_id), message)
+        for key, threshold in thresholds:
+            if others.get("no_answer") and threshold.metric.kind != "no_answer":
+                message = f"{threshold.metric} is not computed for a `no_answer` query. Use `no_answer`."
+                raise Wrong(key, message)
+            if not others.get("no_answer") and threshold.metric.kind == "no_answer":
+                message = "This query has answers, and `no_answer` is about those that have none. Remove it."
+                raise Wrong(key, message)
+        if query_id in self.queries:
+            same = "has this id. Change one" if id else "has the same text. Give each an `id` of its own"
+            message = f"The query {quote(query_id)} on line {self.queries[query_id].line} {same}."
+            raise Wrong(nodes["id" if id else "query"], message)
+        own = tuple(threshold for _, threshold in thresholds)
+        self.queries[query_id] = Query(
+            query_id,
+            query,
+            judgments,
+            thresholds=own,
+            passages=passages,
+            line=node.line,
+            column=node.column,
+            **others,
+        )
 
-        `judgments` is None where they could not be read, which has been reported.
-        """
-        relevant = fields.get("relevant")
+    def _check_relevant(
+        self, node: Node, nodes: dict[str, Node], judgments: dict[str, Grade], *, no_answer: bool
+    ) -> None:
+        relevant = nodes.get("relevant")
         if no_answer:
             if relevant is not None:
-                self._problems.at(relevant, "A `no_answer` query has no `relevant`. Remove one of the two.")
-        elif not self._require_relevant:
+                raise Wrong(relevant, "A `no_answer` query has no `relevant`. Remove one of the two.")
+        elif self._as_trec_eval or any(grade > 0 for grade in judgments.values()):
             return
         elif judgments:
             advice = "Grade a relevant one, or write `no_answer: true` in place of `relevant`."
-            self._problems.at(relevant, f"Every document here has grade 0. {advice}")
-        elif judgments is not None and (relevant is not None or all_known(fields)):
-            at = event if relevant is None else relevant
-            self._problems.at(
-                at, "This query has no relevant document. Add `relevant: [id]`, or `no_answer: true`."
-            )
+            raise Wrong(relevant or node, f"Every document here has grade 0. {advice}")
+        else:
+            advice = "Add `relevant: [id]`, or `no_answer: true`."
+            raise Wrong(relevant or node, f"This query has no relevant document. {advice}")
 
-    def _read_rare_keys(
-        self,
-        get: Callable[[str], Node | None],
-        relevant: Node | None,
-        judgments: Mapping[str, Grade] | None,
-        passages: Sequence[tuple[Passage, Node]],
-    ) -> tuple[
-        bool, tuple[str, ...], float, dict[str, object] | None, tuple[Threshold, ...], str | None, str | None
-    ]:
-        """Read all keys but `_COMMON_KEYS`: no_answer, forbidden, weight, params, thresholds, xfail and note."""
-        problems = self._problems
-        value = get("no_answer")
-        no_answer = value is not None and read_boolean(value, "no_answer", problems)
-        value = get("forbidden")
-        forbidden = () if value is None else read_names(value, "forbidden", "document", problems)
-        by_passage = {passage.doc: item for passage, item in passages}
-        for doc_id in forbidden:
-            if doc_id in by_passage:
-                how, first = "judged by passage", by_passage[doc_id]
-            elif judgments and judgments.get(doc_id, 0) > 0:
-                how, first = "relevant", find_name(relevant, doc_id)
-            else:
-                continue
-            problems.at(
-                find_name(value, doc_id),
-                f"{quote(doc_id)} is forbidden here, and {how} on line {place_of(first)[0]}. Remove it from one of the two.",
-            )
-        value = get("weight")
-        weight = 1.0 if value is None else read_weight(value, problems)
-        value = get("params")
-        params = None if value is None else read_params(value, problems)
-        value = get("thresholds")
-        thresholds = () if value is None else self._thresholds.read_own(value, no_answer=no_answer)
-        value = get("xfail")
-        xfail = None if value is None else read_reason(value, problems)
-        value = get("note")
-        note = None if value is None or value.__class__ is list else value.value
-        return no_answer, forbidden, weight, params, thresholds, xfail, note
+    # The key `relevant` ------------------------------------------------------------------------------------------
 
-    # The key `relevant` ----------------------------------------------------------------------------------------
-
-    def _read_relevant(self, node: Node, passages: list[tuple[Passage, Node]]) -> dict[str, Grade] | None:
-        """Read one id, a list of ids and passages, or grades by id. Returns None if anything is wrong with it.
-
-        Passages are added to `passages` too, each with its node.
-        """
-        if node.__class__ is ScalarEvent:
-            names = read_names(node, "relevant", "document", self._problems)
-            return dict.fromkeys(names, 1) if names else None
+    def _read_relevant(self, node: Node, key: str) -> tuple[dict[str, Grade], tuple[Passage, ...]]:
+        """Read one id, a list of ids and passages, or grades by id."""
+        if node.kind == "mapping":
+            return self._read_grades(node), ()
+        items = node.value if node.kind == "list" else ()
+        if not any(item.kind == "mapping" for item in items):
+            return dict.fromkeys(read_names(node, key), 1), ()
         judgments: dict[str, Grade] = {}
-        # Plain loops that break at anything unusual: comprehensions and zip take more than twice as long here.
-        parts = iter(node)
-        if next(parts).__class__ is SequenceStartEvent:
-            for part in parts:
-                if part.__class__ is not ScalarEvent:
-                    break
-                judgments[part.value] = 1
-            if len(judgments) + 1 == len(node) and _ODD_KEYS.isdisjoint(judgments):
-                return judgments
-            if any(_is_passage(part) for part in islice(node, 1, None)):
-                return self._read_names_and_passages(node, passages)
-            before = len(self._problems)
-            names = read_names(node, "relevant", "document", self._problems)
-            return dict.fromkeys(names, 1) if len(self._problems) == before else None
-        for part in parts:
-            value = next(parts)
-            if part.__class__ is not ScalarEvent or value.__class__ is not ScalarEvent or value.style:
-                break
-            grade = _GRADES.get(value.value)
-            if grade is None:
-                break
-            judgments[part.value] = grade
-        if 2 * len(judgments) + 1 == len(node) and _ODD_KEYS.isdisjoint(judgments):
-            return judgments
-        return self._read_grades(node)
+        passages: list[Passage] = []
+        first: dict[str, int] = {}
+        for item in items:
+            passage = self._read_passage(item) if item.kind == "mapping" else None
+            (name,) = read_names(item, key) if passage is None else (passage.key,)
+            if passage is not None and passage.doc in judgments:
+                how = f"{quote(passage.doc)} is judged as a whole on line {first[passage.doc]}, and here by passage"
+                raise Wrong(item, f"{how}. Keep one of the two.")
+            if name in judgments:
+                what = "This passage" if passage is not None else f"The document {quote(name)}"
+                raise Wrong(item, f"{what} is here twice, first on line {first[name]}. Keep one.")
+            first[name] = item.line
+            judgments[name] = 1 if passage is None else passage.grade
+            passages += [] if passage is None else [passage]
+        whole = next((passage for passage in passages if passage.doc in judgments), None)
+        if whole is not None:
+            message = f"{quote(whole.doc)} is judged as a whole on line {first[whole.doc]}, and by passage. Keep one of the two."
+            raise Wrong(node, message)
+        return judgments, tuple(passages)
 
-    def _read_grades(self, node: Node) -> dict[str, Grade] | None:
-        """Read grades by id, and report what is wrong with each."""
-        names = {key.value for key in node[1::2] if key.__class__ is ScalarEvent}
-        if {"doc", "text"} <= names <= PASSAGE_KEYS:
-            self._problems.at(node, f"A passage stands in a list. Write `relevant: [{PASSAGE_EXAMPLE}]`.")
-            return None
-        before = len(self._problems)
-        judgments: dict[str, Grade] = {}
+    def _read_grades(self, node: Node) -> dict[str, Grade]:
+        grades: dict[str, Grade] = {}
+        names = {key.value for key, _ in node.value if key.kind == "text"}
+        if {"doc", "text"} <= names <= self._passage_keys.keys() and any(
+            value.kind == "text" and not value.value.isdecimal() for _, value in node.value
+        ):
+            raise Wrong(node, f"A passage stands in a list. Write `relevant: [{_PASSAGE}]`.")
         for key, value in pairs_of(node, self._problems):
-            if is_null(key):
-                self._problems.at(key, null_document_message(key.value))
-            grade = self._read_grade(quote(key.value), value)
-            if grade is not None:
-                judgments[key.value] = grade
-        return judgments if len(self._problems) == before else None
+            if key.is_null:
+                message = f'A document is {key.value} here. Write the text that is meant, or "{key.value}" in quotes.'
+                raise Wrong(key, message)
+            grades[key.value] = read_grade(value, quote(key.value), negative=self._as_trec_eval)
+        return grades
 
-    def _read_names_and_passages(
-        self, node: Node, passages: list[tuple[Passage, Node]]
-    ) -> dict[str, Grade] | None:
-        """Read a list of ids and passages."""
+    def _read_passage(self, node: Node) -> Passage:
+        names = [key.value for key, _ in node.value if key.kind == "text"]
+        if not {"doc", "text"} & {*names}:
+            advice = f"Write a mapping, `relevant: {{doc-9: 3, doc-4: 1}}`; or a passage, `{_PASSAGE}`."
+            raise Wrong(node, f"A list of documents has no grades. {advice}")
         before = len(self._problems)
-        # The ids by themselves, so that the messages about them are those of a list of ids.
-        ids = read_names(
-            [item for item in node if not _is_passage(item)], "relevant", "document", self._problems
-        )
-        judgments: dict[str, Grade] = dict.fromkeys(ids, 1)
-        first: dict[str, Node] = {item.value: item for item in node[1:] if item.__class__ is ScalarEvent}
-        for item in node[1:]:
-            passage = self._read_passage(item) if _is_passage(item) else None
-            if passage is None:
-                continue
-            key = passage.key
-            if passage.doc in judgments:
-                self._problems.at(
-                    item,
-                    f"{quote(passage.doc)} is judged as a whole on line {place_of(first[passage.doc])[0]}, and here by "
-                    "passage. Keep one of the two.",
-                )
-            elif key in first:
-                self._problems.at(
-                    item, f"This passage is here twice, first on line {place_of(first[key])[0]}. Keep one."
-                )
-            else:
-                first[key] = item
-                passages.append((passage, item))
-        judgments |= {passage.key: passage.grade for passage, _ in passages}
-        return judgments if len(self._problems) == before else None
-
-    def _read_passage(self, node: Node) -> Passage | None:
-        """Read one passage; what is wrong with it is reported."""
-        before = len(self._problems)
-        fields = fields_of(node, PASSAGE_KEYS, "a passage", self._problems)
-        values: dict[str, str] = {}
+        values, _ = read_keys(node, self._passage_keys, "a passage", self._problems)
+        if len(self._problems) > before:
+            return Passage("", "")  # the query is left out
         for name, what in (("doc", "the document's id"), ("text", "the text to find in it")):
-            value = fields.get(name)
-            if value is None:
-                if all_known(fields, PASSAGE_KEYS):
-                    whole = " For the whole document, write its id alone." if name == "text" else ""
-                    self._problems.at(node, f"This passage has no `{name}`. Write {what}.{whole}")
-            elif value.__class__ is not ScalarEvent or is_null(value):
-                kind = value.value if is_null(value) else kind_of(value)
-                self._problems.at(value, f"`{name}` is {kind}. Write {what}.")
-            else:
-                values[name] = value.value
-        grade = self._read_grade("the passage", fields["grade"]) if "grade" in fields else 1
-        if len(self._problems) > before or grade is None:
-            return None
-        passage = Passage(values["doc"], values["text"], grade)
-        if not passage.doc:
-            self._problems.at(fields["doc"], "`doc` is empty. Write the document's id.")
-        elif not passage.normalized:
-            self._problems.at(
-                fields["text"], "`text` is empty, and would be found in every chunk. Write the text to find."
-            )
-        else:
-            return passage
-        return None
+            if name not in values:
+                whole = " For the whole document, write its id alone." if name == "text" else ""
+                raise Wrong(node, f"This passage has no `{name}`. Write {what}.{whole}")
+        passage = Passage(**values)
+        if not passage.normalized:
+            text = next(value for key, value in node.value if key.value == "text")
+            raise Wrong(text, "`text` is empty, and would be found in every chunk. Write the text to find.")
+        return passage
 
-    def _read_grade(self, name: str, node: Node) -> Grade | None:
-        """Read the grade of `name`, as messages call it; what is none is reported."""
-        if node.__class__ is not ScalarEvent:
-            self._problems.at(
-                node, f"The grade of {name} is {kind_of(node)}. Write a number from 0 to {MAX_GRADE}."
-            )
-            return None
-        text = node.value
-        number = None if node.style else read_number(text)
-        if number is not None and (number >= 0 or not self._require_relevant) and number <= MAX_GRADE:
-            return number
-        if number is not None and number < 0:
-            message = (
-                f"The grade of {name} is {cut(text)}, below 0. Write 0 for a document that is not relevant."
-            )
-        elif number is not None:
-            message = f"The grade of {name} is {cut(text)}, above {MAX_GRADE}. Write a number from 0 to {MAX_GRADE}."
-        elif node.style and read_number(text) is not None:
-            message = f"The grade of {name} is text, {quote(text)}. Take the quotes off."
-        elif not text:
-            message = f"The grade of {name} is missing. Write a number from 0 to {MAX_GRADE}."
-        else:
-            message = (
-                f"The grade of {name} is {quote(text)}, which is no number. Write one from 0 to {MAX_GRADE}."
-            )
-        self._problems.at(node, message)
-        return None
+    # Other keys --------------------------------------------------------------------------------------------------
+
+    def _read_params(self, node: Node, key: str) -> object:
+        if node.kind != "mapping":
+            raise Wrong(node, f"`{key}` is {node}. Write a mapping, such as {{lang: en}}.")
+        return read_value(node, self._problems)
+
+    def _read_own_thresholds(self, node: Node, key: str) -> list[tuple[Node, Threshold]]:
+        return self.read_thresholds(node, key, for_query=True)
+
+    def read_thresholds(
+        self, node: Node, where: str, *, tag: str | None = None, for_query: bool = False
+    ) -> list[tuple[Node, Threshold]]:
+        """Read a mapping of metrics to limits under the key `where`; each threshold comes with the node of its metric.
+
+        `tag` is that of the slice that they apply to, None for the whole set.
+        """
+        if node.kind != "mapping":
+            raise Wrong(node, f"`{where}` is {node}. Write metrics and limits, such as {{ndcg@10: 0.7}}.")
+        found: dict[Metric, tuple[Node, Threshold]] = {}
+        for key, value in pairs_of(node, self._problems):
+            if not key.value.startswith("x-"):
+                self._problems.attempt(self._read_threshold, key, value, tag, found, for_query=for_query)
+        return list(found.values())
+
+    def _read_threshold(
+        self,
+        key: Node,
+        value: Node,
+        tag: str | None,
+        found: dict[Metric, tuple[Node, Threshold]],
+        *,
+        for_query: bool,
+    ) -> None:
+        """Add the threshold on one metric to those that were found. Raises Wrong."""
+        metric = self._read_metric(key)
+        if metric in found:
+            first, _ = found[metric]
+            message = f"{metric} is already on line {first.line}, as {quote(first.value)}. Keep one."
+            raise Wrong(key, message)
+        if value.kind == "list":
+            message = f"The threshold on {metric} is a list. Write a number, or {{min: 0.7, max_drop: 0.01}}."
+            raise Wrong(value, message)
+        limits: dict[str, Limit | None] = {}
+        words = pairs_of(value, self._problems) if value.kind == "mapping" else [(None, value)]
+        for at, limit in words:
+            word = "min" if at is None else at.value
+            if word.startswith("x-"):
+                continue
+            try:
+                check_word(word, for_query=for_query)
+            except ThresholdError as error:
+                hint = " For the queries with a tag, use `slices`." if word == "tag" else ""
+                raise Wrong(at or limit, f"{error}{hint}") from None
+            if limit.kind not in ("text", "constant"):
+                raise Wrong(limit, f"`{word}` of {metric} is {limit}. Write a number, or off.")
+            try:
+                limits[word] = read_limit(metric, word, limit.value)
+            except ThresholdError as error:
+                raise Wrong(limit, str(error)) from None
+        if not limits:
+            message = f"The threshold on {metric} has no limit. Write one, such as {{min: 0.7}}."
+            raise Wrong(value, message)
+        origin = format_place(self._problems.shown, key.line, key.column)
+        found[metric] = key, Threshold(metric, limits, tag, origin)
+
+    def _read_metric(self, key: Node) -> Metric:
+        text = key.value
+        if text not in self._metrics:
+            if len(text) > 200:
+                raise Wrong(key, f"{quote(text)} names no metric. Write for example ndcg@10.")
+            try:
+                self._metrics[text] = parse_metric(text, custom=self._custom)
+            except MetricError as error:
+                message = str(error)
+                raise Wrong(key, message[:1].upper() + message[1:]) from None
+        return self._metrics[text]
 
 
-def _is_passage(node: Node) -> bool:
-    """Say whether a node is meant as a passage, even if keys of a passage are missing."""
-    return is_mapping(node) and any(
-        key.__class__ is ScalarEvent and key.value in ("doc", "text") for key in node[1::2]
-    )
+def _read_part(node: Node, key: str) -> str:
+    """Read the document or the text of a passage."""
+    what = "the document's id" if key == "doc" else "the text to find in it"
+    if node.kind != "text" or node.is_null or not node.value:
+        shown = node.value if node.kind == "text" and node.value else "empty" if node.kind == "text" else node
+        raise Wrong(node, f"`{key}` is {shown}. Write {what}.")
+    return str(node.value)
 
 
-def find_name(node: Node, name: str) -> Node:
-    """Return the part of a value (an id, a list, grades by id) that names a document or passage; else the whole value."""
-    return next(
-        (
-            part
-            for part in _names_in(node)
-            if (part.value if part.__class__ is ScalarEvent else _passage_key(part)) == name
-        ),
-        node,
-    )
-
-
-def _names_in(node: Node) -> Iterable[Node]:
-    """Return the nodes of the names in a value: itself, the items of a list, or the keys of a mapping."""
-    if node.__class__ is not list:
-        return (node,)
-    return node[1:] if node[0].__class__ is SequenceStartEvent else node[1::2]
-
-
-def _passage_key(node: Node) -> str | None:
-    fields = {
-        key.value: value.value
-        for key, value in zip(node[1::2], node[2::2], strict=False)
-        if key.__class__ is ScalarEvent and value.__class__ is ScalarEvent
-    }
-    return Passage(fields["doc"], fields["text"]).key if {"doc", "text"} <= fields.keys() else None
+def _part(node: Node, name: str) -> Node:
+    """Return the part of a value (an id, a list, grades by id) that names a document; else the whole value."""
+    parts: Any = [node] if node.kind == "text" else node.value
+    for part in parts:
+        one: Any = part[0] if node.kind == "mapping" else part
+        doc = (
+            next((value for key, value in one.value if key.value == "doc"), one)
+            if one.kind == "mapping"
+            else one
+        )
+        if doc.value == name:
+            return one  # type: ignore[no-any-return]  # a node
+    return node

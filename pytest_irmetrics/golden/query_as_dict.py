@@ -29,6 +29,22 @@ def query_as_dict(query: Query) -> dict[str, object]:
     return record | {key: value for key, value in others.items() if value}
 
 
+def query_as_written(query: Query) -> dict[str, object]:
+    """Return a query with the keys that people write in a file: no id that is its text, limits and judgments in short."""
+    record = query_as_dict(query)
+    if query.id == query.text:
+        del record["id"]
+    if query.text is None:
+        del record["query"]
+    if query.no_answer:
+        del record["relevant"]
+    elif not query.passages and all(type(grade) is int and grade == 1 for grade in query.judgments.values()):
+        record["relevant"] = list(query.judgments)
+    if query.thresholds:
+        record["thresholds"] = shorten_limits(limits_as_dict(query.thresholds))
+    return record
+
+
 def limits_as_dict(thresholds: Iterable[Threshold]) -> dict[str, dict[str, object]]:
     """Return the limits of thresholds as a golden set has them: metric name → word → limit."""
     return {

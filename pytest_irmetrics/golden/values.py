@@ -1,10 +1,9 @@
-"""Read the keys of a golden set, a query or a passage, and values of each type, from YAML or JSON nodes."""
+"""Read the keys of a mapping, and values of each type, from nodes; what is none is raised as Wrong."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
-from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.numbers import (
     JSON_NUMBER,
@@ -15,266 +14,207 @@ from pytest_irmetrics.base.numbers import (
     weight_advice,
 )
 from pytest_irmetrics.base.wording import cut, quote
-from pytest_irmetrics.golden.nodes import (
-    CONSTANTS,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceStartEvent,
-    is_mapping,
-    is_null,
-    kind_of,
-    place_of,
-    shown_node,
-)
+from pytest_irmetrics.golden.errors import Wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
-    from pytest_irmetrics.golden.nodes import Node, NodeProblems
+    from pytest_irmetrics.golden.errors import Problems
+    from pytest_irmetrics.golden.nodes import Node
     from pytest_irmetrics.metrics import Grade
 
+    Reader = Callable[[Node, str], Any]
+    """Returns the value of a node under a key. Raises Wrong."""
 
-SET_KEYS = frozenset(("version", "name", "relevance_level", "thresholds", "slices", "queries"))
-QUERY_KEYS = frozenset(
-    (
-        "id",
-        "query",
-        "relevant",
-        "forbidden",
-        "tags",
-        "weight",
-        "params",
-        "thresholds",
-        "no_answer",
-        "xfail",
-        "note",
-    )
-)
-PASSAGE_KEYS = frozenset(("doc", "text", "grade"))
+
+_CONSTANTS = {"true": True, "false": False, "null": None}
 _SYNONYMS = {
-    "text": "query",
-    "question": "query",
-    "documents": "relevant",
-    "docs": "relevant",
-    "expected": "relevant",
-    "judgments": "relevant",
-    "qrels": "relevant",
-    "label": "tags",
-    "labels": "tags",
+    **dict.fromkeys(("text", "question"), "query"),
+    **dict.fromkeys(("documents", "docs", "expected", "judgments", "qrels"), "relevant"),
+    **dict.fromkeys(("label", "labels"), "tags"),
     "comment": "note",
 }
 
-PASSAGE_EXAMPLE = "{doc: handbook, text: thirty days after purchase, grade: 2}"
+
+def read_keys(
+    node: Node, readers: Mapping[str, Reader], what: str, problems: Problems
+) -> tuple[dict[str, Any], dict[str, Node]]:
+    """Read a mapping by the reader of each key; return what was read, and the nodes of the values, by key.
+
+    What is wrong with a key, or a value, goes to `problems`; keys that begin with ``x-`` are for people.
+    """
+    values: dict[str, Any] = {}
+    nodes: dict[str, Node] = {}
+    for key, value in pairs_of(node, problems):
+        name = key.value
+        reader = readers.get(name)
+        if reader is not None:
+            nodes[name] = value
+            try:
+                values[name] = reader(value, name)
+            except Wrong as wrong:
+                problems.add(wrong)
+        elif not name.startswith("x-"):
+            problems.add(Wrong(key, f"{quote(name)} is no key of {what}. {_advice(name, readers)}"))
+    return values, nodes
 
 
-# Keys -----------------------------------------------------------------------------------------------------------------
-
-
-def _is_known(name: str, known: frozenset[str]) -> bool:
-    """Say whether a key is known, or begins with ``x-``, which marks the user's own."""
-    return name in known or name.startswith("x-")
-
-
-def all_known(names: Iterable[str | None], known: frozenset[str] = QUERY_KEYS) -> bool:
-    """Say whether each key is known, so that a missing one was not just misspelt. None is a key that is no text."""
-    return all(name is not None and _is_known(name, known) for name in names)
-
-
-def _unknown_key(name: str, known: frozenset[str], what: str) -> str:
-    """Return the message about an unknown key of `what`, with the key that may be meant."""
+def _advice(name: str, known: Collection[str]) -> str:
+    """Return the key that may be meant, or all keys."""
     close = get_close_matches(name.lower(), known, n=1) if len(name) <= 40 else []
-    synonym = _SYNONYMS.get(name.lower())
-    if close:
-        advice = f"Did you mean `{close[0]}`?"
-    elif synonym in known:
-        advice = f"Did you mean `{synonym}`?"
-    else:
-        advice = f"Its keys are {', '.join(sorted(known))}; one for people begins with x-."
-    return f"{quote(name)} is no key of {what}. {advice}"
+    meant = close[0] if close else _SYNONYMS.get(name.lower())
+    if meant in known:
+        return f"Did you mean `{meant}`?"
+    return f"Its keys are {', '.join(sorted(known))}; one for people begins with x-."
 
 
-def fields_of(node: Node, known: frozenset[str], what: str, problems: NodeProblems) -> dict[str | None, Node]:
-    """Return the values of a mapping by key, and report what is wrong with its keys, as `check_keys` does."""
-    keys = node[1::2]
-    check_keys(keys, known, what, problems)
-    return {
-        key.value: value for key, value in zip(keys, node[2::2], strict=True) if key.__class__ is ScalarEvent
-    }
-
-
-def check_keys(keys: Iterable[Node], known: frozenset[str], what: str, problems: NodeProblems) -> None:
-    """Report the keys of a mapping that are not `known`, are repeated, or are no text."""
-    first: dict[str, Node] = {}
-    for key in keys:
-        if _check_key(key, first, problems) and not _is_known(key.value, known):
-            problems.at(key, _unknown_key(key.value, known, what))
-
-
-def pairs_of(node: Node, problems: NodeProblems) -> Iterator[tuple[Node, Node]]:
+def pairs_of(node: Node, problems: Problems) -> Iterator[tuple[Node, Node]]:
     """Yield the keys and values of a mapping; a key that is repeated or no text is reported instead."""
-    first: dict[str, Node] = {}
-    for key, value in zip(node[1::2], node[2::2], strict=True):
-        if _check_key(key, first, problems):
+    first: dict[str, int] = {}
+    for key, value in node.value:
+        name = key.value
+        if key.kind != "text":
+            message = f"A key is text, and this is {key}. Write `key: value`."
+        elif name == "<<" and key.plain:
+            message = "Merge keys (`<<`) are not read. Write the keys out, or quote a text that is `<<`."
+        elif not name:
+            message = "A key is missing before the `:`. Write it."
+        elif name in first:
+            message = f"{quote(name)} is here twice, first on line {first[name]}. Keep one."
+        else:
+            first[name] = key.line
             yield key, value
+            continue
+        problems.add(Wrong(key, message))
 
 
-def _check_key(key: Node, first: dict[str, Node], problems: NodeProblems) -> bool:
-    """Add a key to those before it, `first`; report it and return False if it is no text or among them."""
-    if key.__class__ is not ScalarEvent:
-        problems.at(key, f"A key is text, and this is {kind_of(key)}. Write `key: value`.")
-    elif key.value == "<<" and not key.style:
-        problems.at(key, "Merge keys (`<<`) are not read. Write the keys out, or quote a text that is `<<`.")
-    elif key.value in first:
-        line, _ = place_of(first[key.value])
-        problems.at(key, f"{quote(key.value)} is here twice, first on line {line}. Keep one.")
-    elif not key.value:
-        problems.at(key, "A key is missing before the `:`. Write it.")
-    else:
-        first[key.value] = key
-        return True
-    return False
+def read_text(node: Node, key: str) -> str:
+    """Read a text that is not blank."""
+    if node.kind != "text":
+        raise Wrong(node, f"`{key}` is {node}. Write one text.")
+    _refuse_null(node, f"`{key}` is {node.value}")
+    text: str = node.value
+    if not text.strip():
+        raise Wrong(node, f"`{key}` is empty. Write its text, or remove the key.")
+    return text
 
 
-# Values ---------------------------------------------------------------------------------------------------------------
-
-
-def read_text(node: Node, key: str, problems: NodeProblems) -> str | None:
-    """Read a text that is not blank; anything else is reported, and None returned."""
-    if node.__class__ is ScalarEvent:
-        text: str = node.value
-        if is_null(node):
-            problems.at(node, f"`{key}` is {text}. {_null_advice(text)}")
-        elif text.strip():
-            return text
-        else:
-            problems.at(node, f"`{key}` is empty. Write its text, or remove the key.")
-    else:
-        problems.at(node, f"`{key}` is {kind_of(node)}. Write one text.")
-    return None
-
-
-def read_names(node: Node, key: str, what: str, problems: NodeProblems) -> tuple[str, ...]:
-    """Read a list of ids or tags, or a single one; each that is not valid is reported and left out."""
-    if node.__class__ is ScalarEvent:
-        if not node.value:
-            problems.at(node, f"`{key}` is empty. Name a {what}, or remove the key.")
-            return ()
-        if is_null(node):
-            problems.at(node, f"`{key}` is {node.value}. {_null_advice(node.value)}")
-            return ()
-        if key == "tags" and ", " in node.value and not node.style:
-            advice = "Write a list, [a, b]; or quote it, if the comma is part of it."
-            problems.at(node, f"`{key}` is one {what} here, {quote(node.value)}. {advice}")
-            return ()
-        return (node.value,)
-    if node[0].__class__ is MappingStartEvent:
-        problems.at(node, f"`{key}` is a mapping. Write a list, [a, b].")
-        return ()
-    if len(node) == 2 and node[1].__class__ is ScalarEvent and node[1].value and not is_null(node[1]):
-        return (node[1].value,)
-    names: dict[str, Node] = {}
-    for item in islice(node, 1, None):
-        if item.__class__ is not ScalarEvent:
-            problems.at(item, _wrong_item(item, key, what))
-        elif not item.value:
-            problems.at(item, f"A {what} is missing here. Write it, or remove its place in the list.")
-        elif is_null(item):
-            problems.at(item, f"A {what} is {item.value} here. {_null_advice(item.value)}")
-        elif item.value in names:
-            line, _ = place_of(names[item.value])
-            problems.at(
-                item, f"The {what} {quote(item.value)} is here twice, first on line {line}. Keep one."
+def read_names(node: Node, key: str, what: str = "document") -> tuple[str, ...]:
+    """Read a list of ids or tags, or a single one."""
+    if node.kind == "mapping":
+        raise Wrong(node, f"`{key}` is a mapping. Write a list, [a, b].")
+    if node.kind != "list":
+        if node.kind == "text" and not node.value:
+            raise Wrong(node, f"`{key}` is empty. Name a {what}, or remove the key.")
+        return (_read_name(node, key, what),)
+    found: dict[str, int] = {}
+    for item in node.value:
+        name = _read_name(item, key, what)
+        if name in found:
+            raise Wrong(
+                item, f"The {what} {quote(name)} is here twice, first on line {found[name]}. Keep one."
             )
-        else:
-            names[item.value] = item
-    return tuple(names)
+        found[name] = item.line
+    return tuple(found)
 
 
-def _null_advice(written: str) -> str:
-    return f'Write the text that is meant, or "{written}" in quotes.'
+def read_tags(node: Node, key: str) -> tuple[str, ...]:
+    """Read tags; several in one text are likely a mistake."""
+    if node.kind == "text" and node.plain and ", " in node.value:
+        advice = "Write a list, [a, b]; or quote it, if the comma is part of it."
+        raise Wrong(node, f"`{key}` is one tag here, {node}. {advice}")
+    return read_names(node, key, "tag")
 
 
-def null_document_message(written: str) -> str:
-    """Return the message about a judgment of `null` or `~`."""
-    return f"A document is {written} here. {_null_advice(written)}"
+def _read_name(node: Node, key: str, what: str) -> str:
+    if node.kind != "text":
+        raise Wrong(node, f"A {what} is text, and this is {node}. Write `{key}: [a, b]`.")
+    if not node.value:
+        raise Wrong(node, f"A {what} is missing here. Write it, or remove its place in the list.")
+    _refuse_null(node, f"A {what} is {node.value} here")
+    name: str = node.value
+    return name
 
 
-def _wrong_item(node: Node, key: str, what: str) -> str:
-    """Return the message about an item of a list of ids or tags that is a list or a mapping."""
-    if key == "relevant" and node[0].__class__ is MappingStartEvent:
-        return (
-            "A list of documents has no grades. Write a mapping, `relevant: {doc-9: 3, doc-4: 1}`; or a passage, "
-            f"`{PASSAGE_EXAMPLE}`."
-        )
-    return f"A {what} is text, and this is {kind_of(node)}. Write `{key}: [a, b]`."
+def _refuse_null(node: Node, said: str) -> None:
+    if node.is_null:
+        raise Wrong(node, f'{said}. Write the text that is meant, or "{node.value}" in quotes.')
 
 
-def read_boolean(node: Node, key: str, problems: NodeProblems) -> bool:
-    """Read `true` or `false`; anything else is reported, and False returned."""
-    if node.__class__ is ScalarEvent and not node.style and node.value in ("true", "false"):
+def read_boolean(node: Node, key: str) -> bool:
+    """Read `true` or `false`."""
+    if node.value in ("true", "false") and (node.plain or node.kind == "constant"):
         return bool(node.value == "true")
-    problems.at(node, f"`{key}` is {shown_node(node)}. Write true or false, without quotes.")
-    return False
+    raise Wrong(node, f"`{key}` is {node}. Write true or false, without quotes.")
 
 
-def read_weight(node: Node, problems: NodeProblems) -> float:
-    """Read the weight of a query: above 0, up to 1e9; anything else is reported, and 1 returned."""
-    number = read_number(node.value) if node.__class__ is ScalarEvent and not node.style else None
-    if number is not None and MIN_WEIGHT <= number <= MAX_WEIGHT:
-        return float(number)
-    problems.at(node, f"`weight` is {shown_node(node)}. {weight_advice(number)}")
-    return 1.0
-
-
-def read_level(node: Node, problems: NodeProblems) -> Grade:
-    """Read a relevance level: above 0, up to 1000; anything else is reported, and 1 returned."""
-    number = read_number(node.value) if node.__class__ is ScalarEvent and not node.style else None
-    if number is not None and 0 < number <= MAX_GRADE:
-        return number
-    message = f"`relevance_level` is {shown_node(node)}. Write the lowest grade that counts, above 0 and up to {MAX_GRADE}."
-    problems.at(node, message)
-    return 1
-
-
-def read_reason(node: Node, problems: NodeProblems) -> str | None:
+def read_reason(node: Node, key: str) -> str:
     """Read the reason why a query is known to fail."""
-    reason = read_text(node, "xfail", problems)
-    if (
-        reason is not None
-        and not node.style
-        and reason.lower() in ("true", "false", "null", "~", "yes", "no")
-    ):
-        problems.at(node, f"`xfail` is {reason}. Write why it is known to be bad, such as a ticket.")
+    reason = read_text(node, key)
+    if node.plain and reason.lower() in ("true", "false", "yes", "no"):
+        raise Wrong(node, f"`{key}` is {reason}. Write why it is known to be bad, such as a ticket.")
     return reason
 
 
-def read_params(node: Node, problems: NodeProblems) -> dict[str, object]:
-    """Read the keyword arguments for the retriever, as JSON values."""
-    if is_mapping(node):
-        return {key.value: _read_param(value, problems) for key, value in pairs_of(node, problems)}
-    problems.at(node, f"`params` is {shown_node(node)}. Write a mapping, such as {{lang: en}}.")
-    return {}
+def read_note(node: Node, key: str) -> str | None:  # noqa: ARG001 - as every reader
+    """Read what people wrote; anything but a text is for them alone."""
+    return node.value if node.kind == "text" else None
 
 
-def _read_param(node: Node, problems: NodeProblems) -> object:
-    """Return the JSON value of a node; the recursion goes no deeper than nodes, which is MAX_DEPTH."""
-    if node.__class__ is list:
-        if node[0].__class__ is SequenceStartEvent:
-            return [_read_param(item, problems) for item in islice(node, 1, None)]
-        return {key.value: _read_param(value, problems) for key, value in pairs_of(node, problems)}
-    text: str = node.value
-    if node.style:
-        return text
-    if text in CONSTANTS:
-        return CONSTANTS[text]
-    if not text:
-        problems.at(node, 'A parameter has no value. Write null, "" or another value.')
-    if JSON_NUMBER.fullmatch(text) is None:
-        return text
-    number = read_number(text)
+def _number(node: Node) -> Grade | None:
+    return read_number(node.value) if node.kind == "text" and node.plain else None
+
+
+def read_weight(node: Node, key: str) -> float:
+    """Read the weight of a query: above 0, up to 1e9."""
+    number = _number(node)
+    if number is None or not MIN_WEIGHT <= number <= MAX_WEIGHT:
+        raise Wrong(node, f"`{key}` is {node}. {weight_advice(number)}")
+    return float(number)
+
+
+def read_level(node: Node, key: str) -> Grade:
+    """Read a relevance level: above 0, up to 1000."""
+    number = _number(node)
+    if number is None or not 0 < number <= MAX_GRADE:
+        advice = f"Write the lowest grade that counts, above 0 and up to {MAX_GRADE}."
+        raise Wrong(node, f"`{key}` is {node}. {advice}")
+    return number
+
+
+def read_grade(node: Node, of: str, *, negative: bool) -> Grade:
+    """Read the grade of a document or passage, up to 1000; below 0 only where `negative` says so."""
+    number = _number(node)
+    if number is not None and (negative or number >= 0) and number <= MAX_GRADE:
+        return number
+    shown, advice = str(node), f"Write a number from 0 to {MAX_GRADE}."
+    if number is not None and number < 0:
+        shown, advice = f"{cut(node.value)}, below 0", "Write 0 for a document that is not relevant."
+    elif number is not None:
+        shown = f"{cut(node.value)}, above {MAX_GRADE}"
+    elif node.kind == "text" and node.plain:
+        shown = f"{quote(node.value)}, which is no number" if node.value else "missing"
+    elif node.kind == "text" and read_number(node.value) is not None:
+        advice = "Take the quotes off."
+    raise Wrong(node, f"The grade of {of} is {shown}. {advice}")
+
+
+def read_value(node: Node, problems: Problems) -> object:
+    """Return the JSON value of a node, in parameters; the recursion goes no deeper than nodes, which is MAX_DEPTH."""
+    if node.kind == "list":
+        return [read_value(part, problems) for part in node.value]
+    if node.kind == "mapping":
+        return {key.value: read_value(value, problems) for key, value in pairs_of(node, problems)}
+    if node.kind == "constant" or (node.plain and node.value in _CONSTANTS):
+        return _CONSTANTS[node.value]
+    if not node.plain:
+        return node.value
+    if not node.value:
+        raise Wrong(node, 'A parameter has no value. Write null, "" or another value.')
+    number = read_number(node.value)
+    if JSON_NUMBER.fullmatch(node.value) is None:
+        return node.value
     if number is None:
-        problems.at(
-            node,
-            f"The number {cut(text)} is too large. Write a smaller one, or quote it to make it text.",
-        )
+        advice = "Write a smaller one, or quote it to make it text."
+        raise Wrong(node, f"The number {cut(node.value)} is too large. {advice}")
     return number

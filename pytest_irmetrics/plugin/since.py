@@ -215,7 +215,7 @@ def _is_baseline(path: PurePosixPath, directory: tuple[str, ...]) -> bool:
 
 def _files_of(place: _Place, path: str) -> dict[str, bytes]:
     """Return the files of a commit that make up a golden set, with their contents, by path: those beside it, too, that it reads."""
-    from pytest_irmetrics.golden.trec import topics_path  # noqa: PLC0415 - only where a golden set of then is read
+    from pytest_irmetrics.golden.read_trec import topics_path  # noqa: PLC0415 - only where a golden set of then is read
 
     repository, commit = place.repository, place.commit
     folder, name = posixpath.split(path)

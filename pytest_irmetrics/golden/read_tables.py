@@ -1,0 +1,220 @@
+"""Read tables with a header and one judgment a row: CSV and TSV, among them Quepid's exports, and BEIR folders."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.gzipped import without_gz
+from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, raise_any
+from pytest_irmetrics.golden.files import lines_in, read_text
+from pytest_irmetrics.golden.formats import split_of, splits_of
+from pytest_irmetrics.golden.read_jsonl import read_json, require_characters
+from pytest_irmetrics.golden.rows import Row, golden_set_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from pytest_irmetrics.golden.golden_set import GoldenSet
+
+
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
+
+COLUMNS = ("query", "docid", "rating", "id", "tags", "weight")
+_ALIASES = {
+    "doc_id": "docid",
+    "doc id": "docid",
+    "query text": "query",  # of Quepid
+    "query-id": "id",
+    "corpus-id": "docid",
+    "score": "rating",  # of BEIR
+}
+"""Column names that are read, too."""
+_SUGGESTIONS = {
+    **dict.fromkeys(("doc", "document"), "docid"),
+    **dict.fromkeys(("grade", "relevance", "relevant", "label", "judgment"), "rating"),
+    **dict.fromkeys(("text", "question"), "query"),
+    **dict.fromkeys(("qid", "query_id"), "id"),
+}
+"""Column names that are not read → the name to suggest."""
+_QUEPID_COLUMNS = frozenset(("team name", "case name", "case id"))
+"""Columns of a Quepid export, in which any other column may be a field of the documents."""
+_FORMULA = re.compile(r"\s*[-=+@\t\r](?!(?<=-)[0-9]+(?:\.[0-9]+)?\Z)", re.DOTALL)
+"""The start of a cell that a spreadsheet takes for a formula; negative numbers are none."""
+
+
+def guard_formula(cell: str) -> str:
+    """Return a cell with a space before it if a spreadsheet would take it for a formula; `unguard_formula` removes it."""
+    return f" {cell}" if _FORMULA.match(cell) else cell
+
+
+def unguard_formula(cell: str) -> str:
+    """Return a cell without the space that `guard_formula` put before it."""
+    return cell[1:] if cell[:1] == " " and _FORMULA.match(cell) else cell
+
+
+# CSV and TSV ------------------------------------------------------------------------------------------------------
+
+
+def read_table(path: Path, shown: str, custom: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - as every reader
+    """Read a golden set in CSV or TSV, or a split of a BEIR folder. Raises GoldenSetError."""
+    text = read_text(path, shown)
+    if path.name.lower().endswith(".topics.tsv"):
+        qrels = f"{path.name[: -len('.topics.tsv')]}.qrels"
+        message = f"These are the texts of a TREC golden set. Name its judgments, {qrels}."
+        raise GoldenSetError([Problem(shown, 1, 1, message)])
+    if text.partition("\n")[0].lower().split("\t") == ["query-id", "corpus-id", "score"]:
+        return _read_split(path, shown, path, f"{path.absolute().parent.parent.name}-{path.stem}")
+    problems = Problems(shown)
+    tabs = without_gz(path).suffix.lower() == ".tsv"
+    rows = _rows(text, problems, "\t" if tabs else None, guarded=True)
+    return golden_set_of(rows, problems, path, without_gz(path).stem)
+
+
+def _rows(text: str, problems: Problems, delimiter: str | None, *, guarded: bool) -> Iterator[Row]:
+    """Yield the rows of a table; what is wrong is reported. In a `guarded` table, a space may stand before a formula."""
+    delimiter = delimiter or max(",;\t", key=text.partition("\n")[0].count)
+    rows = partial(csv.reader, delimiter=delimiter, strict=True)
+    line = 0
+    try:
+        reader = rows(io.StringIO(text, newline=""))
+        header = next(reader, [])
+        if any(
+            cell[:1] == " " for cell in header[1:]
+        ):  # with a blank after a comma, as the rows will have one, too
+            reader = rows(io.StringIO(text, newline=""), skipinitialspace=True)
+            header = next(reader)
+        columns = _read_header(header, problems)
+        line = reader.line_num
+        for cells in reader:
+            line, begins = reader.line_num, line + 1
+            if any(map(str.strip, cells)):
+                row = problems.attempt(_read_row, begins, cells, columns, guarded=guarded)
+                if row is not None:
+                    yield row
+    except csv.Error as error:
+        advice = "Close each quote, and write a quote within a quoted cell twice."
+        problems.add(Wrong((line + 1, 1), f"This is no row of a table ({error}). {advice}"))
+    except Wrong as wrong:
+        problems.add(wrong)
+
+
+def _read_header(header: Sequence[str], problems: Problems) -> list[str]:
+    """Return what each column holds, "" for one that is not read. Raises Wrong where the rows cannot be read."""
+    names = [name.strip() for name in header]
+    lower = [_ALIASES.get(name.casefold(), name.casefold()) for name in names]
+    if not any(names):
+        raise Wrong((1, 1), "There is no header. Begin with the line `query,docid,rating`.")
+    if not {*lower} & {*COLUMNS}:
+        message = f"This is no header: {quote(names[0])} is no column. Begin with `query,docid,rating`."
+        raise Wrong((1, 1), message)
+    before = len(problems)
+    columns: list[str] = []
+    for name, column in zip(names, lower, strict=True):
+        if column.startswith("params.") and len(name) > len("params."):
+            column = f"params.{name[len('params.') :]}"  # noqa: PLW2901 - with its case
+        elif column not in COLUMNS:
+            if name and not column.startswith("x-") and _QUEPID_COLUMNS.isdisjoint(lower):
+                problems.add(Wrong((1, 1), _unknown_column(name, names)))
+            column = ""  # noqa: PLW2901 - it is not read
+        if column and column in columns:
+            problems.add(Wrong((1, 1), f"The column {quote(name)} is there twice. Keep one."))
+        columns.append(column)
+    missing = [name for name in ("docid", "rating") if name not in columns]
+    if not {"query", "id"} & {*columns}:
+        missing.insert(0, "query")
+    if missing and len(problems) == before:
+        advice = "The columns are query, docid and rating, and perhaps id, tags, weight and params.NAME."
+        problems.add(Wrong((1, 1), f"The header has no column `{missing[0]}`. {advice}"))
+    raise_any(problems)
+    return columns
+
+
+def _unknown_column(name: str, names: Sequence[str]) -> str:
+    close = get_close_matches(name.casefold()[:40], COLUMNS, n=1)
+    meant = _SUGGESTIONS.get(name.casefold()) or (close[0] if close else None)
+    advice = f"The columns are {', '.join(COLUMNS)} and params.NAME; one for people begins with x-."
+    if meant is not None and meant not in names:
+        advice = f"Did you mean `{meant}`?"
+    return f"{quote(name)} is no column of a golden set. {advice}"
+
+
+def _read_row(line: int, cells: Sequence[str], columns: Sequence[str], *, guarded: bool) -> Row:
+    """Return a row of the columns that are read. Raises Wrong."""
+    unrated = len(cells) == 1 and columns[0] == "query"  # as Quepid writes a query without ratings
+    if any(cells[len(columns) :]) or (len(cells) < len(columns) and not unrated):
+        here = "is 1 cell" if len(cells) == 1 else f"are {len(cells)} cells"
+        advice = "Put a text that contains the delimiter in double quotes."
+        raise Wrong((line, 1), f"Here {here}, and the header has {len(columns)}. {advice}")
+    row = {
+        column: unguard_formula(cell) if guarded else cell
+        for column, cell in zip(columns, cells, strict=False)
+        if column and cell
+    }
+    text = row.pop("query", None)
+    text = text if text and not text.isspace() else None
+    query_id = row.pop("id", None) or text
+    if query_id is None:
+        raise Wrong((line, 1), "This row has no query. Write its text or its id on each row.")
+    return Row(line, query_id, text, row.pop("docid", ""), row.pop("rating", "").strip(), row)
+
+
+# BEIR -------------------------------------------------------------------------------------------------------------
+
+
+def read_folder(path: Path, shown: str, custom: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - as every reader
+    """Read the split `test` of a BEIR folder, or its only one. Raises GoldenSetError."""
+    chosen = split_of(path)
+    if chosen is not None:
+        return _read_split(chosen, f"{shown.rstrip('/')}/qrels/{chosen.name}", path, path.absolute().name)
+    splits = splits_of(path)
+    message = "There are no qrels/*.tsv in this folder. Add the judgments of a split as qrels/test.tsv."
+    if splits:
+        names = ", ".join(split.stem for split in splits)
+        one = f"{shown.rstrip('/')}/qrels/{splits[0].name}"
+        message = f"This BEIR folder has the splits {names}, and no test. Name the file of one: {one}."
+    raise GoldenSetError([Problem(shown, 1, 1, message)])
+
+
+def _read_split(path: Path, shown: str, named_by: Path, name: str) -> GoldenSet:
+    """Read a split, with the texts in ``queries.jsonl`` above it, as the golden set of the path `named_by`."""
+    queries = path.absolute().parent.parent / "queries.jsonl"
+    texts_in = os.path.normpath(Path(shown).parent / ".." / "queries.jsonl").replace(os.sep, "/")
+    problems, in_queries = Problems(shown), Problems(texts_in)
+    rows = list(_rows(read_text(path, shown), problems, "\t", guarded=False))
+    if not os.path.lexists(queries):
+        advice = "Add it; or name the columns id, docid and rating, if there are no texts."
+        message = f"These are judgments of a BEIR folder, and {texts_in}, which has its texts, is not there. {advice}"
+        problems.add(Wrong((1, 1), message))
+        raise_any(problems)
+    judged = {row.query_id for row in rows}
+    texts: dict[str, str] = {}
+    for number, line in enumerate(lines_in(read_text(queries, texts_in)), 1):
+        if line and not line.isspace():
+            in_queries.attempt(_read_text_of, line, number, judged, texts)
+    raise_any(problems, in_queries)
+    return golden_set_of(rows, problems, named_by, name, texts, texts_in)
+
+
+def _read_text_of(line: str, number: int, judged: Collection[str], texts: dict[str, str]) -> None:
+    """Add the text of a line's query, if the split judges it. Raises Wrong."""
+    place = number, 1
+    pairs = read_json(line, number)
+    record = dict(pairs) if isinstance(pairs, list) and all(isinstance(pair, tuple) for pair in pairs) else {}
+    query_id, text = record.get("_id"), record.get("text")
+    if not isinstance(query_id, str):
+        raise Wrong(place, 'This is no query of a BEIR folder. Write {"_id": "…", "text": "…"}.')
+    if query_id not in judged:
+        return
+    if query_id in texts:
+        raise Wrong(place, f"The query {quote(query_id)} is here twice. Keep one.")
+    if not isinstance(text, str) or not text.strip():
+        raise Wrong(place, f"The query {quote(query_id)} has no `text`. Write it.")
+    texts[str(query_id)] = require_characters(text, number)

@@ -1,0 +1,87 @@
+"""Read TREC qrels, ``query 0 document grade``, and the topics beside them, ``query<TAB>text``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.gzipped import without_gz
+from pytest_irmetrics.base.numbers import read_number
+from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.errors import Problems, Wrong, raise_any
+from pytest_irmetrics.golden.files import lines_in, read_text
+from pytest_irmetrics.golden.rows import Row, golden_set_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from pytest_irmetrics.golden.golden_set import GoldenSet
+
+
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
+
+
+def topics_path(qrels: str) -> str:
+    """Return the path of the topics that belong to qrels: ``faq.topics.tsv`` to ``faq.qrels``."""
+    folder, slash, name = qrels.rpartition("/")
+    stem, dot, suffix = without_gz(Path(name)).name.rpartition(".")
+    return f"{folder}{slash}{stem if stem and dot else suffix}.topics.tsv"
+
+
+def read_qrels(path: Path, shown: str, custom: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - as every reader
+    """Read qrels with the texts in ``NAME.topics.tsv`` beside them; without that file, the queries have no texts.
+
+    Raises GoldenSetError.
+    """
+    problems = Problems(shown)
+    topics = path.with_name(topics_path(path.name))
+    in_topics = Problems(topics_path(shown.replace("\\", "/")))
+    texts = None
+    if os.path.exists(topics):  # noqa: PTH110 - Path.exists raises where the name is too long
+        texts = _read_topics(read_text(topics, in_topics.shown), in_topics)
+        raise_any(in_topics)
+    rows = _rows(read_text(path, shown), problems)
+    return golden_set_of(rows, problems, path, without_gz(path).stem, texts, in_topics.shown)
+
+
+def _read_topics(text: str, problems: Problems) -> dict[str, str]:
+    """Read the texts of queries by id; what is wrong is reported."""
+    texts: dict[str, str] = {}
+    for number, line in enumerate(lines_in(text), 1):
+        query_id, tab, asked = line.partition("\t")
+        query_id = query_id.strip(" ")
+        is_comment = query_id.startswith("#") and (not tab or " " in query_id or query_id == "#")
+        if not line.strip() or is_comment:  # no id in qrels holds white space
+            continue
+        if not (tab and query_id and asked.strip()):
+            message = "This is no query and its text. Write `query`, a tab, and the text."
+            problems.add(Wrong((number, 1), message))
+        elif texts.setdefault(query_id, asked) is not asked:
+            problems.add(Wrong((number, 1), f"The query {quote(query_id)} is here twice. Keep one."))
+    return texts
+
+
+def _rows(text: str, problems: Problems) -> Iterator[Row]:
+    """Yield the judgments, as trec_eval reads them: ASCII white space parts the fields, and the second is ignored."""
+    for number, line in enumerate(lines_in(text), 1):
+        parts = [field.decode() for field in line.encode().split()]
+        if len(parts) > 4 and parts[4].startswith("#"):
+            parts = parts[:4]  # a comment after the judgment
+        if parts and parts[0].startswith("#") and (len(parts) != 4 or read_number(parts[3]) is None):
+            continue  # a comment; a judgment of a query such as #9 is none
+        if len(parts) == 4:
+            yield Row(number, parts[0], None, parts[2], parts[3])
+        elif parts:
+            problems.add(Wrong((number, 1), _wrong_fields(parts)))
+
+
+def _wrong_fields(fields: Sequence[str]) -> str:
+    """Return the message about a row that has not four fields."""
+    shape = "`query 0 document grade`"
+    if len(fields) == 3 and fields[0].lower() in ("query-id", "query_id", "qid"):
+        return f"This is the header of a table. Name the file .tsv, or write {shape} from the first line on."
+    here = "is 1 field" if len(fields) == 1 else f"are {len(fields)} fields"
+    like = ", as in a TREC run," if len(fields) == 6 else ""
+    hint = " An id in qrels holds no white space." if len(fields) > 4 else ""
+    return f"Here {here}{like}, and qrels have 4. Write {shape}.{hint}".replace(",, ", ", ")

@@ -1,0 +1,173 @@
+"""Read a YAML golden set: queries one by one as they are parsed, then the keys at the top of the file."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from yaml.events import MappingStartEvent, ScalarEvent, SequenceStartEvent
+
+from pytest_irmetrics.base.gzipped import without_gz
+from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.errors import Problems, Wrong, raise_any
+from pytest_irmetrics.golden.files import read_text
+from pytest_irmetrics.golden.golden_set import GoldenSet
+from pytest_irmetrics.golden.nodes import Node
+from pytest_irmetrics.golden.queries import QueryReader
+from pytest_irmetrics.golden.values import pairs_of, read_keys, read_level
+from pytest_irmetrics.golden.values import read_text as read_name
+from pytest_irmetrics.golden.yaml_nodes import NodeReader, event_place
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    from pytest_irmetrics.thresholds import Threshold
+
+
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
+
+MAX_BYTES = 100_000_000
+"""Nine times the size of a YAML file of 100,000 queries."""
+
+
+def read_yaml(path: Path, shown: str, custom: Collection[str] = ()) -> GoldenSet:
+    """Read a YAML golden set; `shown` is the path in messages. Raises GoldenSetError."""
+    return parse_yaml(read_text(path, shown, MAX_BYTES), path, shown, custom)
+
+
+def parse_yaml(text: str, path: Path, shown: str, custom: Collection[str] = ()) -> GoldenSet:
+    """Read a golden set from the text of a YAML file. Raises GoldenSetError."""
+    problems = Problems(shown)
+    queries = QueryReader(problems, custom)
+    top: list[tuple[Node, Node]] = []
+    problems.attempt(lambda: _read_document(NodeReader(text.replace("\r", "\n"), problems), queries, top))
+    complete = not len(problems)  # what stands before a syntax error is checked, too
+    values, nodes = read_keys(
+        Node(1, 1, top, "mapping"),
+        {
+            "version": _read_version,
+            "name": read_name,
+            "relevance_level": read_level,
+            "thresholds": queries.read_thresholds,
+            "slices": lambda node, key: _read_slices(node, key, queries, problems),
+            "queries": lambda node, _: _read_queries(node, queries),
+        },
+        "a golden set",
+        problems,
+    )
+    level = values.get("relevance_level", 1)
+    thresholds = [*values.get("thresholds", ()), *values.get("slices", ())]
+    golden = GoldenSet(
+        queries.queries.values(),
+        path=path,
+        shown=shown,
+        name=values.get("name", without_gz(path).stem),
+        relevance_level=level,
+        thresholds=tuple(threshold for _, threshold in thresholds),
+    )
+    if complete and "queries" not in nodes:
+        message = "There are no `queries`. Write the key and, below it, a list of queries."
+        problems.add(Wrong((1, 1), message))
+    if complete and not len(problems) and not golden.queries:
+        message = "There is no query. Write `- query: …` with `relevant: …`."
+        problems.add(Wrong(nodes["queries"], message))
+    if complete and not len(problems):
+        _check_whole(golden, thresholds, problems)
+    if complete and "slices" in nodes:
+        _check_tags(nodes["slices"], golden, problems)
+    raise_any(problems)
+    return golden
+
+
+def _read_document(nodes: NodeReader, queries: QueryReader, top: list[tuple[Node, Node]]) -> None:
+    """Read the whole document: each query at once, all other keys and values into `top`. Raises Wrong."""
+    root = nodes.begin()
+    if root is None or (isinstance(root, ScalarEvent) and not root.value):
+        raise Wrong((1, 1), "The file is empty. Write `queries:` and, below it, a list of queries.")
+    if not isinstance(root, MappingStartEvent):
+        what = "a list" if isinstance(root, SequenceStartEvent) else "text"
+        message = f"A golden set is a mapping with the key `queries`, and this is {what}."
+        raise Wrong(event_place(root), f"{message} Write `queries:` above it.")
+    _refuse_properties(root, "golden set as a whole")
+    for key, event in nodes.pairs():
+        if key.value != "queries" or not isinstance(event, SequenceStartEvent):
+            top.append((key, nodes.compose(event)))
+            continue
+        _refuse_properties(event, "list of queries")
+        top.append((key, Node(*event_place(event), (), "list")))
+        for node in nodes.items():
+            queries.read(node)
+    nodes.end()
+
+
+def _refuse_properties(event: Any, what: str) -> None:
+    """Refuse an anchor or a tag on what is not kept as a node, so that no alias can refer to it."""
+    if event.anchor is not None or event.tag is not None:
+        raise Wrong(event_place(event), f"The {what} takes no anchor and no tag. Remove it.")
+
+
+def _read_version(node: Node, key: str) -> None:
+    if node.kind != "text" or node.value != "1":
+        raise Wrong(node, f"`{key}` is {node}, and this reads version 1. Write 1, or update.")
+
+
+def _read_queries(node: Node, queries: QueryReader) -> None:
+    """Read a list of queries that was not read as it was parsed: an alias."""
+    if node.kind != "list":
+        raise Wrong(node, f"`queries` is {node}. Write a list, each query after a `- `.")
+    for item in node.value:
+        queries.read(item)
+
+
+def _read_slices(
+    node: Node, key: str, queries: QueryReader, problems: Problems
+) -> list[tuple[Node, Threshold]]:
+    if node.kind != "mapping":
+        message = f"`{key}` is {node}. Write thresholds by tag, such as {{billing: {{mrr: 0.8}}}}."
+        raise Wrong(node, message)
+    found: list[tuple[Node, Threshold]] = []
+    for tag, limits in pairs_of(node, problems):
+        found += problems.attempt(queries.read_thresholds, limits, tag.value, tag=tag.value) or ()
+    return found
+
+
+# What only the whole shows ----------------------------------------------------------------------------------------
+
+
+def _check_tags(slices: Node, golden: GoldenSet, problems: Problems) -> None:
+    """Report slices by a tag that no query carries."""
+    for tag, _ in slices.value if slices.kind == "mapping" else ():
+        if tag.kind == "text" and tag.value not in golden.tags:
+            close = get_close_matches(tag.value[:60], golden.tags, n=1) if len(golden.tags) <= 200 else []
+            advice = f"Did you mean {quote(close[0])}?" if close else "Tag some, or remove the slice."
+            problems.add(Wrong(tag, f"No query carries the tag {quote(tag.value)}. {advice}"))
+
+
+def _check_whole(golden: GoldenSet, thresholds: Sequence[tuple[Node, Threshold]], problems: Problems) -> None:
+    """Report queries without a text beside others, grades below the level, and thresholds on no query."""
+    with_text = any(query.text is not None for query in golden.queries.values())
+    level = golden.relevance_level
+    for query in golden.queries.values():
+        place = query.line or 1, query.column or 1
+        if with_text and query.text is None:
+            message = "This query has no `query`, and others do. Write the text to search for."
+            problems.add(Wrong(place, message))
+        if not query.no_answer and max(query.judgments.values()) < level:
+            advice = f"Grade one {level} or higher, or lower `relevance_level`."
+            message = f"No document reaches the relevance level of {level}. {advice}"
+            problems.add(Wrong(place, message))
+    for key, (metric, _, tag, *_) in thresholds:
+        tagged = [query for query in golden.queries.values() if tag is None or tag in query.tags]
+        kind = metric.kind
+        if (
+            kind == "latency"
+            or not tagged
+            or any(query.no_answer == (kind == "no_answer") for query in tagged)
+        ):
+            continue
+        whose = "" if tag is None else f" with the tag {quote(tag)}"
+        message = f"Every query{whose} is a `no_answer` one, so {metric} gates nothing. Use `no_answer`."
+        if kind == "no_answer":
+            message = f"No query{whose} is a `no_answer` one, so this gates nothing. Remove it, or add one."
+        problems.add(Wrong(key, message))
