@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.analysis.scored_versions import ScoredVersion, VersionScorer, paired
 from pytest_irmetrics.base.git import GitError
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.comparison import Comparison, compare
+from pytest_irmetrics.comparison.stored_queries import is_answer_to, stored_query
+from pytest_irmetrics.evaluation import Evaluation, evaluate_run
+from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.history_report import (
     HistoryPoint,
     MetricHistory,
@@ -18,11 +22,12 @@ from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from pytest_irmetrics.base.git import Repository, Version
-    from pytest_irmetrics.golden import GoldenSet
+    from pytest_irmetrics.base.git import Repository
+    from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.run import Answer
 
 
 class History(NamedTuple):
@@ -48,113 +53,147 @@ def read_history(
     `now` is the baseline as it is today, committed or not; `since` names a commit to compare it with. Of a merge, the
     whole counts as one commit. Raises GitError where the repository or that commit cannot be read.
     """
-    scorer = VersionScorer(golden, metrics, now.depth)
     pinned = None if since is None else repository.commit(since)
+    judge = _Judge(golden, metrics, now)
     points: list[HistoryPoint] = []
-    today = scorer.score(now)
-    later: tuple[HistoryPoint, ScoredVersion] | None = None
+    later: tuple[HistoryPoint, Run] | None = None
     versions = list(repository.history(path))
     for version in versions:
         point = HistoryPoint(version.commit, version.time, version.subject, version.path)
-        run = _read(repository, version, point)
-        if run is not None and not points and run != now:
-            later = _uncommitted(scorer, today, path)
+        run = _read(repository, version.commit, version.path, version.commit[:10])
+        if not points and isinstance(run, Run) and run != now:
+            later = _uncommitted(judge, path), now
             points.append(later[0])
         points.append(point)
-        scored = None if run is None else _describe(scorer, point, run, today)
-        if scored is None:
+        if not isinstance(run, Run):
+            point.problem = run or "the baseline was deleted"
             continue
+        point.problem = judge.too_shallow(run)
+        if point.problem:
+            continue
+        judge.describe(point, run)
         if later is not None:
-            _compare(scorer, scored, later[1], later[0], point)
-        later = point, scored
+            judge.compare_versions(*later, point, run)
+        later = point, run
     if not versions:
-        points.append(_uncommitted(scorer, today, path)[0])
+        points.append(_uncommitted(judge, path))
     points.reverse()
     found = None
     if since is not None and pinned is not None:
-        found = _since(repository, scorer, versions, since, pinned, today)
-    return History(points, _summary(scorer, points, today), found)
+        paths = dict.fromkeys(version.path for version in versions)
+        found = _since(repository, judge, list(paths), Since(since, pinned, repository.time_of(pinned)))
+    return History(points, _summary(judge, points), found)
 
 
-def _uncommitted(
-    scorer: VersionScorer, today: ScoredVersion, path: str
-) -> tuple[HistoryPoint, ScoredVersion]:
-    point = HistoryPoint("", 0, "not committed yet", path)
-    _describe(scorer, point, today.run, today)
-    return point, today
+class _Judge:
+    """Scores and compares versions of one baseline, from the newest to the oldest.
 
+    Queries that today's golden set does not hold are judged as they were when they were stored last.
+    """
 
-def _read(repository: Repository, version: Version, point: HistoryPoint) -> Run | None:
-    """Read one version; where that is not possible, the point says why."""
-    try:
-        data = repository.read(version.commit, version.path)
-        if data is None:
-            point.problem = "the baseline was deleted"
-            return None
-        shown = f"{version.path} in {version.commit[:10]}"
-        return Run.loads(decode(data, shown), shown)
-    except (GitError, RunError) as error:
-        point.problem = str(error)
-        return None
+    def __init__(self, golden: GoldenSet, metrics: Sequence[Metric], now: Run) -> None:
+        self.golden, self.metrics, self.now = golden, tuple(metrics), now
+        self._left: dict[tuple[str, str | None, str], Query] = {}
+        """The queries that left the golden set, by id, text and params."""
+        self.queries_of(now, now.answers)
 
-
-def _describe(
-    scorer: VersionScorer, point: HistoryPoint, run: Run, today: ScoredVersion
-) -> ScoredVersion | None:
-    """Score one version, and fill in its means; None where it is too shallow, and the point says so."""
-    if scorer.depth is not None and (run.depth is None or run.depth < scorer.depth):
+    def too_shallow(self, run: Run) -> str:
+        """Say why a version cannot be scored; empty where it can."""
+        depth = self.now.depth
+        if depth is None or (run.depth is not None and run.depth >= depth):
+            return ""
         held = "an unknown number of results" if run.depth is None else plural(run.depth, "result")
-        point.problem = f"it holds {held} a query, fewer than today's {scorer.depth}"
-        return None
-    scored = scorer.score(run)
-    todays = [one for one in scored.by_key.values() if one.is_todays]
-    point.query_count, point.n = len(run), len(todays)
-    point.means = scorer.means(todays)
-    point.until_today = scorer.changes(paired(scored, today))
-    return scored
+        return f"it holds {held} a query, fewer than today's {depth}"
 
+    def _query(self, query_id: str, answer: Answer) -> Query:
+        """Return the query of an answer as today's golden set has it, or as it was stored last."""
+        todays = self.golden.queries.get(query_id)
+        if todays is not None and is_answer_to(answer, todays):
+            return todays
+        key = query_id, answer.text, repr(sorted(answer.params.items()))
+        return self._left.setdefault(key, stored_query(query_id, answer))
 
-def _compare(
-    scorer: VersionScorer,
-    before: ScoredVersion,
-    after: ScoredVersion,
-    point: HistoryPoint,
-    earlier: HistoryPoint,
-) -> None:
-    """Fill in what a version, `after`, changed; `point` is its own, and `earlier` that of the one before."""
-    if point.path != earlier.path:
-        point.renamed_from = earlier.path
-    pairs = paired(before, after)
-    point.changes = scorer.changes(pairs)
-    added = [one.query_id for key, one in after.by_key.items() if key not in before.by_key]
-    gone = {one.query_id: one for key, one in before.by_key.items() if key not in after.by_key}
-    point.reworded = [query_id for query_id in added if query_id in gone]
-    point.added = [query_id for query_id in added if query_id not in gone]
-    point.dropped = [query_id for query_id in gone if query_id not in point.reworded]
-    if point.dropped:
-        point.dropped_means = scorer.means(gone[query_id] for query_id in point.dropped)
-    relabelled = [
-        (one, other)
-        for one, other in pairs
-        if one is not other and one.answer.judgments != other.answer.judgments
-    ]
-    if relabelled:
-        point.relabelled = [one.query_id for one, _ in relabelled]
-        then = scorer.changes(scorer.as_judged_before(pairs, relabelled))
-        point.as_judged_before = {name: value for name, value in then.items() if value is not None}
-    if scorer.any_repeated:
-        comparison = scorer.comparison(before.run, after.run)
-        noise = {metric.name: comparison.run_noise(metric) for metric in scorer.metrics}
+    def queries_of(self, run: Run, ids: Iterable[str]) -> list[Query]:
+        """Return some queries of a version."""
+        return [self._query(query_id, run.answers[query_id]) for query_id in ids]
+
+    def todays_queries(self, run: Run) -> list[Query]:
+        """Return the queries of today's golden set that a version holds in today's words."""
+        return [
+            query for query in self.queries_of(run, run.answers) if query is self.golden.queries.get(query.id)
+        ]
+
+    def evaluate(self, run: Run, queries: Iterable[Query]) -> Evaluation:
+        """Score a version over some queries; one that it does not hold counts as empty."""
+        golden = GoldenSet(queries, relevance_level=self.golden.relevance_level)
+        return evaluate_run(golden, run, self.metrics, depth=self.now.depth)
+
+    def compare(self, now: Evaluation, before: Run) -> Comparison:
+        """Compare a scored version with an earlier one over the same queries."""
+        return compare(now, evaluate_run(now.golden, before, self.metrics, depth=self.now.depth))
+
+    @cached_property
+    def today(self) -> Evaluation:
+        """Today's baseline over the queries of today's golden set that it holds."""
+        return self.evaluate(self.now, self.todays_queries(self.now))
+
+    def means(self, evaluation: Evaluation) -> dict[str, float | None]:
+        """Return the means; None where a metric counts none of the queries."""
+        return {metric.name: evaluation.mean_or_none(metric, None) for metric in self.metrics}
+
+    def deltas(self, comparison: Comparison | None) -> dict[str, float | None]:
+        """Return how far each mean moved; None where no query that it counts is paired."""
+        changes = {} if comparison is None else {one: comparison.change(one) for one in self.metrics}
+        return {metric.name: change.delta if change.n else None for metric, change in changes.items()}
+
+    def describe(self, point: HistoryPoint, run: Run) -> None:
+        """Fill in what a version holds, its means, and how far today's are from them."""
+        todays = self.todays_queries(run)
+        point.query_count, point.n = len(run), len(todays)
+        point.means = self.means(self.evaluate(run, todays))
+        point.until_today = self.deltas(self.compare(self.today, run))
+
+    def compare_versions(self, point: HistoryPoint, run: Run, earlier: HistoryPoint, before: Run) -> None:
+        """Fill in what the version of `point` changed against the one before it."""
+        if point.path != earlier.path:
+            point.renamed_from = earlier.path
+        comparison = self.compare(self.evaluate(run, self.queries_of(run, run.answers)), before)
+        point.changes = self.deltas(comparison)
+        point.added, point.reworded = list(comparison.new), list(comparison.reworded)
+        point.dropped = list(comparison.removed)
+        if point.dropped:
+            gone = self.queries_of(before, point.dropped)
+            point.dropped_means = self.means(self.evaluate(before, gone))
+        point.relabelled = [
+            i for i in comparison.paired if before.answers[i].judgments != run.answers[i].judgments
+        ]
+        if point.relabelled:
+            then = self.deltas(comparison.under_stored_labels)
+            point.as_judged_before = {name: delta for name, delta in then.items() if delta is not None}
+        noise = {metric.name: comparison.run_noise(metric) for metric in self.metrics}
         point.margins = {name: one.margin for name, one in noise.items() if one is not None}
 
 
-def _summary(
-    scorer: VersionScorer, points: Sequence[HistoryPoint], today: ScoredVersion
-) -> list[MetricHistory]:
-    now = scorer.means(one for one in today.by_key.values() if one.is_todays)
+def _uncommitted(judge: _Judge, path: str) -> HistoryPoint:
+    point = HistoryPoint("", 0, "not committed yet", path)
+    judge.describe(point, judge.now)
+    return point
+
+
+def _read(repository: Repository, commit: str, path: str, called: str) -> Run | str | None:
+    """Read the version of a commit; None where it has no such file, and why not where it cannot be read."""
+    try:
+        data = repository.read(commit, path)
+        shown = f"{path} in {called}"
+        return None if data is None else Run.loads(decode(data, shown), shown)
+    except (GitError, RunError) as error:
+        return str(error)
+
+
+def _summary(judge: _Judge, points: Sequence[HistoryPoint]) -> list[MetricHistory]:
+    means = judge.means(judge.today)
     found = []
-    for metric in scorer.metrics:
-        name = metric.name
+    for name, now in means.items():
         line = [point.means.get(name) for point in points]
         best = min(points, key=lambda point: point.until_today.get(name) or 0.0)
         until_today = best.until_today.get(name) or 0.0
@@ -163,8 +202,8 @@ def _summary(
             MetricHistory(
                 metric=name,
                 first=next((value for value in line if value is not None), None),
-                now=now[name],
-                best=now[name] if is_today else best.means.get(name),
+                now=now,
+                best=now if is_today else best.means.get(name),
                 best_commit="" if is_today else best.commit,
                 from_best=0.0 if is_today else until_today,
                 line=line,
@@ -173,35 +212,23 @@ def _summary(
     return found
 
 
-def _since(
-    repository: Repository,
-    scorer: VersionScorer,
-    versions: Sequence[Version],
-    revision: str,
-    commit: str,
-    today: ScoredVersion,
-) -> Since:
+def _since(repository: Repository, judge: _Judge, paths: Iterable[str], found: Since) -> Since:
     """Compare today's baseline with that of a pinned commit, wherever its file was then."""
-    found = Since(revision, commit, repository.time_of(commit))
-    paths = dict.fromkeys(version.path for version in versions)
-    try:
-        contents = ((path, repository.read(commit, path)) for path in paths)
-        path, data = next(((path, data) for path, data in contents if data is not None), ("", None))
-        if data is None:
-            found.problem = f"{revision} holds no baseline of this test"
-            return found
-        shown = f"{path} in {revision}"
-        run = Run.loads(decode(data, shown), shown)
-    except (GitError, RunError) as error:
-        found.problem = str(error)
+    runs = (_read(repository, found.commit, path, found.revision) for path in paths)
+    run = next((run for run in runs if run is not None), None)
+    if run is None:
+        found.problem = f"{found.revision} holds no baseline of this test"
+    elif isinstance(run, str):
+        found.problem = run
+    elif judge.too_shallow(run):
+        found.problem = (
+            f"the baseline of {found.revision} holds fewer results a query than today's {judge.now.depth}"
+        )
+    if not isinstance(run, Run) or found.problem:
         return found
-    if scorer.depth is not None and (run.depth is None or run.depth < scorer.depth):
-        found.problem = f"the baseline of {revision} holds fewer results a query than today's {scorer.depth}"
-        return found
-    then = scorer.score(run)
-    comparison = scorer.comparison(run, today.run)
+    comparison = judge.compare(judge.today, run)
     stored = comparison.under_stored_labels
-    for metric in scorer.metrics:
+    for metric in judge.metrics:
         change = comparison.change(metric)
         if not change.n:
             continue
@@ -219,8 +246,8 @@ def _since(
                 as_judged_then=None if stored is None else stored.change(metric).delta,
             )
         )
-    gone = [one for key, one in then.by_key.items() if key not in today.by_key]
-    found.dropped = [one.query_id for one in gone]
-    found.dropped_means = scorer.means(gone) if gone else {}
-    found.added = [one.query_id for key, one in today.by_key.items() if key not in then.by_key]
+    found.dropped = [*comparison.removed, *comparison.reworded]
+    found.added = [*comparison.new, *comparison.reworded]
+    if found.dropped:
+        found.dropped_means = judge.means(judge.evaluate(run, judge.queries_of(run, found.dropped)))
     return found
