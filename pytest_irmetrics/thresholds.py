@@ -48,6 +48,10 @@ class Limit(NamedTuple):
         return repr(self.value).removesuffix(".0") + ("%" if self.percent else "")
 
 
+DEFAULT_MAX_DROP = Limit(0.01)
+"""How far a mean may fall from the baseline where nothing says so."""
+
+
 def holds_less(word: str, was: Limit, is_now: Limit) -> bool:
     """Say whether a limit lets pass what it did not before; of a percentage and a number nobody knows, and it is False."""
     if was.percent != is_now.percent:

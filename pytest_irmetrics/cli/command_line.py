@@ -20,7 +20,7 @@ from pytest_irmetrics.golden.formats import SUFFIXES
 from pytest_irmetrics.metrics import MetricError, parse_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from typing import NoReturn
 
     from pytest_irmetrics.metrics import Metric
@@ -232,7 +232,11 @@ def print_line(line: str) -> None:
 
 def json_line(record: object) -> str:
     """Write JSON in ASCII on one line, without control characters and without what CI logs take for a command."""
-    text = json.dumps(record)
+    return harmless_json(json.dumps(record))
+
+
+def harmless_json(text: str) -> str:
+    """Write JSON in ASCII without what a terminal or a CI log takes for a command."""
     return text.replace("\x7f", "\\u007f").replace("##", "#\\u0023").replace("::", ":\\u003a")
 
 
@@ -240,18 +244,6 @@ def print_json_list(records: Iterable[object]) -> None:
     """Print one JSON list, a record a line."""
     lines = ",\n".join(map(json_line, records))
     print_line(f"[\n{lines}\n]")
-
-
-def print_json_object(record: Mapping[str, object]) -> None:
-    """Print one JSON object, a key a line; of a list of objects each has a line."""
-    lines = []
-    for key, value in record.items():
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            items = ",\n".join(map(json_line, value))
-            lines.append(f"{json_line(key)}: [\n{items}\n]")
-        else:
-            lines.append(f"{json_line(key)}: {json_line(value)}")
-    print_line("\n".join(["{", ",\n".join(lines), "}"]))
 
 
 def stdout_screen() -> Screen:

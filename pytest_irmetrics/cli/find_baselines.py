@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.cli.command_line import print_escaped, shown_path
-from pytest_irmetrics.cli.standard_streams import STANDARD
-from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.formats import format_by_suffix, is_golden_folder
 from pytest_irmetrics.run import RunError
 from pytest_irmetrics.run.baseline import (
@@ -76,18 +74,6 @@ def _baselines_in(folder: Path, directory: str) -> Iterator[StoredBaseline]:
     """Yield the baselines that are stored beside the tests of one folder."""
     for path in list_baselines(folder / directory):
         yield StoredBaseline(path, folder)
-
-
-def golden_set_of_baseline(path: str, run: Run) -> GoldenSet | None:
-    """Return the golden set that a baseline names, where the file is found from where the baseline is; else None."""
-    if path == STANDARD:
-        return None
-    try:
-        folder = Path(shown_path(Path(path).absolute().parents[2]))
-        file = StoredBaseline(Path(path), folder).golden_file(run)
-        return None if file is None else GoldenSet.load(file, shown=shown_path(file))
-    except (IndexError, OSError, ValueError, GoldenSetError):  # moved, or broken since
-        return None
 
 
 def baselines_of_golden_set(

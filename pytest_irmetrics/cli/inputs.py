@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base import strict_json
-from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.cli.command_line import CommandError
 from pytest_irmetrics.cli.find_baselines import baselines_of_golden_set
@@ -17,12 +14,12 @@ from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.formats import read_golden_set
 from pytest_irmetrics.run import NoTestsError, Run
-from pytest_irmetrics.run.run_json import REPORT_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
 
 USUAL_METRICS = read_metrics([*DEFAULT_METRICS, "no_answer"])
@@ -47,7 +44,15 @@ def load_golden(name: str, custom_metrics: Collection[str], form: str | None = N
         return golden
 
 
-def unknown_query(file: str, wanted: str, golden: GoldenSet) -> str:
+def find_query(golden: GoldenSet, query_id: str, file: str) -> Query:
+    """Return a query of the golden set by id. Raises CommandError if there is none."""
+    query = golden.find(query_id)
+    if query is None:
+        raise CommandError(_unknown_query(file, query_id, golden))
+    return query
+
+
+def _unknown_query(file: str, wanted: str, golden: GoldenSet) -> str:
     """Return the message that there is no such query, with similar ones."""
     by_text = [query.id for query in golden.queries.values() if query.text == wanted]
     part = [query_id for query_id in golden.queries if wanted and wanted.casefold() in query_id.casefold()]
@@ -99,23 +104,6 @@ def load_run(path: str, test: str | None = None) -> Run:
         return Run.load(file, test=test, shown=path)
 
 
-def runs_by_test(path: str) -> dict[str, Run]:
-    """Return test id → run, of a JSON report; empty for any other file, and for what cannot be read."""
-    try:
-        with readable_file(path) as file, open_regular(file, MAX_RUN_BYTES) as stream:
-            head = stream.read(1000)
-            if REPORT_FORMAT.encode() not in head:  # a run may be large, and is read by whoever wants it
-                return {}
-            document = strict_json.loads((head + stream.read(MAX_RUN_BYTES)).decode("utf-8-sig"))
-        return {
-            test["nodeid"]: Run.loads(json.dumps(test["run"]), path)
-            for test in document["tests"]
-            if test.get("run") is not None
-        }
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return {}
-
-
 def _run_name(path: str, test: str | None) -> str:
     """Return the name of a run for messages."""
     return path if test is None else f"{path} ({test})"
@@ -163,14 +151,3 @@ def metrics_beyond(metrics: Iterable[Metric], depth: int | None) -> list[Metric]
         for metric in metrics
         if depth is not None and metric.cutoff is not None and metric.cutoff > depth
     ]
-
-
-def subset(golden: GoldenSet, ids: Iterable[str], shown: str) -> GoldenSet:
-    """Return a golden set of some queries of another, in the order of `ids` and without thresholds."""
-    return GoldenSet(
-        [golden.queries[query_id] for query_id in ids],
-        path=golden.path,
-        shown=shown,
-        name=golden.name,
-        relevance_level=golden.relevance_level,
-    )

@@ -15,7 +15,7 @@ from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.read_file import read_regular
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.cli.command_line import CommandError
-from pytest_irmetrics.cli.inputs import unknown_query
+from pytest_irmetrics.cli.inputs import find_query
 from pytest_irmetrics.cli.standard_streams import STANDARD
 from pytest_irmetrics.golden.append import append_judgments
 from pytest_irmetrics.golden.passage import Passage, normalize_text
@@ -149,14 +149,6 @@ def parse_grade(text: str) -> Grade | None:
     """Read a grade, a number from 0 to MAX_GRADE; None if the text is none."""
     number = read_number(text)
     return number if number is not None and 0 <= number <= MAX_GRADE else None
-
-
-def find_query(golden: GoldenSet, query_id: str, file: str) -> Query:
-    """Return a query of the golden set by id. Raises CommandError if there is none."""
-    query = golden.find(query_id)
-    if query is None:
-        raise CommandError(unknown_query(file, query_id, golden))
-    return query
 
 
 def of_options(

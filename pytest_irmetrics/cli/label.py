@@ -31,7 +31,7 @@ from pytest_irmetrics.cli.command_line import (
 )
 from pytest_irmetrics.cli.corpus import add_corpus_option, load_documents
 from pytest_irmetrics.cli.find_baselines import baselines_of_golden_set
-from pytest_irmetrics.cli.inputs import no_run_message, runs_of_golden_set
+from pytest_irmetrics.cli.inputs import find_query, no_run_message, runs_of_golden_set
 from pytest_irmetrics.cli.label_loop import Session
 from pytest_irmetrics.cli.standard_streams import STANDARD, print_about, readable_file, write_file
 from pytest_irmetrics.golden import GoldenSet
@@ -181,7 +181,7 @@ def _label(options: argparse.Namespace) -> int:
             raise CommandError(f"{STANDARD}: --interactive takes grades from standard input. Name a file.")
     with readable_file(options.file, ".yaml") as path:
         golden = GoldenSet.load(path, custom_metrics=options.metric, shown=options.file)
-        options.queries = [judgments.find_query(golden, one, options.file).id for one in options.queries]
+        options.queries = [find_query(golden, one, options.file).id for one in options.queries]
         runs = _find_runs(options)
         returned = {
             doc_id

@@ -11,14 +11,12 @@ from pytest_irmetrics.base.version import own_version
 from pytest_irmetrics.cli import (
     check,
     convert,
-    diff,
     history,
     init,
     label,
     report,
     schema,
     score,
-    show,
 )
 from pytest_irmetrics.cli.command_line import FAILED, OK, Parser, print_escaped
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-_COMMANDS = (init, check, show, score, diff, history, label, convert, report, schema)
+_COMMANDS = (init, check, score, history, label, convert, report, schema)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,15 +1,21 @@
-"""The command ``score``: one stored run over a golden set, as a table of means and by query."""
+"""The command ``score``: what pytest prints of a stored run, of one alone or of one compared with another."""
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.analysis.chance import on_chance
+from pytest_irmetrics.analysis.edits import on_additions
+from pytest_irmetrics.analysis.evaluation_notes import on_evaluation
 from pytest_irmetrics.analysis.item_result import ItemResult
-from pytest_irmetrics.base.layout import table
-from pytest_irmetrics.base.numbers import score_text
+from pytest_irmetrics.analysis.run_lint import on_misspelt_ids
+from pytest_irmetrics.analysis.slices import hidden_slices
+from pytest_irmetrics.analysis.trust import on_passed_drops
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli.command_line import (
+    FAILED,
     GOLDEN_HELP,
     OK,
     CommandError,
@@ -18,12 +24,14 @@ from pytest_irmetrics.cli.command_line import (
     add_metric_option,
     add_metrics_option,
     add_test_option,
-    print_json_object,
+    harmless_json,
     print_line,
     stdout_screen,
 )
+from pytest_irmetrics.cli.corpus import load_documents
 from pytest_irmetrics.cli.inputs import (
     USUAL_METRICS,
+    find_query,
     load_golden,
     load_runs,
     metrics_beyond,
@@ -31,25 +39,33 @@ from pytest_irmetrics.cli.inputs import (
 )
 from pytest_irmetrics.cli.standard_streams import STANDARD
 from pytest_irmetrics.comparison import compare
-from pytest_irmetrics.evaluation import evaluate_run, judged_metrics
-from pytest_irmetrics.gates import decide
+from pytest_irmetrics.evaluation import evaluate_run
+from pytest_irmetrics.gates import decide, gated_by_default
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.reports.texts import now_text, row_name
-from pytest_irmetrics.thresholds import COMPARING_WORDS, Gates, resolve
+from pytest_irmetrics.reports import json
+from pytest_irmetrics.reports.failure import failure_lines, query_in_full
+from pytest_irmetrics.reports.item_report import ItemReport
+from pytest_irmetrics.reports.session_report import SessionReport
+from pytest_irmetrics.reports.terminal import summary_lines
+from pytest_irmetrics.thresholds import (
+    COMPARING_WORDS,
+    DEFAULT_MAX_DROP,
+    Gates,
+    Threshold,
+    resolve,
+)
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
 
-_HEADER = ("metric", "n", "mean", "threshold", "")
-_NOT_ALONE = (*COMPARING_WORDS, "significance")
-"""The words of thresholds that one run alone cannot be held to."""
+_BY_DEFAULT = "the default of max_drop"
+"""The origin of a `max_drop` that the golden set does not set."""
 
 
 def add(commands: Commands) -> None:
@@ -58,19 +74,21 @@ def add(commands: Commands) -> None:
         commands,
         "score",
         _score,
-        short="score a stored run over a golden set",
+        short="gate a stored run, alone or against another",
         description=(
-            "Print the mean of each metric of one run (TREC run, baseline, JSON report) over a golden set, with the "
-            "set's own thresholds and whether they hold; -q prints each query's scores as well. Queries that the run does not "
-            "have score 0, as with trec_eval -c. Nothing is gated: it exits with 0 whatever the scores, and with 1 only for "
-            "what cannot be read."
+            "Print what pytest prints of a stored run (TREC run, baseline, JSON report): its means and whether the golden set's "
+            "own thresholds hold. With --against, a run before, also how far it fell: max_drop and the other words that compare "
+            "hold, 0.01 for a metric without any, and the queries that explain it are shown. Exits with 1 where a gate fails. "
+            "Queries that the run does not have score 0, as with trec_eval -c. Settings and marks of tests are not read."
         ),
         examples="""
 pytest-irmetrics score golden/faq.yaml bm25.run
-pytest-irmetrics score dev.qrels bm25.run -q --metrics ndcg_cut_10,recip_rank
-pytest-irmetrics score golden/faq.yaml quality.json --test dense
+pytest-irmetrics score golden/faq.yaml dense.run --against bm25.run
+pytest-irmetrics score dev.qrels bm25.run --metrics ndcg_cut_10,recip_rank
+pytest-irmetrics score golden/faq.yaml bm25.run --query refund
+pytest-irmetrics score golden/faq.yaml quality.json --against quality.json --test dense --test bm25
 zcat bm25.run.gz | pytest-irmetrics score dev.qrels -
-pytest-irmetrics score golden/faq.yaml bm25.run --json | jq .metrics
+pytest-irmetrics score golden/faq.yaml bm25.run --json | pytest-irmetrics report - -o bm25.html
 """,
     )
     parser.add_argument("golden", metavar="GOLDEN", help=GOLDEN_HELP)
@@ -79,65 +97,121 @@ pytest-irmetrics score golden/faq.yaml bm25.run --json | jq .metrics
         metavar="RUN",
         help="the run; JSON where its name ends in .json, else TREC; - is standard input",
     )
-    parser.add_argument("-q", "--by-query", action="store_true", help="print the scores of each query, too")
     parser.add_argument(
-        "--json", action="store_true", help="print means, thresholds and the scores of each query as JSON"
+        "--against", metavar="RUN", help="the run before, to compare with; - is standard input"
+    )
+    parser.add_argument(
+        "--query",
+        dest="queries",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="print this query in full, its ranking and judgments, in place of all else (repeatable)",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print it as the JSON report that pytest writes, which `report` reads",
     )
     add_format_option(parser)
-    add_test_option(parser)
+    add_test_option(parser, "; given twice, RUN's and then that of --against")
     add_metrics_option(parser)
     add_metric_option(parser)
 
 
 def _score(options: argparse.Namespace) -> int:
-    if options.golden == options.stored == STANDARD:
+    paths = [path for path in (options.stored, options.against) if path is not None]
+    if options.golden == STANDARD in paths:
         raise CommandError(
             "Standard input cannot be both the golden set and the run. Name a file for one of them."
         )
     golden = load_golden(options.golden, options.metric, options.form)
-    ((name, run),) = load_runs([options.stored], options.tests)
-    result, beyond = _result(golden, options.golden, run, options.metrics)
-    if options.json:
-        print_json_object(_record(result, options.golden, name))
-        return OK
-    screen = stdout_screen()
-    for line in _lines(result, options.golden, name, beyond, screen):
-        print_line(line)
-    if options.by_query:
-        print_line("")
-        for line in _query_table(result.evaluation, screen):
-            print_line(line)
-    return OK
+    wanted = [find_query(golden, query_id, options.golden).id for query_id in options.queries]
+    (name, run), *before = load_runs(paths, options.tests)
+    for shown, one in ((name, run), *before):
+        if golden.queries.keys().isdisjoint(one):
+            raise CommandError(
+                f"{shown}: answers no query of {options.golden}. Check that both call the queries the same."
+            )
+    result = _result(golden, options.golden, run, before[0] if before else None, options.metrics)
+    report = _report(result, options, name, wanted)
+    for text in _printed(report, wanted, as_json=options.json):
+        print_line(text)
+    return FAILED if result.failed and (options.json or not wanted) else OK
+
+
+def _printed(report: ItemReport, wanted: Sequence[str], *, as_json: bool) -> Iterator[str]:
+    """Yield the lines to print: of the queries that are wanted, without any of the whole run."""
+    screen, failed = stdout_screen(), report.outcome == "failed"
+    session = SessionReport([report], exit_status=int(failed))
+    if as_json:
+        yield harmless_json(json.render(session).rstrip("\n"))
+    elif wanted:
+        for query in report.queries:
+            if query.query_id in wanted:
+                yield from query_in_full(query, screen, report.titles)
+    else:
+        if failed:
+            yield from (line.text for line in failure_lines(report, screen, details=False))
+            yield ""
+        yield from (line.text for line in summary_lines(session, screen, 1))
 
 
 def _result(
-    golden: GoldenSet, shown: str, run: Run, asked: Sequence[Metric] | None
-) -> tuple[ItemResult, Sequence[Metric]]:
-    """Score a run and hold it to the golden set's thresholds; also return the metrics that it is too shallow for."""
-    of_queries = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
+    golden: GoldenSet,
+    shown: str,
+    run: Run,
+    before: tuple[str, Run] | None,
+    asked: Sequence[Metric] | None,
+) -> ItemResult:
+    """Score a run, compare it with the one before, and hold it to the golden set's thresholds."""
     gated = [threshold.metric for threshold in golden.thresholds]
-    wanted = scorable_metrics([*(asked or USUAL_METRICS), *gated, *of_queries], golden)
-    beyond = metrics_beyond(wanted, run.depth)
-    metrics = [metric for metric in wanted if metric not in beyond]
-    golden = _with_scorable_thresholds(golden, shown, metrics)
-    evaluation = evaluate_run(golden, run, metrics, depth=run.depth)
-    evaluation = replace(evaluation, extra_metrics=judged_metrics(metrics, run.depth))
+    of_queries = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
+    depths = [one.depth for one in (run, before and before[1]) if one is not None and one.depth is not None]
+    beyond = metrics_beyond(asked or USUAL_METRICS, min(depths, default=None))
+    chosen = [metric for metric in asked or USUAL_METRICS if metric not in beyond]
+    metrics = scorable_metrics([*chosen, *gated, *of_queries], golden)
+    unscorable = [metric for metric in dict.fromkeys([*gated, *of_queries]) if metric not in metrics]
+    shallow = metrics_beyond([*gated, *of_queries], run.depth)
+    if shallow and run.depth is not None:
+        raise CommandError(
+            f"{shown}: The run holds {plural(run.depth, 'result')} a query, too few for {listed([metric.name for metric in shallow])}. "
+            "Store more of them, or gate on a cut-off that it reaches."
+        )
+    golden = _without_thresholds_on(golden, shown, unscorable)
+    now = evaluate_run(golden, run, metrics, depth=run.depth)
+    comparison = None
+    places: list[Sequence[Threshold]] = [golden.thresholds]
+    against = None if before is None else before[0]
+    if before is not None:
+        comparison = compare(now, evaluate_run(golden, before[1], metrics, depth=before[1].depth))
+        default = {"max_drop": DEFAULT_MAX_DROP}
+        places.append(
+            [
+                Threshold(metric=metric, limits=default, tag=None, origin=_BY_DEFAULT, by_default=True)
+                for metric in gated_by_default(resolve(places), metrics)
+            ]
+        )
+    not_alone = () if comparison is not None else (*COMPARING_WORDS, "significance")
     gates = Gates(
-        gate
-        for gate in resolve([golden.thresholds])
-        if gate.metric in evaluation.metrics and gate.word not in _NOT_ALONE
+        gate for gate in resolve(places) if gate.metric not in unscorable and gate.word not in not_alone
     )
-    verdicts = tuple(verdict for verdict in decide(evaluation, gates) if verdict.state != "not checked")
-    return ItemResult(evaluation, gates, verdicts), beyond
+    verdicts = decide(now, gates, comparison=comparison, against=against or "")
+    verdicts = tuple(
+        verdict for verdict in verdicts if comparison is not None or verdict.state != "not checked"
+    )
+    result = ItemResult(now, gates, verdicts, comparison, against=against)
+    result.notes += _notes(result, beyond, unscorable)
+    return result
 
 
-def _with_scorable_thresholds(golden: GoldenSet, shown: str, metrics: Sequence[Metric]) -> GoldenSet:
-    """Return a golden set whose queries have no thresholds of their own on any but these metrics."""
-    if all(own.metric in metrics for query in golden.queries.values() for own in query.thresholds):
+def _without_thresholds_on(golden: GoldenSet, shown: str, metrics: Sequence[Metric]) -> GoldenSet:
+    """Return a golden set whose queries have no thresholds of their own on metrics that a stored run does not tell."""
+    if not metrics:
         return golden
     return GoldenSet(
         [
-            replace(query, thresholds=tuple(own for own in query.thresholds if own.metric in metrics))
+            replace(query, thresholds=tuple(own for own in query.thresholds if own.metric not in metrics))
             for query in golden.queries.values()
         ],
         path=golden.path,
@@ -149,34 +223,33 @@ def _with_scorable_thresholds(golden: GoldenSet, shown: str, metrics: Sequence[M
     )
 
 
-def _lines(
-    result: ItemResult, shown: str, name: str, beyond: Sequence[Metric], screen: Screen
-) -> Iterator[str]:
-    """Yield the lines about a run: the table of means, what fails, and notes."""
-    evaluation = result.evaluation
-    golden, run = evaluation.golden, evaluation.run
-    depth = "" if run.depth is None else f", {plural(run.depth, 'result')} each"
-    yield screen.cut(f"golden  {shown}: {plural(len(golden.queries), 'query', 'queries')}")
-    yield screen.cut(f"run     {name}: {plural(len(run), 'query', 'queries')}{depth}")
-    yield ""
-    rows = [[row_name(row), str(row.n), now_text(row), row.gate, row.verdict] for row in result.rows()]
-    if rows:
-        cells = [[screen.line(cell) for cell in row] for row in (_HEADER, *rows)]
-        yield from table(cells, "<>><<", screen.width, ascii_only=screen.ascii_only, whole=(0, 3, 4))
-    else:
-        yield "There is nothing to score."
-    for verdict in result.verdicts:
-        if verdict.failed:
-            yield from screen.wrapped(f"fails: {verdict.text}", hanging="  ")
-            for detail in verdict.details:
-                yield from screen.wrapped(detail, "  ")
-    for note in _notes(result, beyond):
-        yield from screen.wrapped(f"note: {note}", hanging="  ")
+def _notes(result: ItemResult, beyond: Sequence[Metric], unscorable: Sequence[Metric]) -> Iterator[str]:
+    """Yield what a reader should know besides the verdicts."""
+    now, comparison = result.evaluation, result.comparison
+    yield from _notes_on_run(now)
+    if now.golden.left_out:
+        yield f"{plural(len(now.golden.left_out), 'query', 'queries')} of the golden set without any judgment, and left out: {listed(now.golden.left_out)}."
+    if beyond:
+        yield f"A run holds too few results a query for {listed([metric.name for metric in beyond])}."
+    if unscorable:
+        yield f"A stored run does not tell {listed([metric.name for metric in unscorable])}: not checked."
+    yield from on_evaluation(now, result.gates)
+    yield from on_misspelt_ids(now, None, None if comparison is None else comparison.baseline)
+    if comparison is not None and result.against is not None:
+        yield from on_additions(comparison, result.against)
+        leading = result.leading_metric
+        if leading is not None and not result.mean_fell:
+            gated = [
+                gate.tag for gate in result.gates.with_word("max_drop") if gate.tag and gate.metric == leading
+            ]
+            yield from hidden_slices(comparison, leading, gated)
+        yield from on_passed_drops(comparison, result.verdicts)
+        if result.mean_fell:
+            yield from on_chance(comparison, result.gates, result.verdicts)
 
 
-def _notes(result: ItemResult, beyond: Sequence[Metric]) -> Iterator[str]:
+def _notes_on_run(evaluation: Evaluation) -> Iterator[str]:
     """Yield a note for whatever of the run or of the golden set is not in the means, with the reason."""
-    evaluation = result.evaluation
     golden, run = evaluation.golden, evaluation.run
     without = [query for query in evaluation.counted if query.id not in run]
     unscored = [query.id for query in without if not query.no_answer]
@@ -189,61 +262,42 @@ def _notes(result: ItemResult, beyond: Sequence[Metric]) -> Iterator[str]:
         yield f"{plural(len(empty), 'no_answer query', 'no_answer queries')} {verbs} as empty: {listed(empty)}."
     foreign = [query_id for query_id in run if query_id not in golden.queries]
     if foreign:
-        yield f"{plural(len(foreign), 'query', 'queries')} of the run {'is' if len(foreign) == 1 else 'are'} not in the golden set: {listed(foreign)}."
-    itself = compare(evaluation, evaluation)
-    if itself.reworded:
-        yield f"{plural(len(itself.reworded), 'query', 'queries')} of the run answered another text or other params: {listed(itself.reworded)}."
-    if itself.passages_edited:
-        yield f"{plural(len(itself.passages_edited), 'query', 'queries')} of the run not searched for the passages of today: {listed(itself.passages_edited)}."
-    if golden.left_out:
-        yield f"{plural(len(golden.left_out), 'query', 'queries')} of the golden set without any judgment, and left out: {listed(golden.left_out)}."
-    known_bad = [query.id for query in evaluation.known_bad]
-    if known_bad:
-        yield f"{plural(len(known_bad), 'query', 'queries')} marked xfail, and in no mean: {listed(known_bad)}."
-    if evaluation.repeated:
-        yield "Some queries were asked more than once; their scores are averages."
-    if beyond and run.depth is not None:
-        yield f"The run holds {plural(run.depth, 'result')} a query, too few for {', '.join(map(str, beyond))}."
+        verb = "is" if len(foreign) == 1 else "are"
+        yield f"{plural(len(foreign), 'query', 'queries')} of the run {verb} not in the golden set: {listed(foreign)}."
+    reworded = compare(evaluation, evaluation).reworded
+    if reworded:
+        yield f"{plural(len(reworded), 'query', 'queries')} of the run answered another text or other params: {listed(reworded)}."
 
 
-def _query_table(evaluation: Evaluation, screen: Screen) -> list[str]:
-    """Return a line for each query with its score by each metric, in the golden set's order."""
-    metrics = evaluation.metrics
-    rows = [["query", *(metric.name for metric in metrics)]]
-    for query_id in evaluation.golden.queries:
-        scores = [evaluation.score(metric, query_id) for metric in metrics]
-        rows.append([screen.line(query_id), *(score_text(score) for score in scores)])
-    align = "<" + ">" * len(metrics)
-    return table(rows, align, screen.width, ascii_only=screen.ascii_only, whole=(0,))
-
-
-def _record(result: ItemResult, golden: str, name: str) -> dict[str, object]:
-    """Return means, thresholds and the scores of each query, for ``--json``."""
-    evaluation = result.evaluation
-    return {
-        "golden_set": golden,
-        "run": name,
-        "depth": evaluation.run.depth,
-        "query_count": len(evaluation.counted),
-        "xfail_count": len(evaluation.known_bad),
-        "metrics": {row.metric: row.now for row in result.rows() if row.tag is None},
-        "gates": [
-            {
-                "metric": verdict.metric.name if verdict.metric is not None else None,
-                "tag": verdict.tag,
-                "word": verdict.word,
-                "limit": verdict.limit,
-                "state": verdict.state,
-                "text": verdict.text,
-                "queries": verdict.queries,
-            }
-            for verdict in result.verdicts
-        ],
-        "queries": [
-            {
-                "id": query_id,
-                "scores": {metric.name: evaluation.score(metric, query_id) for metric in evaluation.metrics},
-            }
-            for query_id in evaluation.golden.queries
-        ],
+def _report(result: ItemResult, options: argparse.Namespace, name: str, wanted: Sequence[str]) -> ItemReport:
+    """Return all that is printed of a run; `wanted` are the queries to show in full."""
+    now, kind = result.evaluation, result.kind()
+    queries = result.query_reports(everything=bool(wanted) or options.json)
+    documents = {
+        doc_id for query in queries for doc_id in (*query.now, *(query.before or ()), *query.judgments)
     }
+    paths = [path for path in (options.stored, options.against) if path not in (None, STANDARD)]
+    titles = load_documents(paths, None, documents).titles
+    runs = [part for path in paths for part in ("--run", path)]
+    judge = shlex.join(["pytest-irmetrics", "label", options.golden, *runs])
+    return ItemReport(
+        nodeid=name,
+        golden_set=options.golden,
+        outcome=result.state,
+        rows=result.rows(),
+        leading_metric=None if result.leading_metric is None else result.leading_metric.name,
+        gates=result.verdict_reports(),
+        explained_by=result.explained_by(),
+        slices=result.slices() if options.json else [],
+        titles={doc_id: title for doc_id, title in titles.items() if doc_id in documents},
+        kind=None if kind is None else kind.kind,
+        kind_sentences=[] if kind is None else list(kind.sentences),
+        notes=list(result.notes),
+        query_count=len(now.counted),
+        no_answer_count=sum(query.no_answer for query in now.counted),
+        xfail_count=len(now.known_bad),
+        queries=queries,
+        against=result.against,
+        judge=[judge] if result.needs_judgments(kind) else [],
+        depth=now.depth,
+    )

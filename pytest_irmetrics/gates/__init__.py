@@ -1,8 +1,16 @@
 """Decide whether each gate of a test passes, from an evaluation and its comparison with the baseline."""
 
 from pytest_irmetrics.gates.decide import decide
-from pytest_irmetrics.gates.leading import leading_metric, rates_rankings, usual_metric
+from pytest_irmetrics.gates.leading import gated_by_default, leading_metric, rates_rankings, usual_metric
 from pytest_irmetrics.gates.query_gates import would_pass
 from pytest_irmetrics.gates.verdict import Verdict
 
-__all__ = ["Verdict", "decide", "leading_metric", "rates_rankings", "usual_metric", "would_pass"]
+__all__ = [
+    "Verdict",
+    "decide",
+    "gated_by_default",
+    "leading_metric",
+    "rates_rankings",
+    "usual_metric",
+    "would_pass",
+]

@@ -21,6 +21,18 @@ def usual_metric(metrics: Iterable[Metric]) -> Metric | None:
     return next((metric for metric in rating if metric.name == USUAL), rating[0] if rating else None)
 
 
+def gated_by_default(gates: Gates, metrics: Iterable[Metric]) -> list[Metric]:
+    """Return the metrics that a `max_drop` gates where no threshold says so: those with a threshold over the whole set.
+
+    A threshold on a slice does not count. Where none of them rates rankings, the usual one of `metrics` is gated too.
+    """
+    gated = [metric for metric, tag in gates.slices if tag is None and metric.kind != "latency"]
+    if any(map(rates_rankings, gated)):
+        return gated
+    usual = usual_metric(metrics)
+    return gated if usual is None else [*gated, usual]
+
+
 def rates_rankings(metric: Metric) -> bool:
     """Whether a metric falls where rankings get worse: not `judged`, `no_answer` or a latency."""
     return metric.kind in ("ranking", "custom") and metric.family != "judged"

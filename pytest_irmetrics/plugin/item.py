@@ -13,7 +13,7 @@ import pytest
 
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.evaluation import Evaluation, judged_metrics, read_metrics, require_depth
-from pytest_irmetrics.gates import rates_rankings, usual_metric
+from pytest_irmetrics.gates import gated_by_default, rates_rankings
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.plugin.baselines import class_names, item_name
 from pytest_irmetrics.plugin.doc_titles import DocTitles
@@ -225,23 +225,11 @@ class GatedItem:
                     origin=BY_DEFAULT,
                     by_default=True,
                 )
-                for metric in self._gated_by_default(golden, resolve(places))
+                for metric in gated_by_default(resolve(places), self.metrics(golden))
             ]
             places = [*places, default]
         # A mark can name a slice that only some of the test's sets have.
         return Gates(gate for gate in resolve(places) if gate.tag is None or gate.tag in golden.tags)
-
-    def _gated_by_default(self, golden: GoldenSet, gates: Gates) -> list[Metric]:
-        """Return the metrics that the setting `ir_max_drop` gates: those with a threshold over the whole set.
-
-        A threshold on a slice does not count. Where none of them rates rankings, `ndcg@10` is gated too, or the first
-        reported metric that does.
-        """
-        gated = [metric for metric, tag in gates.slices if tag is None and metric.kind != "latency"]
-        if any(map(rates_rankings, gated)):
-            return gated
-        usual = usual_metric(self.metrics(golden))
-        return gated if usual is None else [*gated, usual]
 
     @property
     def baseline_file(self) -> Path:

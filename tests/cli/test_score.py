@@ -1,0 +1,114 @@
+"""Command `score`: the gates of a stored run, alone and against another, and its exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.console import run
+
+GOLDEN = """\
+queries:
+- {id: refund, query: refund policy, relevant: {d1: 3, d2: 1}, weight: 2, tags: [money]}
+- {id: hours, query: opening hours, relevant: [h1]}
+- {id: hard, query: hard one, relevant: [x1], xfail: TICKET-7}
+- {id: empty, query: asdf, no_answer: true}
+"""
+BEFORE = {"refund": ["d1", "a", "d2"], "hours": ["h1"], "hard": ["x1"], "empty": []}
+WORSE = {**BEFORE, "refund": ["a", "b", "d1"]}
+A_LITTLE = {**BEFORE, "refund": ["d1", "a", "b", "d2"]}
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    Path("faq.yaml").write_text(GOLDEN)
+    save("before.json", BEFORE)
+
+
+def save(name, answers, texts=(), **header):
+    queries = [
+        {"id": query_id, **({"text": texts[query_id]} if query_id in texts else {}), "rankings": [ranking]}
+        for query_id, ranking in sorted(answers.items())
+    ]
+    document = {"format": "pytest-irmetrics run", "version": 1, **header, "queries": queries}
+    Path(name).write_text(json.dumps(document))
+
+
+def score(*arguments, status=0):
+    done = run("score", "faq.yaml", "now.json", *arguments)
+    assert done.status == status, done.out + done.err
+    return " ".join((done.out + done.err).split())
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "now", "options", "status", "told"),
+    [
+        ("mrr: 0.9", BEFORE, [], 0, "passes"),
+        ("mrr: 0.9", WORSE, [], 1, "mrr is 0.5556, 0.3444 below the threshold"),
+        ("mrr: {max_drop: 0.01}", WORSE, [], 0, "nothing gated"),
+        ("mrr: {max_drop: 0.01}", WORSE, ["--against", "before.json"], 1, "mrr fell by 0.4444 from before.json to 0.5556"),
+        ("mrr: {max_drop: 0.5}", WORSE, ["--against", "before.json"], 0, "drop≤0.5 passes"),
+        ("mrr: {max_drop: off}", WORSE, ["--against", "before.json"], 1, "ndcg@10 fell by"),
+        ("mrr: 0", WORSE, ["--against", "before.json"], 1, "mrr fell by 0.4444"),
+        ("", WORSE, ["--against", "before.json"], 1, "ndcg@10 fell by"),
+        ("", A_LITTLE, ["--against", "before.json"], 1, "ndcg@10 fell by"),
+        ("", A_LITTLE, ["--against", "before.json", "--metrics", "mrr"], 0, "mrr 1.0000"),
+        ("", BEFORE, ["--against", "before.json"], 0, "drop≤0.01 passes"),
+        ("recall@10: {max_lost: 0}", {**BEFORE, "hours": ["x"]}, ["--against", "before.json"], 1, "1 of 2 queries fell to 0 by recall@10"),
+        ("", {**BEFORE, "empty": ["x"]}, [], 1, "1 query marked `no_answer` got an answer"),
+        ("", {**BEFORE, "hard": []}, ["--against", "before.json"], 0, "1 xfail"),
+        ("", {"other": ["d1"]}, [], 1, "now.json: answers no query of faq.yaml."),
+        ("", {**BEFORE, "refund": ["D1"], "hours": ["H1"]}, ["--metrics", "mrr"], 1, "id"),
+        ("", WORSE, ["--query", "refund"], 0, "3 3 d1"),
+        ("latency_p95: {max: 9}", BEFORE, [], 0, "A stored run does not tell latency_p95: not checked."),
+    ],
+)  # fmt: skip
+def test_the_golden_set_s_thresholds_and_the_default_drop_decide(thresholds, now, options, status, told):
+    Path("faq.yaml").write_text(f"thresholds: {{{thresholds}}}\n{GOLDEN}" if thresholds else GOLDEN)
+    save("now.json", now)
+    assert told in score(*options, status=status)
+
+
+def test_a_run_that_is_too_shallow_for_a_threshold_is_refused_and_for_a_usual_metric_noted():
+    save("now.json", BEFORE, depth=3)
+    assert "A run holds too few results a query for ndcg@10, precision@10, recall@10." in score()
+    Path("faq.yaml").write_text(f"thresholds: {{recall@5: 0.1}}\n{GOLDEN}")
+    assert "recall@5" in score(status=1)
+
+
+def test_answers_to_other_words_are_told_and_too_few_paired_fail():
+    save("now.json", BEFORE, texts={"refund": "refunds"})
+    assert "1 query of the run answered another text or other params: refund." in score()
+    save("before.json", {"hours": ["h1"]}, texts={"hours": "closing hours"})
+    assert "too few" in score("--against", "before.json", status=1)
+
+
+def test_json_is_a_report_that_the_command_report_reads():
+    save("now.json", WORSE)
+    done = run("score", "faq.yaml", "now.json", "--against", "before.json", "--json")
+    (test,) = json.loads(done.out)["tests"]
+    assert (done.status, test["outcome"], test["against"]) == (1, "failed", "before.json")
+    assert {query["query_id"] for query in test["queries"]} == set(BEFORE)
+    page = run("report", "-", "-o", "html:-", stdin=done.data)
+    assert (page.status, page.out[:15]) == (0, "<!doctype html>")
+
+
+@pytest.mark.parametrize("one", ["faq.yaml", "before.json", "now.json"])
+def test_each_file_may_be_standard_input(one):
+    save("now.json", WORSE)
+    words = ["score", "faq.yaml", "now.json", "--against", "before.json"]
+    piped = run(*("-" if word == one else word for word in words), stdin=Path(one).read_bytes())
+    assert (
+        piped.out.replace("from -", f"from {one}").replace("-:", f"{one}:").replace("since -", f"since {one}")
+        == run(*words).out
+    )
+
+
+def test_a_run_that_is_named_twice_is_read_once():
+    save("now.json", WORSE)
+    done = run("score", "faq.yaml", "-", "--against", "-", stdin=Path("now.json").read_bytes())
+    assert done.status == 0
