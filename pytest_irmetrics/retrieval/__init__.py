@@ -1,6 +1,6 @@
 """Ask the user's retriever every query and read its answers into a Run: call styles, accepted answers, concurrency."""
 
-from pytest_irmetrics.retrieval.call import RetrievalError
+from pytest_irmetrics.retrieval.calls import RetrievalError, Retrieved
 from pytest_irmetrics.retrieval.options import RetrievalOptions
 from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.retrieval.retrieve import aretrieve, close_session_loop, retrieve
@@ -11,7 +11,6 @@ from pytest_irmetrics.retrieval.retriever import (
     batched,
     is_async,
 )
-from pytest_irmetrics.retrieval.schedule import Retrieved
 
 __all__ = [
     "Batched",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sysconfig
-from dataclasses import dataclass
 from pathlib import Path
 from traceback import walk_tb
 
@@ -71,26 +70,6 @@ _ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
     (RuntimeError, "no running event loop", _ASYNC_ITSELF),
 )
 """Well-known errors: type, a part of the message, and how to fix it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cancelled:
-    """The outcome of a call that the retriever cancelled itself, rather than a time limit or what runs the test."""
-
-    error: BaseException
-    """asyncio.CancelledError."""
-
-    @property
-    def problem(self) -> str:
-        """What went wrong, in a sentence with the user's own line."""
-        place: str | None = None
-        error: BaseException | None = self.error
-        seen: list[BaseException] = []
-        while place is None and error is not None and error not in seen:
-            seen.append(error)
-            # Before Python 3.11 each task on the way raises an error of its own; the innermost has the user's line.
-            place, error = _place(error), error.__context__
-        return f"the retriever was cancelled, and not by ir_timeout{f' ({place})' if place else ''}."
 
 
 def raise_outcome(error: Exception) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_irmetrics.retrieval.call import RetrievalError
+from pytest_irmetrics.retrieval.calls import RetrievalError
 from pytest_irmetrics.retrieval.describe import describe, type_name
 from pytest_irmetrics.retrieval.signatures import DEPTH_NAMES, signature_of
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import listed, quote
-from pytest_irmetrics.retrieval.call import RetrievalError
+from pytest_irmetrics.retrieval.calls import RetrievalError, Retrieved, answer_to, passages_of
 from pytest_irmetrics.retrieval.describe import describe
 from pytest_irmetrics.retrieval.passages import judges_other_passages
-from pytest_irmetrics.retrieval.retriever import passages_of
-from pytest_irmetrics.retrieval.schedule import Retrieved, answer_to
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:

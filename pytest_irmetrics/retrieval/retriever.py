@@ -9,15 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_irmetrics.base.wording import printable
-from pytest_irmetrics.retrieval.call import Call, RetrievalError
+from pytest_irmetrics.retrieval.calls import Call, RetrievalError, passages_of
 from pytest_irmetrics.retrieval.describe import describe, type_name
 from pytest_irmetrics.retrieval.passages import JudgedPassages
 from pytest_irmetrics.retrieval.signatures import DEPTH_NAMES, signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from pytest_irmetrics.golden.passage import Passage
 
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
@@ -48,12 +46,6 @@ class QueryLike(Protocol):
     @property
     def params(self) -> Mapping[str, Any]:
         """Keyword arguments for the retriever."""
-
-
-def passages_of(query: QueryLike) -> tuple[Passage, ...]:
-    """Return the passages that a query judges; none for an object that only has an id, a text and params."""
-    passages: tuple[Passage, ...] = getattr(query, "passages", ())
-    return passages
 
 
 def _judged_passages(query: Any) -> JudgedPassages | None:

@@ -1,32 +1,36 @@
-"""Make one call of the retriever and read its answer as ids.
+"""The calls to make of a retriever, what one call returns, and the replies collected into a run.
 
-These are functions of a module, so that they can be pickled and run in another process.
+Calls and replies are plain data, and `call_retriever` is a function of a module, so that they can be sent to another process.
 """
 
 from __future__ import annotations
 
 import inspect
-import sys
+import json
+from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.retrieval.answers import (
-    AnswerError,
-    draw_items,
-    read_ranking,
-    split_batch,
-)
+from pytest_irmetrics.retrieval.answers import AnswerError, draw_items, read_ranking, split_batch
 from pytest_irmetrics.retrieval.describe import describe
+from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
+    from pytest_irmetrics.golden.passage import Passage
     from pytest_irmetrics.retrieval.options import RetrievalOptions
     from pytest_irmetrics.retrieval.passages import JudgedPassages
+    from pytest_irmetrics.retrieval.retriever import QueryLike, Retriever
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
+
+MAX_INITIAL_FAILURES = 5
+"""After this many errors in a row from the start the other queries are not asked."""
+CANCELLED = "the retriever was cancelled, and not by ir_timeout."
 
 
 class RetrievalError(IRMetricsError):
@@ -87,6 +91,9 @@ class PendingAnswer(NamedTuple):
             answer.close()
 
 
+# Making a call
+
+
 def call_retriever(
     function: Callable[..., Any], call: Call, options: RetrievalOptions
 ) -> Reply | PendingAnswer:
@@ -104,33 +111,10 @@ def call_retriever(
     except Exception as error:  # noqa: BLE001 - whatever the retriever raises is this query's error
         return call.failed(_explain_call(call, error))
     except BaseException as error:
-        # Nobody can cancel from outside what is not awaited: the retriever itself raised it.
-        if not _is_asyncio_cancellation(error):
+        if type(error).__name__ != "CancelledError":  # of asyncio: nobody can cancel what is not awaited
             raise
-        from pytest_irmetrics.retrieval.errors import Cancelled  # noqa: PLC0415 - see _explain
-
-        return call.failed(Cancelled(error).problem)
+        return call.failed(CANCELLED)
     return _read_reply(call, drawn, perf_counter() - started, options)
-
-
-def reply_in_time(call: Call, reply: Reply | None, timeout: float | None) -> Reply:
-    """Return the reply; one that says that the call timed out where there is none, or it came too late."""
-    if timeout is not None and (reply is None or reply.milliseconds > timeout * 1000):
-        return call.timed_out(timeout)
-    assert reply is not None  # noqa: S101 - without a time limit no call is given up
-    return reply
-
-
-def _is_asyncio_cancellation(error: BaseException) -> bool:
-    """Say whether this is asyncio.CancelledError, without importing asyncio where nobody else has."""
-    exceptions = sys.modules.get("asyncio.exceptions")
-    return exceptions is not None and isinstance(error, exceptions.CancelledError)
-
-
-async def call_retriever_async(function: Callable[..., Any], call: Call, options: RetrievalOptions) -> Reply:
-    """Call the retriever, await its answer if need be, and read it; on whatever event loop runs."""
-    reply = call_retriever(function, call, options)
-    return await await_answer(reply, options) if isinstance(reply, PendingAnswer) else reply
 
 
 async def await_answer(pending: PendingAnswer, options: RetrievalOptions) -> Reply:
@@ -225,3 +209,166 @@ def _explain_call(call: Call, error: Exception) -> str:
     if len(call.query_ids) == 1 or isinstance(error, AnswerError):
         return problem
     return f"the call for {len(call.query_ids)} queries {problem}"
+
+
+# Which calls to make
+
+
+def passages_of(query: QueryLike) -> tuple[Passage, ...]:
+    """Return the passages that a query judges; none for an object that only has an id, a text and params."""
+    passages: tuple[Passage, ...] = getattr(query, "passages", ())
+    return passages
+
+
+def iterate_calls(
+    queries: Sequence[QueryLike], retriever: Retriever, options: RetrievalOptions, collector: ReplyCollector
+) -> Iterator[Call]:
+    """Yield the calls to make, each query once before any query twice; skip queries that have failed."""
+    groups: Sequence[Sequence[QueryLike]] | None = None
+    if retriever.batch_size is not None:
+        groups = _batches(queries, retriever.batch_size)
+    errors = collector.errors
+    for repeat in range(options.repeat):
+        for group in zip(queries) if groups is None else groups:
+            left = [query for query in group if query.id not in errors] if errors else group
+            if not left:
+                continue
+            call = retriever.call_for(left, options.depth, repeat)
+            if isinstance(call, str):
+                errors.update(dict.fromkeys([query.id for query in left], call))
+            else:
+                yield call
+            if errors and collector.should_stop:
+                return
+
+
+def _batches(queries: Sequence[QueryLike], size: int) -> list[list[QueryLike]]:
+    """Group queries with equal params, at most `size` in a group."""
+    by_params: dict[str, list[QueryLike]] = {}
+    for query in queries:
+        # By JSON, because 1, 1.0 and true are equal in Python, and other params to a retriever.
+        key = json.dumps(dict(query.params), sort_keys=True, default=repr)
+        by_params.setdefault(key, []).append(query)
+    return [
+        alike[start : start + size] for alike in by_params.values() for start in range(0, len(alike), size)
+    ]
+
+
+# What came of them
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The result of asking a retriever every query of a set: the run, and what went wrong."""
+
+    run: Run
+    """The queries that were answered each time, in the order given."""
+    errors: Mapping[str, str]
+    """Query id → what went wrong, in the order given."""
+    stopped: str
+    """Why some queries have neither an answer nor an error; empty where all were asked."""
+    latencies: Mapping[str, tuple[float, ...]]
+    """Query id → milliseconds, one number for each repeat; of a batch, each query's share. Empty for a stored run."""
+    depth_advice: str | None = None
+    """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""
+    missing: tuple[str, ...] = ()
+    """Queries that a stored run has no answer to, where it does not say what it was asked."""
+
+
+class ReplyCollector:
+    """Collect replies, decide when to stop, build the result."""
+
+    __slots__ = (
+        "_milliseconds",
+        "_options",
+        "_progress",
+        "_queries",
+        "_rankings",
+        "errors",
+        "has_answer",
+    )
+
+    def __init__(self, queries: Sequence[QueryLike], options: RetrievalOptions) -> None:
+        self._queries = queries
+        self._options = options
+        self._progress = options.progress
+        # A mapping by query id for each repeat.
+        self._rankings: list[dict[str, tuple[str, ...]]] = [{} for _ in range(options.repeat)]
+        self._milliseconds: list[dict[str, float]] = [{} for _ in range(options.repeat)]
+        self.errors: dict[str, str] = {}
+        """Query id → what went wrong."""
+        self.has_answer = False
+        """Whether any query has been answered yet."""
+
+    def add(self, reply: Reply) -> None:
+        """Add the reply to one call."""
+        call, outcomes, milliseconds = reply
+        rankings, times = self._rankings[call.repeat], self._milliseconds[call.repeat]
+        for query_id, outcome in zip(call.query_ids, outcomes, strict=True):
+            if isinstance(outcome, str):
+                repeats = len(self._rankings)
+                when = f"the {_ordinal(call.repeat + 1)} of {repeats} times: " if repeats > 1 else ""
+                self.errors.setdefault(query_id, when + outcome)
+                continue
+            rankings[query_id] = outcome
+            times[query_id] = milliseconds
+            self.has_answer = True
+        if self._progress is not None:
+            self._progress(len(outcomes))
+
+    @property
+    def _failed_from_the_start(self) -> bool:
+        return not self.has_answer and len(self.errors) >= MAX_INITIAL_FAILURES
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether nothing more is to be asked."""
+        return bool(self.errors) and (self._options.stop_on_error or self._failed_from_the_start)
+
+    def result(self, depth_advice: str | None) -> Retrieved:
+        """Return the result of all replies; `depth_advice` as in Retrieved."""
+        each_time: AbstractSet[str] = self._rankings[0].keys()
+        for by_query in self._rankings[1:]:
+            each_time = each_time & by_query.keys()
+        answered = [query for query in self._queries if query.id in each_time]
+        ids = [query.id for query in answered]
+        rankings = zip(*(map(by_query.__getitem__, ids) for by_query in self._rankings), strict=True)
+        times = zip(*(map(by_query.__getitem__, ids) for by_query in self._milliseconds), strict=True)
+        answers = dict(zip(ids, map(answer_to, answered, rankings), strict=True))
+        errors = {query.id: self.errors[query.id] for query in self._queries if query.id in self.errors}
+        unanswered = len(self._queries) - len(answers) - len(errors)
+        if unanswered and not self.should_stop:
+            raise RetrievalError(
+                f"{unanswered} queries have neither an answer nor an error. Report this as a fault."
+            )
+        return Retrieved(
+            run=Run.of(answers, depth=self._options.depth),
+            errors=errors,
+            stopped=self._why_stopped(unanswered) if unanswered else "",
+            latencies=dict(zip(ids, times, strict=True)),
+            depth_advice=depth_advice,
+        )
+
+    def _why_stopped(self, unanswered: int) -> str:
+        if self._failed_from_the_start:
+            return "The first five failed in a row, and the others were not asked."
+        others = "the other query was" if unanswered == 1 else f"the other {unanswered} were"
+        return f"With -x the first error ends it: {others} not asked, or cancelled."
+
+
+def _ordinal(number: int) -> str:
+    suffix = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"
+
+
+def answer_to(query: QueryLike, rankings: tuple[tuple[str, ...], ...]) -> Answer:
+    """Return the answer to a query, with the texts of those passages that are in its rankings."""
+    passages = passages_of(query)
+    if not passages:
+        return Answer(rankings, query.text, query.params)
+    found = {
+        passage.key: (passage.doc, passage.normalized)
+        for passage in passages
+        if any(passage.key in ranking for ranking in rankings)
+    }
+    return Answer(rankings, query.text, query.params, passages=found)
