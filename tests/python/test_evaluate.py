@@ -92,8 +92,7 @@ def test_the_reprs_of_an_evaluation_and_a_comparison_are_short():
     assert repr(compare(evaluation, evaluation)) == "<Comparison of 4 queries, depth 10>"
     shown = repr(compare(evaluation, evaluation)["mrr"])
     assert shown.startswith("MetricChange(metric=")
-    assert "Query(" not in shown
-    assert len(shown) < 150
+    assert [part for part in ("Query(", "_before", "_after", "_weights") if part in shown] == []
 
 
 def test_the_depth_is_as_deep_as_the_metrics_need_and_at_least_ten():
