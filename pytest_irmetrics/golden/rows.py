@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.errors import Problems
     from pytest_irmetrics.metrics import Grade
 
-
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 _MAX_DEPTH = 20
 """Levels of lists and objects in a parameter; a deeper one is text."""
 _NOTHING: Mapping[str, str] = {}
