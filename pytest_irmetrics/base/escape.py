@@ -25,7 +25,7 @@ _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 # `##vso[` and `##teamcity[`, it obeys wherever they stand.
 _CI_COMMAND = re.compile(r"(?<!\S)::|##(?=[A-Za-z0-9_.-]{0,40}\[)")
 
-_LOOK_ALIKES = {"…": "...", MINUS: "-", "→": "->", "×": "x", "≤": "<=", "≥": ">="}
+_LOOK_ALIKES = {"…": "...", MINUS: "-", "→": "->", "×": "x", "≤": "<=", "≥": ">=", "✗": "!"}
 """What reports are made of, in ASCII."""
 
 

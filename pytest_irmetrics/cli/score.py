@@ -43,10 +43,11 @@ from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import decide, gated_by_default
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports import json
-from pytest_irmetrics.reports.failure import failure_lines, query_in_full
+from pytest_irmetrics.reports.document import failure, query_block
 from pytest_irmetrics.reports.item_report import ItemReport
 from pytest_irmetrics.reports.session_report import SessionReport
-from pytest_irmetrics.reports.terminal import summary_lines
+from pytest_irmetrics.reports.summary import summary_lines
+from pytest_irmetrics.reports.text import block_lines, lines
 from pytest_irmetrics.thresholds import (
     COMPARING_WORDS,
     DEFAULT_MAX_DROP,
@@ -147,12 +148,12 @@ def _printed(report: ItemReport, wanted: Sequence[str], *, as_json: bool) -> Ite
     if as_json:
         yield harmless_json(json.render(session).rstrip("\n"))
     elif wanted:
-        for query in report.queries:
-            if query.query_id in wanted:
-                yield from query_in_full(query, screen, report.titles)
+        shown = (query for query in report.queries if query.query_id in wanted)
+        blocks = (query_block(query, list(query.scores), report, in_full=True) for query in shown)
+        yield from (line.text for block in blocks for line in block_lines(block, screen))
     else:
         if failed:
-            yield from (line.text for line in failure_lines(report, screen, details=False))
+            yield from (line.text for line in lines(failure(report), screen, 0, spaced=True))
             yield ""
         yield from (line.text for line in summary_lines(session, screen, 1))
 

@@ -281,9 +281,11 @@ class IRMetrics:
         return result.evaluation
 
     def _failure_text(self, report: ItemReport) -> str:
-        from pytest_irmetrics.reports.failure import failure_message  # noqa: PLC0415 - a test that passes has no use for it
+        from pytest_irmetrics.reports.document import failure  # noqa: PLC0415 - a test that passes has no use for it
+        from pytest_irmetrics.reports.text import lines  # noqa: PLC0415 - as above
 
-        return failure_message(report, self._item.screen, details=self._item.verbosity >= 1)
+        shown = lines(failure(report), self._item.screen, self._item.verbosity, spaced=True)
+        return "\n".join(line.text for line in shown)
 
     def _headline(self, report: ItemReport) -> str:
         """Return the verdict in one line, however narrow the terminal is."""

@@ -22,7 +22,7 @@ from pytest_irmetrics.plugin.options import baseline_dir, gates_on_baseline, run
 from pytest_irmetrics.plugin.session import screen_of, shown_path
 from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.session_report import titles
-from pytest_irmetrics.reports.terminal import summary_lines
+from pytest_irmetrics.reports.summary import summary_lines
 from pytest_irmetrics.run.baseline import baseline_path
 
 if TYPE_CHECKING:

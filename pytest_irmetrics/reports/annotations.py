@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import escape_terminal
-from pytest_irmetrics.base.wording import cut, plural
+from pytest_irmetrics.base.wording import cut, listed, plural
 from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.places import failures
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     failed_gates,
     look_command,
-    movements,
+    moved_texts,
     queries_as_judged,
     score_texts,
 )
@@ -69,8 +69,12 @@ def _title_and_message(failure: Failure, session: SessionReport) -> tuple[str, s
         metrics = explaining_queries(item.gates, judged).get(query.query_id, [])
         query = judged[query.query_id]
         worst = ", ".join([query.query_id, *score_texts(query, metrics)])
-        told = [query.error] if query.error is not None else [*movements(query, item.titles)]
-        lines.append(" ".join([f"Here: {worst}.", *told[:_GATES]]))
+        told = (
+            [query.error]
+            if query.error is not None
+            else [listed(parts, _GATES, between="; ") for parts in moved_texts(query, item.titles)]
+        )
+        lines.append(" ".join([f"Here: {worst}.", *(f"{text.removesuffix('.')}." for text in told)]))
     look = look_command(item)
     lines.append(f"Test: {failure.nodeid}" if look is None else f"To look closer: {look}")
     return f"Search quality: {texts.verdict(item, session)}", "\n".join(cut(line, _LONGEST) for line in lines)

@@ -103,11 +103,6 @@ class ListedQuery:
         return compared_with(self.item)
 
     @property
-    def titles(self) -> Mapping[str, str]:
-        """Document id → title, of the documents that have one."""
-        return self.item.titles
-
-    @property
     def look(self) -> str:
         """The command that shows it in full; empty where there is none."""
         return f"{self.item.look} {query_option(self.report.query_id)}" if self.item.look else ""
@@ -198,7 +193,7 @@ def choose_rows(queries: QueryList) -> list[ListedQuery]:
     small = len(queries.in_order) <= _IN_FULL
     in_full = [query for query in queries.in_order if small or query.is_telling][:_IN_FULL]
     for place, query in enumerate(in_full):
-        query.details = _details(query.report, query.titles)
+        query.details = _details(query.report, query.item.titles)
         query.opened = place < _OPEN and (query.explains or query.label == "error")
     by_score = [query for query in queries.in_order if query.details is None][:_ROWS]
     for query in (*in_full, *by_score):
@@ -260,7 +255,7 @@ def anchors(prefix: str, names: Iterable[str]) -> list[str]:
 
 def _details(query: QueryReport, titles: Mapping[str, str]) -> Details:
     """Return what the list shows of a query in full: its scores, and its rankings side by side."""
-    both = side_by_side(query)
+    both = side_by_side(query, titles)
     shown = both[:_MOST_RANKS]
     return Details(
         scores=[_score(query, name) for name in query.scores if query.scores[name] is not None],
@@ -272,7 +267,7 @@ def _details(query: QueryReport, titles: Mapping[str, str]) -> Details:
             for rank, _, now in both[_MOST_RANKS:]
             if now is not None and (now.relevant or now.forbidden)
         ],
-        missing=missing_by_grade(query),
+        missing=missing_by_grade(query, titles),
         faults=list(faults(query, titles)),
         as_stored=stored_judgments_note(query),
     )

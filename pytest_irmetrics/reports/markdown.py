@@ -8,26 +8,16 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import code_markdown, escape_markdown
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.reports import texts
-from pytest_irmetrics.reports.query_details import (
-    explaining_lead,
-    explaining_queries,
-    failed_gates,
-    is_only_slow,
-    look_command,
-    missing_by_grade,
-    queries_as_judged,
-    score_change_text,
-    side_by_side,
-    took_text,
-)
+from pytest_irmetrics.reports import document, texts
+from pytest_irmetrics.reports.blocks import Commands, Level, Query, Table, Text
 from pytest_irmetrics.reports.session_report import all_pass, counted_as, titles
 from pytest_irmetrics.reports.variants import variant_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, ScoreRow, VerdictReport
+    from pytest_irmetrics.reports.blocks import Block
+    from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow
     from pytest_irmetrics.reports.query_details import RankedDocument
     from pytest_irmetrics.reports.session_report import SessionReport
 
@@ -58,6 +48,7 @@ _LONGEST_COMMAND = 1000
 class _Scope:
     """How much of a session is reported."""
 
+    level: Level
     queries: int
     """How many queries are shown at most for each failing golden set."""
     passing: bool = False
@@ -69,13 +60,13 @@ class _Scope:
 
 
 _SCOPES = (
-    _Scope(queries=5, passing=True),
-    _Scope(queries=1, passing=True),
-    _Scope(queries=1),
-    _Scope(queries=1, failing=10),
-    _Scope(queries=0, failing=3, named=30),
-    _Scope(queries=0, failing=0, named=10),
-    _Scope(queries=0, failing=0, named=0),
+    _Scope(Level.VERBOSE, queries=5, passing=True),
+    _Scope(Level.VERBOSE, queries=1, passing=True),
+    _Scope(Level.NORMAL, queries=1),
+    _Scope(Level.NORMAL, queries=1, failing=10),
+    _Scope(Level.NORMAL, queries=0, failing=3, named=30),
+    _Scope(Level.NORMAL, queries=0, failing=0, named=10),
+    _Scope(Level.NORMAL, queries=0, failing=0, named=0),
 )
 """From the whole report down to its headline; the first that fits the limit is used."""
 
@@ -190,207 +181,98 @@ def _telling_row(item: ItemReport) -> ScoreRow | None:
 def _golden_set(item: ItemReport, name: str, session: SessionReport, scope: _Scope) -> Iterator[str]:
     yield from ("", f"### {_code(name)}: {_words(texts.verdict(item, session))}")
     yield from ("", f"{_code(item.nodeid)}: {_words(texts.subject(item))}.")
-    if item.only_queries:
-        yield from ("", texts.ONLY_QUERIES)
-    failed = failed_gates(item)
-    if failed:
-        yield ""
-    for gate in failed[:_MOST]:
-        yield from _gate(gate)
-    if len(failed) > _MOST:
-        yield from ("", _left_out(len(failed) - _MOST, "failed gate"))
-    if item.kind_sentences:
-        yield from ("", " ".join(map(_words, item.kind_sentences)))
-    if item.rows:
-        yield ""
-        yield from _table(item)
-    yield from _since(item)
-    yield from _queries(item, scope)
-    yield from _commands(item)
-    yield from _slices(item)
-    yield from _selftest(item)
-    yield from _notes(item)
+    yield from _blocks(list(document.whole(item)), scope)
 
 
-def _since(item: ItemReport) -> Iterator[str]:
-    """Say what changed since this branch left another."""
-    if item.since is None:
-        return
-    from pytest_irmetrics.reports.since_texts import sentences_on  # noqa: PLC0415 - only with --ir-since
-
-    lead, *sentences = sentences_on(item)
-    yield from ("", _words(lead))
-    if sentences:
-        yield ""
-    for sentence in sentences[:_MOST]:
-        yield f"- {_words(sentence)}"
-    if len(sentences) > _MOST:
-        yield from ("", _left_out(len(sentences) - _MOST, "line"))
-
-
-def _gate(gate: VerdictReport) -> Iterator[str]:
-    yield f"- **{_words(gate.text)}**"
-    for detail in gate.details[:_MOST]:
-        yield f"  {_words(detail)}"
-    if gate.origin:
-        yield f"  Set in {_words(gate.origin)}."
-
-
-def _table(item: ItemReport) -> Iterator[str]:
-    compared = texts.is_compared(item)
-    yield (
-        f"| metric | n | now | {texts.compared_with(item)} | delta | gate | verdict |"
-        if compared
-        else "| metric | n | now | gate | verdict |"
-    )
-    yield "| :-- | --: | --: | --: | --: | :-- | :-- |" if compared else "| :-- | --: | --: | :-- | :-- |"
-    for row in item.rows:
-        cells = [_code(texts.row_name(row)), str(row.n), texts.now_text(row)]
-        if compared:
-            cells += [texts.baseline_text(row), texts.delta_text(row)]
-        verdict = f"**{row.verdict}**" if row.verdict == "FAILS" else _words(row.verdict)
-        yield _row([*cells, _words(row.gate), verdict])
-
-
-def _commands(item: ItemReport) -> Iterator[str]:
-    """Show the commands to run next; one that is too long to be shown whole is left out."""
-    if not failed_gates(item):
-        return
-    commands = [("To look closer", look_command(item)), ("To accept it", item.accept)]
-    commands[1:1] = [("To judge both", command) for command in item.judge]
+def _blocks(blocks: Sequence[Block], scope: _Scope) -> Iterator[str]:
+    """Write blocks: sentences as paragraphs or entries of a list, queries in a section that is closed at first."""
     shown = [
-        (lead, command)
-        for lead, command in commands
-        if command is not None and len(command) <= _LONGEST_COMMAND
+        block
+        for block in blocks
+        if block.level <= scope.level <= block.until and not isinstance(block, Query)
     ]
-    if shown:
-        yield ""
-    for lead, command in shown:
-        yield f"- {lead}: {code_markdown(command)}"
+    queries = [block for block in blocks if isinstance(block, Query)]
+    kept = {id(block) for block in (*shown, *queries[: scope.queries])}
+    last = ""
+    for block in blocks:
+        if id(block) not in kept or block == Text(""):
+            continue
+        kind = "list" if isinstance(block, Text) and (block.tone or block.indent) else type(block).__name__
+        if last == "Query" != kind:
+            yield from _end_of_queries(len(queries) - scope.queries)
+        if kind == "Query" != last:
+            yield from ("", "<details><summary>Queries</summary>")
+        if kind != "list" or last != "list":
+            yield ""
+        last = kind
+        yield from _block(block)
+    if last == "Query":
+        yield from _end_of_queries(len(queries) - scope.queries)
 
 
-def _slices(item: ItemReport) -> Iterator[str]:
-    """Show the metric by tag, in a section that is closed at first."""
-    shown = texts.costliest_slices(item, _MOST)
-    if not shown:
-        return
-    yield from ("", f"<details><summary>{plural(len(item.slices), 'slice')}</summary>")
-    yield from ("", f"{_code(item.slices[0].metric)} by tag:", "")
-    yield f"| tag | n | now | {texts.compared_with(item)} | delta | {texts.JOINT_INTERVAL} | shows |"
-    yield "| :-- | --: | --: | --: | --: | --: | :-- |"
-    for row in shown:
-        scores = [texts.now_text(row), texts.baseline_text(row), texts.delta_text(row)]
-        yield _row(
-            [_code(row.tag or "", 80), str(row.n), *scores, texts.interval_text(row), texts.slice_trend(row)]
-        )
-    left_out = texts.slices_left_out(item, shown)
-    if left_out:
-        yield from ("", f"*{left_out}.*")
-    yield from ("", "</details>")
-
-
-def _selftest(item: ItemReport) -> Iterator[str]:
-    if item.selftest is None:
-        return
-    # What no gate catches is what one reads it for.
-    tried = sorted(item.selftest, key=lambda degradation: bool(degradation.caught_by))
-    yield from ("", f"Self-test: {_words(texts.selftest_conclusion(item.selftest))}.")
-    if tried:
-        yield ""
-        yield "| degradation | queries | moves | verdict |"
-        yield "| :-- | --: | :-- | :-- |"
-    for degradation in tried[:_MOST]:
-        caught = _words(texts.caught_text(degradation), 200)
-        verdict = caught if degradation.caught_by else f"**{caught}**"
-        moved = _words(texts.deltas_text(degradation), 200)
-        yield _row([_words(degradation.name, 80), str(degradation.queries), moved, verdict])
-    left_out = tried[_MOST:]
-    if left_out:
-        told = "; each is caught" if all(degradation.caught_by for degradation in left_out) else ""
-        yield from ("", f"{_left_out(len(left_out), 'degradation')[:-2]}{told}.*")
-    for sentence in item.advice:
-        yield from ("", _words(sentence))
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _notes(item: ItemReport) -> Iterator[str]:
-    unchecked = [gate.text for gate in item.gates if gate.state == "not checked"]
-    notes = [*texts.table_notes(item), *unchecked, *item.notes, *texts.lowered_notes(item)]
-    if notes:
-        yield ""
-    for note in notes[:_MOST]:
-        yield f"- {_words(note)}"
-    if len(notes) > _MOST:
-        yield from ("", _left_out(len(notes) - _MOST, "note"))
-
-
-def _queries(item: ItemReport, scope: _Scope) -> Iterator[str]:
-    """Show the queries that explain the failed gates, in a section that is closed at first."""
-    queries = queries_as_judged(item)
-    metrics = explaining_queries(item.gates, queries)
-    if not metrics:
-        return
-    shown = list(metrics)[: scope.queries]
-    total = max(item.explained_by, len(metrics))
-    rest = total - len(shown)
-    if not shown:
-        yield from ("", _left_out(rest, "explaining query", "explaining queries"))
-        return
-    yield from ("", f"<details><summary>{explaining_lead(total)}</summary>")
-    for query_id in shown:
-        query = queries[query_id]
-        yield from _query(query, metrics[query_id], item.titles, ranked=not is_only_slow(query, item.gates))
-    if rest:
+def _end_of_queries(rest: int) -> Iterator[str]:
+    if rest > 0:
         yield from ("", _left_out(rest, "query", "queries"))
     yield from ("", "</details>")
 
 
-def _query(
-    query: QueryReport, metrics: Sequence[str], titles: Mapping[str, str], *, ranked: bool
-) -> Iterator[str]:
-    """Show one query: its scores, and where it is ``ranked`` its ranking before and now."""
-    text = "" if query.asks is None else f": {_words(query.asks)}"
-    yield from ("", f"**{_code(query.query_id)}**{text}")
-    scored = [metric for metric in metrics if query.scores.get(metric) is not None]
-    facts = [
-        _code(query.where),
-        *(f"{_code(metric)} {score_change_text(query, metric)}" for metric in scored),
-        *filter(None, [took_text(query)]),
-    ]
-    yield from ("", ", ".join([*facts, *([_words(query.status)] if query.status else [])]))
-    if query.error is not None:
-        yield ""
-        yield from _paragraph(query.error)
-        return
-    if not ranked:
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Text():
+            text = _words(block.text)
+            yield (
+                f"{'  ' * block.indent}- {'**' * (block.tone == 'bad')}{text}{'**' * (block.tone == 'bad')}"
+                if block.tone or block.indent
+                else text
+            )
+        case Table():
+            yield _row([_words(head, 80) for head in block.head])
+            yield _row(["--:" if side == ">" else ":--" for side in block.align])
+            for place, row in enumerate(block.rows):
+                first, *cells = map(_cell, row)
+                last = [f"**{cells.pop()}**"] if place in block.bad and cells[-1] else []
+                yield _row([_code(row[0], 80) if first else "", *cells, *last])
+        case Query():
+            yield from _query(block)
+        case Commands():
+            # One that is too long to be shown whole is left out.
+            shown = ((lead, command) for lead, command in block.commands if len(command) <= _LONGEST_COMMAND)
+            yield from (f"- {lead}: {code_markdown(command)}" for lead, command in shown)
+
+
+def _cell(text: str) -> str:
+    """Return a cell of a table, where a number is no entry of a list."""
+    return text if re.fullmatch(r"[\d.,+−-]*", text) else _words(text, 200)
+
+
+def _query(query: Query) -> Iterator[str]:
+    """Show one query: its scores, and its rankings before and now, or else what is said of it."""
+    yield f"**{_code(query.query_id)}**{f': {_words(query.asks)}' if query.asks else ''}"
+    yield from (
+        "",
+        ", ".join(filter(None, [_code(query.where), *map(_words, query.facts), _words(query.status)])),
+    )
+    if not query.ranks and not query.missing:
+        for parts in query.moved:
+            yield from ("", *map(_words, parts))
         return
     yield ""
-    yield from _ranking(query, titles)
-    missing = missing_by_grade(query)
-    if missing:
-        named = [f"{_code(document.doc_id, 80)} ({document.judgment})" for document in missing]
+    yield from _ranking(query)
+    if query.missing:
+        named = [f"{_code(document.doc_id, 80)} ({document.judgment})" for document in query.missing]
         yield from ("", f"Not returned: {listed(named, 5)}.")
 
 
-def _ranking(query: QueryReport, titles: Mapping[str, str]) -> Iterator[str]:
-    ranks = side_by_side(query)
-    if not ranks:
+def _ranking(query: Query) -> Iterator[str]:
+    if not query.ranks:
         yield "Nothing was returned."
         return
-    compared = query.before is not None
-    yield "| rank | baseline | now |" if compared else "| rank | now |"
-    yield "| --: | :-- | :-- |" if compared else "| --: | :-- |"
-    deeper = [
-        (rank, before, now) for rank, before, now in ranks[_RANKS:] if _is_marked(before) or _is_marked(now)
-    ][:_DEEPER_RANKS]
-    for rank, before, now in [*ranks[:_RANKS], *deeper]:
-        yield _row(
-            [str(rank), *([_document_cell(before, titles)] if compared else []), _document_cell(now, titles)]
-        )
-    hidden = len(ranks) - min(len(ranks), _RANKS) - len(deeper)
+    yield "| rank | baseline | now |" if query.compared else "| rank | now |"
+    yield "| --: | :-- | :-- |" if query.compared else "| --: | :-- |"
+    deeper = [row for row in query.ranks[_RANKS:] if any(map(_is_marked, row[1:]))][:_DEEPER_RANKS]
+    for rank, before, now in [*query.ranks[:_RANKS], *deeper]:
+        yield _row([str(rank), *([_document_cell(before)] if query.compared else []), _document_cell(now)])
+    hidden = len(query.ranks) - min(len(query.ranks), _RANKS) - len(deeper)
     if hidden:
         yield from ("", _left_out(hidden, "rank"))
 
@@ -400,15 +282,20 @@ def _is_marked(document: RankedDocument | None) -> bool:
     return document is not None and (document.relevant or document.forbidden)
 
 
-def _document_cell(document: RankedDocument | None, titles: Mapping[str, str]) -> str:
+def _document_cell(document: RankedDocument | None) -> str:
     if document is None:
         return ""
     judgment = document.judgment if document.judged else ""
     facts = [f"**{judgment}**" if _is_marked(document) else judgment, document.move]
     remark = ", ".join(filter(None, facts))
-    title = titles.get(document.doc_id)
-    named = _code(document.doc_id, 80) + (f" {_words(title, _LONGEST_TITLE)}" if title else "")
+    named = _code(document.doc_id, 80) + (
+        f" {_words(document.title, _LONGEST_TITLE)}" if document.title else ""
+    )
     return f"{named}{f' ({remark})' if remark else ''}"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _left_out(count: int, one: str, many: str | None = None) -> str:

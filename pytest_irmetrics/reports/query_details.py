@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text
-from pytest_irmetrics.base.wording import cut, listed, plural
+from pytest_irmetrics.base.wording import cut, plural
 from pytest_irmetrics.comparison import moves
 from pytest_irmetrics.reports.item_report import explaining_gates
 from pytest_irmetrics.reports.texts import gated_rows, judgment_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from pytest_irmetrics.comparison import Move
     from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, VerdictReport
 
-_MOST_MOVES = 3
-"""How many documents of a kind of move are named; the others are counted."""
-_MOST_OVERTAKING = 2
-"""How many documents are named that now stand above another, or that are new."""
-_MOST_MISSING = 5
 _LONGEST_TITLE = 50
 """Characters of a title within a sentence."""
 
@@ -40,11 +36,6 @@ def explaining_queries(gates: Iterable[VerdictReport], known: Collection[str]) -
             if gate.metric is not None and gate.metric not in found.get(query_id, [gate.metric]):
                 found[query_id].append(gate.metric)
     return found
-
-
-def explaining_lead(total: int) -> str:
-    """Introduce the queries that explain a failure, where all of them are shown."""
-    return "The query that explains it" if total == 1 else f"The {total:,} queries that explain it"
 
 
 def query_option(query_id: str) -> str:
@@ -176,6 +167,8 @@ class RankedDocument:
     """A document of a ranking, its judgment, and its rank in the ranking that this one is compared with."""
 
     doc_id: str
+    title: str
+    """Empty where none is known."""
     judgment: str
     """As `judgment_text` has it."""
     judged: bool
@@ -183,95 +176,116 @@ class RankedDocument:
     relevant: bool
     """Whether it is graded above 0 and not forbidden."""
     forbidden: bool
-    move: str
+    was: int | None = None
+    """Its rank in the other ranking."""
+    move: str = ""
     """`was 5`, `new`, `now 4` or `gone`; empty where its rank is the same, or nothing is compared."""
-    fell: bool
+    fell: bool = False
     """Whether its rank is worse now, or it is gone."""
-    new: bool
+    new: bool = False
 
 
-def _document(
-    query: QueryReport, doc_id: str, move: str = "", *, fell: bool = False, new: bool = False
-) -> RankedDocument:
+def _document(query: QueryReport, doc_id: str, titles: Mapping[str, str], **ranked: Any) -> RankedDocument:
     forbidden = doc_id in query.forbidden
+    grade = query.judgments.get(doc_id)
+    judgment = judgment_text(doc_id, query.judgments, query.forbidden)
+    relevant = not forbidden and (grade or 0) > 0
     return RankedDocument(
         doc_id,
-        judgment_text(doc_id, query.judgments, query.forbidden),
-        forbidden or doc_id in query.judgments,
-        not forbidden and query.judgments.get(doc_id, 0) > 0,
+        titles.get(doc_id, ""),
+        judgment,
+        forbidden or grade is not None,
+        relevant,
         forbidden,
-        move,
-        fell,
-        new,
+        **ranked,
     )
 
 
-def side_by_side(query: QueryReport) -> list[tuple[int, RankedDocument | None, RankedDocument | None]]:
+def side_by_side(
+    query: QueryReport, titles: Mapping[str, str]
+) -> list[tuple[int, RankedDocument | None, RankedDocument | None]]:
     """Return for each rank the document before and the one now; None where a ranking is shorter."""
-    was = {doc_id: rank for rank, doc_id in enumerate(query.before or (), 1)}
-    now = {doc_id: rank for rank, doc_id in enumerate(query.now, 1)}
-    compared = query.before is not None
+    ranks_before = {doc_id: rank for rank, doc_id in enumerate(query.before or (), 1)}
+    ranks_now = {doc_id: rank for rank, doc_id in enumerate(query.now, 1)}
     before, after = [], []
-    for doc_id, rank in was.items():
-        other = now.get(doc_id)
-        move = "gone" if other is None else f"now {other}" if other != rank else ""
-        before.append(_document(query, doc_id, move, fell=other is None or other > rank))
-    for doc_id, rank in now.items():
-        other = was.get(doc_id)
-        new = compared and other is None
-        move = "new" if new else f"was {other}" if other not in (None, rank) else ""
-        after.append(_document(query, doc_id, move, fell=other is not None and other < rank, new=new))
-    return [
-        (
-            index + 1,
-            before[index] if index < len(before) else None,
-            after[index] if index < len(after) else None,
+    for doc_id, rank in ranks_before.items():
+        now = ranks_now.get(doc_id)
+        move = "gone" if now is None else f"now {now}" if now != rank else ""
+        before.append(_document(query, doc_id, titles, was=now, move=move, fell=now is None or now > rank))
+    for doc_id, rank in ranks_now.items():
+        was = ranks_before.get(doc_id)
+        new = query.before is not None and was is None
+        move = "new" if new else f"was {was}" if was not in (None, rank) else ""
+        after.append(
+            _document(query, doc_id, titles, was=was, move=move, fell=was is not None and was < rank, new=new)
         )
-        for index in range(max(len(before), len(after)))
-    ]
+    return [(rank, *pair) for rank, pair in enumerate(zip_longest(before, after), 1)]
 
 
-def missing_documents(query: QueryReport) -> list[str]:
-    """Return the relevant documents that are not among today's results, in the order of the judgments."""
-    returned = set(query.now)
-    return [doc_id for doc_id, grade in query.judgments.items() if grade > 0 and doc_id not in returned]
-
-
-def missing_by_grade(query: QueryReport) -> list[RankedDocument]:
+def missing_by_grade(query: QueryReport, titles: Mapping[str, str]) -> list[RankedDocument]:
     """Return the relevant documents that are not among today's results, the highest grade first."""
-    missing = sorted(missing_documents(query), key=lambda doc_id: -query.judgments[doc_id])
-    return [_document(query, doc_id) for doc_id in missing]
-
-
-def movements(query: QueryReport, titles: Mapping[str, str]) -> Iterator[str]:
-    """Say which documents moved; where none did, or nothing is compared, which relevant ones are missing.
-
-    ``titles`` maps ids to titles, of documents that have one.
-    """
-    yield from faults(query, titles)
-    moved = [] if query.before is None else moves(query.judgments, query.before, query.now)
-    moved = [move for move in moved if move.grade > 0]
-    gone = [move for move in moved if move.after is None]
-    fell = [move for move in moved if move.before and move.after and move.after > move.before]
-    rose = [move for move in moved if move.after and (move.before is None or move.after < move.before)]
-    on_gone = [f"{_gone(gone, query, titles)}{_new(query, titles)}."] if gone else []
-    on_fallen = [
-        f"{_graded(move, titles)} fell from rank {move.before} to {move.after}, overtaken by "
-        f"{_overtaking(move.overtaken_by, query, titles)}."
-        for move in fell[:_MOST_MOVES]
+    missing = [doc_id for doc_id, grade in query.judgments.items() if grade > 0 and doc_id not in query.now]
+    ranks = {doc_id: rank for rank, doc_id in enumerate(query.before or (), 1)}
+    return [
+        _document(query, doc_id, titles, was=ranks.get(doc_id))
+        for doc_id in sorted(missing, key=lambda doc_id: -query.judgments[doc_id])
     ]
-    # `moves` has the highest grade first; the sentences follow it.
-    yield from [*on_fallen, *on_gone] if fell and moved[0] is fell[0] else [*on_gone, *on_fallen]
-    for move in rose[:_MOST_MOVES]:
-        if move.before is None:
-            yield f"{_graded(move, titles)} is returned now, at rank {move.after}."
-        else:
-            yield f"{_graded(move, titles)} rose from rank {move.before} to {move.after}."
-    for kind, how in ((fell, "fell"), (rose, "rose or came in")):
-        if len(kind) > _MOST_MOVES:
-            yield f"And {plural(len(kind) - _MOST_MOVES, 'more relevant document')} {how}."
-    if not moved:
-        yield from _missing(query, titles)
+
+
+def has_moved(query: QueryReport) -> bool:
+    """Whether a query's answer or score is another than before, or wrong in itself."""
+    return (
+        query.error is not None
+        or query.before != query.now
+        or any(faults(query, {}))
+        or any(score_delta(query, name) for name in query.scores)
+    )
+
+
+def moved_texts(query: QueryReport, titles: Mapping[str, str]) -> list[list[str]]:
+    """Say what is wrong whatever moved, which relevant documents moved, and what took their place; else what is missing.
+
+    Each sentence is a list of parts, the most important first.
+    """
+    found = [[fault] for fault in faults(query, titles)]
+    moved = (
+        []
+        if query.before is None
+        else [move for move in moves(query.judgments, query.before, query.now) if move.grade > 0]
+    )
+    if moved:
+        found.append(
+            [f"{_named(move.doc_id, titles)} (grade {move.grade:g}): {_from_to(move)}" for move in moved]
+        )
+        first = moved[0]
+        gone = first.after is None
+        above = (
+            [doc_id for doc_id in query.now if doc_id not in (query.before or ())]
+            if gone
+            else first.overtaken_by
+        )
+        named = [_judged(doc_id, query, titles) for doc_id in above]
+        if named:
+            found.append([f"{'new' if gone else 'above it now'}: {named[0]}", *named[1:]])
+        return found
+    if query.before is None and query.now:
+        ranked = [f"{rank} {_judged(doc_id, query, titles)}" for rank, doc_id in enumerate(query.now, 1)]
+        found.append([f"now: {ranked[0]}", *ranked[1:]])
+    if missing := missing_by_grade(query, titles):
+        named = [f"{_named(one.doc_id, titles)} ({one.judgment})" for one in missing]
+        where = f"not among the {plural(len(query.now), 'result')}" if query.now else "not returned"
+        found.append([f"{where}: {named[0]}", *named[1:]])
+    return found
+
+
+def _judged(doc_id: str, query: QueryReport, titles: Mapping[str, str]) -> str:
+    return f"{_named(doc_id, titles)} ({judgment_text(doc_id, query.judgments, query.forbidden)})"
+
+
+def _from_to(move: Move) -> str:
+    return (
+        f"new at rank {move.after}" if move.before is None else f"rank {move.before} → {move.after or 'gone'}"
+    )
 
 
 def faults(query: QueryReport, titles: Mapping[str, str]) -> Iterator[str]:
@@ -294,51 +308,7 @@ def _forbidden_before(doc_id: str, query: QueryReport) -> str:
     return ", as before" if rank == query.now.index(doc_id) + 1 else f" (it was at rank {rank})"
 
 
-def _gone(gone: Sequence[Move], query: QueryReport, titles: Mapping[str, str]) -> str:
-    """Say which relevant documents are no longer returned, and where they stood."""
-    several = len(query.now) > 1
-    if len(gone) == 1:
-        how = f"no longer among the {len(query.now)} results" if several else "no longer returned"
-        return f"{_graded(gone[0], titles)} is {how} (it was at rank {gone[0].before})"
-    how = f"No longer among the {len(query.now)} results" if several else "No longer returned"
-    named = [
-        f"{_named(move.doc_id, titles)} (grade {move.grade:g}, was at rank {move.before})" for move in gone
-    ]
-    return f"{how}: {listed(named, _MOST_MOVES)}"
-
-
-def _new(query: QueryReport, titles: Mapping[str, str]) -> str:
-    """Name the documents that are returned now and were not before, whatever their judgment."""
-    new = [doc_id for doc_id in query.now if doc_id not in (query.before or ())]
-    if not new:
-        return ""
-    return f"; new {'are' if len(new) > 1 else 'is'} {_overtaking(new, query, titles)}"
-
-
-def _overtaking(doc_ids: Sequence[str], query: QueryReport, titles: Mapping[str, str]) -> str:
-    """Name documents that stand above another now, each with its judgment."""
-    named = [
-        f"{_named(doc_id, titles)} ({judgment_text(doc_id, query.judgments, query.forbidden)})"
-        for doc_id in doc_ids
-    ]
-    return listed(named, _MOST_OVERTAKING)
-
-
-def _graded(move: Move, titles: Mapping[str, str]) -> str:
-    """Return a document's id, its title where it has one, and its grade."""
-    return f"{_named(move.doc_id, titles)} (grade {move.grade:g})"
-
-
 def _named(doc_id: str, titles: Mapping[str, str]) -> str:
     """Return a document's id, with its title where it has one: `faq-12 "Refunds of annual plans"`."""
     title = titles.get(doc_id)
     return doc_id if title is None else f'{doc_id} "{cut(title, _LONGEST_TITLE)}"'
-
-
-def _missing(query: QueryReport, titles: Mapping[str, str]) -> Iterator[str]:
-    """Name the relevant documents that are not among today's results."""
-    missing = missing_by_grade(query)
-    if missing:
-        where = f"Not among the {plural(len(query.now), 'result')}" if query.now else "Not returned"
-        named = [f"{_named(document.doc_id, titles)} ({document.judgment})" for document in missing]
-        yield f"{where}: {listed(named, _MOST_MISSING)}."

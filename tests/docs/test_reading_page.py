@@ -14,7 +14,7 @@ from tests.pages import DOCS, blocks
 
 PAGE = DOCS / "reading-a-failure.md"
 PART = r"(?<=<!-- part: {} -->\n```text\n)(.*?)(?=^```$)"
-BEGINNINGS = {"gates": " ", "queries": "The ", "notes": "note: ", "commands": "To look closer: "}
+BEGINNINGS = {"gates": " ", "queries": "28 queries ", "notes": "note: ", "commands": "To look closer: "}
 PARTS = ("all", "verdict", "kind", *BEGINNINGS)
 
 

@@ -67,7 +67,7 @@ def test_single_queries_are_shown_in_full_and_no_mean_is_judged(worse):
         result = worse.run("--ir-baseline", "--ir-query", "refund", *quiet, *FILES)
         text = printed(result)
         assert "1 of 1 query worse" in text or quiet
-        assert "doc-9 (grade 3) fell from rank 1 to 3" in text
+        assert "doc-9 (grade 3): rank 1 → 3" in text
         assert "mrr 1.0000 → 0.3333" in text
         assert "no mean judged" in text or not quiet
         assert "Only single queries were judged" in text

@@ -139,7 +139,7 @@ def test_a_long_name_gives_way_to_the_verdict(project):
 def test_an_ascii_stream_gets_ascii(fallen, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     for verbosity, signs in (
-        ("-vv", ("drop<=0.01", "tex...", "\\u9000")),
+        ("-vv", ("drop<=0.01", "...", "\\u9000")),
         ("-rN", ("!>=0.9", "-> gone", " -0.8519")),
     ):
         output = fallen.run_apart("--ir-baseline", verbosity).stdout.str()

@@ -1,0 +1,210 @@
+"""The terminal summary at the end of a session: a line or a table for each golden set, then what was stored and written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.layout import display_width
+from pytest_irmetrics.base.screen import Line, Style
+from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.reports import document, texts
+from pytest_irmetrics.reports.blocks import Commands, Table, Text
+from pytest_irmetrics.reports.headings import headings
+from pytest_irmetrics.reports.session_report import titles
+from pytest_irmetrics.reports.text import lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pytest_irmetrics.base.screen import Screen
+    from pytest_irmetrics.reports.blocks import Block
+    from pytest_irmetrics.reports.headings import Heading
+    from pytest_irmetrics.reports.item_report import ItemReport
+    from pytest_irmetrics.reports.session_report import SessionReport
+
+_NARROWEST_NAME = 12
+"""How many cells a golden set's name keeps on the narrowest screen."""
+
+_SHORT_NAME = 16
+"""How many cells it keeps where a score could stand beside it."""
+
+_SHORTEST_PATH = 6
+"""How many cells a golden set's path keeps beside the parameters of its test, where further scores could stand beside it."""
+
+_TELLING_NAME = 32
+"""How many cells it keeps where further scores could stand beside it."""
+
+_VERDICTS = {"passed": "passes", "failed": "FAILS", "error": "FAILS"}
+
+
+def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Iterator[Line]:
+    """Yield the summary: one line for each golden set, its tables with ``-v``, and what was stored.
+
+    ``verbosity`` is pytest's. Below 0 all golden sets share one line, but what was asked for with an option, what a
+    new baseline lowers, what is no longer gated and what could not be stored is printed all the same.
+    """
+    names = titles(session.items)
+    yield from lines(_accepted(session, names), screen, verbosity)
+    if verbosity < 0:
+        yield from _counts(session, screen)
+        for item in session.items:
+            yield from _even_if_quiet(session, item, names[item.nodeid], screen)
+    else:
+        shown = headings(session.items)
+        for item in session.items:
+            yield from _item(session, item, shown[item.nodeid], screen, verbosity)
+        if verbosity > 0:
+            yield from _side_by_side(session, screen)
+    yield from lines(_ending(session, verbosity), screen, verbosity)
+    if session.gains:
+        to_store = Commands([("To store it", session.store)])
+        yield from (line.indented() for line in lines([to_store], screen, verbosity))
+
+
+def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
+    """Yield what was stored and written, and what is to be said of the whole session."""
+    yield from (Text(f"error: {problem}", "bad") for problem in session.problems)
+    if verbosity >= 0:
+        yield from (Text(f"baseline {stored}") for stored in sorted(session.stored))
+        yield from (Text(f"report {path}: written") for path in session.written)
+    unused = (f"the baseline {path} {told}" for path, told in session.unused_baseline_notes)
+    yield from (
+        Text(f"note: {note}", "warn") for note in (*unused, *session.notes, *filter(None, [session.gains]))
+    )
+
+
+def _side_by_side(session: SessionReport, screen: Screen) -> Iterator[Line]:
+    """Yield a table for each test and golden set that has several variants."""
+    from pytest_irmetrics.reports.variants import mark, variant_tables  # noqa: PLC0415 - only with -v
+
+    for variants in variant_tables(session.measured):
+        yield Line(screen.cut(f"{variants.title}, side by side (* best)"))
+        head = ["metric", *(f"{label} " for label in variants.columns)]
+        rows = [[row.name, *mark(row, "*")] for row in variants.rows]
+        table = Table(head, rows, "<" + ">" * len(variants.columns))
+        yield from (line.indented() for line in lines([table], _inner(screen), 1))
+
+
+def _accepted(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:
+    """Yield what this branch accepts since it left another, and how many tests were compared; nothing without ``--ir-since``."""
+    if not session.compared_since:
+        return
+    from pytest_irmetrics.reports import since_texts  # noqa: PLC0415 - only with --ir-since
+
+    found = session.since
+    for nodeid, since in found.items():
+        for headline in since_texts.headlines(since):
+            yield Text(f"{since_texts.LEADS[since.verdict]}: {names[nodeid]}: {headline}", "strong")
+        if since.is_told_first:
+            yield from document.since_details(since_texts.details(since))
+    tone = "warn" if any(since.holds_less for since in found.values()) else ""
+    yield Text(since_texts.counted(list(found.values())), tone)
+    for path in session.gone_since:
+        yield Text(since_texts.gone(path, next(iter(found.values()))), "warn")
+
+
+def _failed(item: ItemReport) -> bool:
+    return item.outcome not in ("passed", "skipped")
+
+
+def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
+    """Sum all golden sets up in one line."""
+    items = session.items
+    if not items:
+        return
+    failed = sum(_failed(item) and not session.is_expected_failure(item) for item in items)
+    skipped = sum(item.outcome == "skipped" for item in items)
+    counts = [f"{count} {word}" for count, word in ((failed, "failed"), (skipped, "skipped")) if count]
+    sets = len({item.golden_set for item in items})
+    counted = plural(sets, "golden set") + (f", {len(items)} tests" if sets < len(items) else "")
+    passed = "no mean judged" if any(item.only_queries for item in items) else "all pass"
+    text = f"retrieval quality: {counted}, {', '.join(counts) or passed}"
+    yield Line(screen.cut(text), Style.RED if failed else Style.YELLOW if skipped else Style.GREEN)
+    tried = [degradation for item in items for degradation in item.selftest or ()]
+    if tried:
+        caught = sum(bool(degradation.caught_by) for degradation in tried)
+        yield Line(screen.cut(f"self-test: caught {caught} of {len(tried)}"))
+
+
+def _even_if_quiet(session: SessionReport, item: ItemReport, name: str, screen: Screen) -> Iterator[Line]:
+    """Yield what `-q` shows of a golden set too: what no gate looked at, lowered scores, and the queries of `--ir-query`."""
+    told = _failed(item) and session.failures_printed
+    blocks = [Text(f"{name}: {note}", "warn") for note in item.quiet_notes if not told]
+    blocks += [Text(f"{name}: lowered: {lowered}", "warn") for lowered in item.lowered]
+    yield from lines([*blocks, *document.since(item, lead=f"{name}: ")], screen, 0)
+    if item.only_queries:
+        inner = lines([Text(texts.ONLY_QUERIES), *document.queries_in_full(item)], _inner(screen), 0)
+        yield from (line.indented() for line in inner)
+
+
+def _item(
+    session: SessionReport, item: ItemReport, heading: Heading, screen: Screen, verbosity: int
+) -> Iterator[Line]:
+    """Report one golden set."""
+    failed = _failed(item)
+    expected = failed and session.is_expected_failure(item)
+    style = Style.BOLD_RED if failed and not expected else Style.BOLD_GREEN
+    yield Line(one_line(item, heading, screen, expected=expected), style)
+    blocks = document.golden_set(item, told=failed and session.failures_printed)
+    yield from (line.indented() for line in lines(blocks, _inner(screen), verbosity))
+
+
+def _inner(screen: Screen) -> Screen:
+    """Return a screen as wide as what is left beside the indentation."""
+    return screen._replace(width=screen.width - 2)
+
+
+def one_line(item: ItemReport, name: Heading, screen: Screen, *, expected: bool) -> str:
+    """Return a golden set in one line: its name, shortened where that takes, verdict, and as many gated scores as fit.
+
+    ``expected``: the test is marked xfail, so that pytest counts no failure.
+    """
+    if item.outcome == "skipped":
+        return _name_and_verdict(name, "skipped, nothing was evaluated", screen)
+    if item.outcome == "not evaluated":
+        return _name_and_verdict(name, "FAILS, nothing was evaluated", screen)
+    ungated = "" if any(row.gate for row in item.rows) or item.only_queries else "nothing gated; "
+    size = texts.query_count(item)
+    if item.outcome == "error":  # retrieving every query is a gate of its own, and it failed
+        ungated, size = "", f"{_not_retrieved(item):,} of {size} not retrieved"
+    if item.only_queries:
+        from pytest_irmetrics.reports.query_details import count_worse  # noqa: PLC0415 - as below, only where queries are shown
+
+        worse = count_worse(item)
+        size = f"{worse:,} of {size} worse" if worse else size
+    subject = "" if item.selftest is None else "baseline "
+    single = item.only_queries and item.outcome == "passed"
+    state = texts.single_queries(item) if single else _VERDICTS[item.outcome]
+    verdict = f"{subject}{state}{' as expected' if expected else ''}, {ungated}{size}"
+    name_width, narrowest = display_width(screen.line(f"{name.golden_set}{name.tail}")), _SHORT_NAME
+    rows = texts.gated_rows(item)
+    compared = "" if item.only_queries else texts.compared_count(item)
+    if compared:
+        with_score = f"{verdict}{compared}; {screen.line(texts.gated_score(rows[0]))}"
+        verdict += compared if _fits(with_score, name_width, narrowest, screen) else ""
+    for row in rows:
+        longer = f"{verdict}{';' if narrowest == _SHORT_NAME else ','} {screen.line(texts.gated_score(row))}"
+        if not _fits(longer, name_width, narrowest, screen):
+            break  # a number is never cut: it would be another one
+        # The name gives way to the first score, and to further ones as long as it can still be told from others.
+        verdict, narrowest = (
+            longer,
+            max(_TELLING_NAME, display_width(screen.line(name.tail)) + _SHORTEST_PATH),
+        )
+    return _name_and_verdict(name, verdict, screen)
+
+
+def _fits(verdict: str, name_width: int, narrowest: int, screen: Screen) -> bool:
+    """Say whether a verdict fits beside a name of this width, or as much of it as is kept."""
+    return display_width(verdict) + 2 + min(name_width, narrowest) <= screen.width
+
+
+def _not_retrieved(item: ItemReport) -> int:
+    """Return how many queries have no ranking."""
+    return sum(len(gate.queries) + gate.more for gate in item.gates if gate.word == "errors")
+
+
+def _name_and_verdict(name: Heading, verdict: str, screen: Screen) -> str:
+    """Return a golden set's name and verdict; a long name is cut."""
+    width = max(screen.width - display_width(verdict) - 2, _NARROWEST_NAME)
+    return screen.cut(f"{name.fit(width, screen)}: {verdict}")
