@@ -1,16 +1,10 @@
 """Ask the user's retriever every query and read its answers into a Run: call styles, accepted answers, concurrency."""
 
-from pytest_irmetrics.retrieval.calls import RetrievalError, Retrieved
+from pytest_irmetrics.retrieval.calls import QueryLike, RetrievalError, Retrieved
 from pytest_irmetrics.retrieval.options import RetrievalOptions
 from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.retrieval.retrieve import aretrieve, close_session_loop, retrieve
-from pytest_irmetrics.retrieval.retriever import (
-    Batched,
-    QueryLike,
-    Retriever,
-    batched,
-    is_async,
-)
+from pytest_irmetrics.retrieval.retriever import Batched, Retriever, batched, is_async
 
 __all__ = [
     "Batched",

@@ -6,10 +6,9 @@ Calls and replies are plain data, and `call_retriever` is a function of a module
 from __future__ import annotations
 
 import inspect
-import json
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import quote
@@ -18,13 +17,12 @@ from pytest_irmetrics.retrieval.describe import describe
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from pytest_irmetrics.golden.passage import Passage
     from pytest_irmetrics.retrieval.options import RetrievalOptions
     from pytest_irmetrics.retrieval.passages import JudgedPassages
-    from pytest_irmetrics.retrieval.retriever import QueryLike, Retriever
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -42,6 +40,22 @@ class RetrievalError(IRMetricsError):
         """Why, without the query's id."""
         self.query_id: str | None = query_id
         """The query that could not be answered; None where nothing could be asked."""
+
+
+class QueryLike(Protocol):
+    """What retrieval needs to know of a golden set's query."""
+
+    @property
+    def id(self) -> str:
+        """The query's id, unique in its set."""
+
+    @property
+    def text(self) -> str | None:
+        """The text to search for; None in a set without texts."""
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """Keyword arguments for the retriever."""
 
 
 class Call(NamedTuple):
@@ -211,47 +225,10 @@ def _explain_call(call: Call, error: Exception) -> str:
     return f"the call for {len(call.query_ids)} queries {problem}"
 
 
-# Which calls to make
-
-
 def passages_of(query: QueryLike) -> tuple[Passage, ...]:
     """Return the passages that a query judges; none for an object that only has an id, a text and params."""
     passages: tuple[Passage, ...] = getattr(query, "passages", ())
     return passages
-
-
-def iterate_calls(
-    queries: Sequence[QueryLike], retriever: Retriever, options: RetrievalOptions, collector: ReplyCollector
-) -> Iterator[Call]:
-    """Yield the calls to make, each query once before any query twice; skip queries that have failed."""
-    groups: Sequence[Sequence[QueryLike]] | None = None
-    if retriever.batch_size is not None:
-        groups = _batches(queries, retriever.batch_size)
-    errors = collector.errors
-    for repeat in range(options.repeat):
-        for group in zip(queries) if groups is None else groups:
-            left = [query for query in group if query.id not in errors] if errors else group
-            if not left:
-                continue
-            call = retriever.call_for(left, options.depth, repeat)
-            if isinstance(call, str):
-                errors.update(dict.fromkeys([query.id for query in left], call))
-            else:
-                yield call
-            if errors and collector.should_stop:
-                return
-
-
-def _batches(queries: Sequence[QueryLike], size: int) -> list[list[QueryLike]]:
-    """Group queries with equal params, at most `size` in a group."""
-    by_params: dict[str, list[QueryLike]] = {}
-    for query in queries:
-        # By JSON, because 1, 1.0 and true are equal in Python, and other params to a retriever.
-        key = json.dumps(dict(query.params), sort_keys=True, default=repr)
-        by_params.setdefault(key, []).append(query)
-    return [
-        alike[start : start + size] for alike in by_params.values() for start in range(0, len(alike), size)
-    ]
 
 
 # What came of them

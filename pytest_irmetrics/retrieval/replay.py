@@ -13,8 +13,8 @@ from pytest_irmetrics.run import Answer, Run
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_irmetrics.retrieval.calls import QueryLike
     from pytest_irmetrics.retrieval.options import RetrievalOptions
-    from pytest_irmetrics.retrieval.retriever import QueryLike
 
 _EMPTY_ANSWER = Answer(((),))
 _MAX_NAMED = 3

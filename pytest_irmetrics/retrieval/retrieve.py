@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from time import monotonic, perf_counter
@@ -16,7 +17,6 @@ from pytest_irmetrics.retrieval.calls import (
     RetrievalError,
     await_answer,
     call_retriever,
-    iterate_calls,
 )
 from pytest_irmetrics.retrieval.options import RetrievalOptions
 from pytest_irmetrics.retrieval.retriever import Retriever
@@ -25,11 +25,10 @@ from pytest_irmetrics.run import Run
 # asyncio, threads and errors are imported where they are used: one by one, a sync retriever needs none of them.
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Coroutine, Iterable
+    from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
 
-    from pytest_irmetrics.retrieval.calls import Call, Retrieved
-    from pytest_irmetrics.retrieval.retriever import QueryLike
+    from pytest_irmetrics.retrieval.calls import Call, QueryLike, Retrieved
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -93,6 +92,40 @@ def _replay(queries: Iterable[QueryLike], run: Run, options: RetrievalOptions) -
     return replay(list(queries), run, options)
 
 
+def _iterate_calls(
+    queries: Sequence[QueryLike], retriever: Retriever, options: RetrievalOptions, collector: ReplyCollector
+) -> Iterator[Call]:
+    """Yield the calls to make, each query once before any query twice; skip queries that have failed."""
+    groups: Sequence[Sequence[QueryLike]] | None = None
+    if retriever.batch_size is not None:
+        groups = _batches(queries, retriever.batch_size)
+    errors = collector.errors
+    for repeat in range(options.repeat):
+        for group in zip(queries) if groups is None else groups:
+            left = [query for query in group if query.id not in errors] if errors else group
+            if not left:
+                continue
+            call = retriever.call_for(left, options.depth, repeat)
+            if isinstance(call, str):
+                errors.update(dict.fromkeys([query.id for query in left], call))
+            else:
+                yield call
+            if errors and collector.should_stop:
+                return
+
+
+def _batches(queries: Sequence[QueryLike], size: int) -> list[list[QueryLike]]:
+    """Group queries with equal params, at most `size` in a group."""
+    by_params: dict[str, list[QueryLike]] = {}
+    for query in queries:
+        # By JSON, because 1, 1.0 and true are equal in Python, and other params to a retriever.
+        key = json.dumps(dict(query.params), sort_keys=True, default=repr)
+        by_params.setdefault(key, []).append(query)
+    return [
+        alike[start : start + size] for alike in by_params.values() for start in range(0, len(alike), size)
+    ]
+
+
 class _Session:
     """One retriever that is asked all queries: the calls to make, and what has come back."""
 
@@ -114,7 +147,7 @@ class _Session:
         self.collector = ReplyCollector(asked, options)
         self.pending: list[PendingAnswer] = []
         """Answers that have yet to be awaited, of a retriever that looked sync."""
-        self._calls = iterate_calls(asked, self.target, options, self.collector)
+        self._calls = _iterate_calls(asked, self.target, options, self.collector)
         self._asked = 0
         self._is_given_up = False
 

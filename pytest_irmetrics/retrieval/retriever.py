@@ -6,7 +6,7 @@ import copy
 import functools
 import inspect
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.retrieval.calls import Call, RetrievalError, passages_of
@@ -16,6 +16,8 @@ from pytest_irmetrics.retrieval.signatures import DEPTH_NAMES, signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_irmetrics.retrieval.calls import QueryLike
 
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
@@ -30,22 +32,6 @@ _RETRIEVERS = (
 )
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-
-
-class QueryLike(Protocol):
-    """What retrieval needs to know of a golden set's query."""
-
-    @property
-    def id(self) -> str:
-        """The query's id, unique in its set."""
-
-    @property
-    def text(self) -> str | None:
-        """The text to search for; None in a set without texts."""
-
-    @property
-    def params(self) -> Mapping[str, Any]:
-        """Keyword arguments for the retriever."""
 
 
 def _judged_passages(query: Any) -> JudgedPassages | None:
