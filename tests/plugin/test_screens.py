@@ -12,7 +12,7 @@ from tests.expected import assert_as_expected
 
 GOLDEN = """
     queries:
-      - {id: "召回率 查询 质量", query: "质量 召回率 👍 e\u0301", relevant: "中文-42", tags: [质量]}
+      - {id: "召回率 查询 质量", query: "质量 召回率 👍 e\u0301", relevant: "中文-42", tags: ["质量e\u0301"]}
       - {query: how do I reset the password of my account after the second reminder, relevant: doc-with-a-very-long-name-that-goes-on-12}
       - {query: "::error:: ##vso[x] | <b> \\u202e", relevant: "\\x1b[31m-1", forbidden: [doc-99]}
       - {id: x, query: opening … hours × ≤, relevant: d1, xfail: TICKET-7}

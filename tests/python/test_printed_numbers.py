@@ -84,3 +84,17 @@ def test_a_score_beside_what_it_was(project):
     run(project, [(before, {"min": -1e13}) for before, *_ in AGAINST_A_BASELINE], "--ir-baseline-update")
     rows = [(now, words) for _, now, words, _ in AGAINST_A_BASELINE]
     assert_printed(run(project, rows, "--ir-baseline"), [key for *_, key in AGAINST_A_BASELINE])
+
+
+def test_a_small_p_has_three_decimals_and_the_smallest_are_below_a_limit(project):
+    queries = [f"query {number}" for number in range(12)]
+    listed = "".join(f"  - {{query: {query}, relevant: x}}\n" for query in queries)
+    for worse, key in ((8, "p = 0.004"), (12, "p < 0.001")):
+        project.write("golden/faq.yaml", f"queries:\n{listed}")
+        project.answers({query: ["x", "y"] for query in queries})
+        project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", max_drop=0.01, significance=0.05)'])
+        project.store()
+        project.answers(
+            {query: ["x", "y"] if number >= worse else ["y", "x"] for number, query in enumerate(queries)}
+        )
+        assert key in text_of(project.run("--ir-baseline", "-v"))
