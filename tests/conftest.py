@@ -47,7 +47,8 @@ def pytest_collection_modifyitems(items):
 def pytest_sessionfinish(session, exitstatus):
     """Where `make expected` renewed everything, what it did not renew is of no test."""
     options = session.config.option
-    if RENEWING and exitstatus == 0 and options.markexpr == "expected" and not options.file_or_dir:
+    alone = not getattr(options, "numprocesses", None)  # else workers know what they held
+    if RENEWING and alone and exitstatus == 0 and options.markexpr == "expected" and not options.file_or_dir:
         remove_what_nothing_holds()
 
 

@@ -205,3 +205,25 @@ def test_the_public_names_are_loaded_when_they_are_used():
     assert pytest_irmetrics.IRMetrics.__name__ == "IRMetrics"
     with pytest.raises(AttributeError, match="no attribute 'Evaluator'"):
         pytest_irmetrics.Evaluator  # noqa: B018 - looking it up is the test
+
+
+def test_tests_use_what_a_user_can():
+    """Names that are public, and the console script; what is inside is tested in tests/unit, where nothing else reaches it."""
+    public = {"cli", *pytest_irmetrics.__all__}
+    inside = {}
+    for path in sorted((PACKAGE.parent / "tests").rglob("*.py")):
+        if "unit" not in path.parts:
+            for module, names in imported_names(path):
+                used = set() if module == "pytest_irmetrics" and names <= public else names - {"main"}
+                if used and module.startswith("pytest_irmetrics"):
+                    inside.setdefault(path.name, []).append(f"{module}: {', '.join(sorted(used))}")
+    assert inside == {}
+
+
+def imported_names(path):
+    """Module and names of each import of a file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module, {alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, {alias.name}) for alias in node.names if "." in alias.name)

@@ -238,7 +238,7 @@ def query_block(
         return Query(*base, [[query.error]], level=level)
     if is_only_slow(query, item.gates) and not in_full:
         return Query(*base, (), level=level)
-    moved = moved_texts(query, item.titles)
+    moved = moved_texts(query, item.titles, ranked=in_full)
     if in_full and (note := stored_judgments_note(query)):
         moved.append([note])
     compared = query.before is not None
@@ -366,9 +366,15 @@ def _selftest_conclusion(item: ItemReport) -> Iterator[Block]:
 
 def _selftest_table(tried: Sequence[Degradation], until: Level) -> Table:
     bad = [place for place, one in enumerate(tried) if not one.caught_by]
-    rows = [[one.name, _moves(one), texts.caught_text(one)] for one in tried]
+    rows = [[one.name, _moves(one), _caught(one)] for one in tried]
     head = ["degradation", "moves", "verdict"]
     return Table(head, rows, "<<<", bad, whole=(0, 1, 2), level=Level.NORMAL, until=until)
+
+
+def _caught(tried: Degradation) -> str:
+    """Return `caught by mrr min`, `caught by 4 gates` or `MISSED`: a paragraph with ``-v`` names them all."""
+    gates = len(tried.caught_by)
+    return f"caught by {gates} gates" if gates > 1 else texts.caught_text(tried)
 
 
 def _moves(tried: Degradation) -> str:

@@ -242,10 +242,10 @@ def has_moved(query: QueryReport) -> bool:
     )
 
 
-def moved_texts(query: QueryReport, titles: Mapping[str, str]) -> list[list[str]]:
+def moved_texts(query: QueryReport, titles: Mapping[str, str], *, ranked: bool = False) -> list[list[str]]:
     """Say what is wrong whatever moved, which relevant documents moved, and what took their place; else what is missing.
 
-    Each sentence is a list of parts, the most important first.
+    Each sentence is a list of parts, the most important first. ``ranked``: the ranking is shown too.
     """
     found = [[fault] for fault in faults(query, titles)]
     moved = (
@@ -268,9 +268,9 @@ def moved_texts(query: QueryReport, titles: Mapping[str, str]) -> list[list[str]
         if named:
             found.append([f"{'new' if gone else 'above it now'}: {named[0]}", *named[1:]])
         return found
-    if query.before is None and query.now:
-        ranked = [f"{rank} {_judged(doc_id, query, titles)}" for rank, doc_id in enumerate(query.now, 1)]
-        found.append([f"now: {ranked[0]}", *ranked[1:]])
+    if query.before is None and query.now and not ranked:
+        ranks = [f"{rank} {_judged(doc_id, query, titles)}" for rank, doc_id in enumerate(query.now, 1)]
+        found.append([f"now: {ranks[0]}", *ranks[1:]])
     if missing := missing_by_grade(query, titles):
         named = [f"{_named(one.doc_id, titles)} ({one.judgment})" for one in missing]
         where = f"not among the {plural(len(query.now), 'result')}" if query.now else "not returned"
