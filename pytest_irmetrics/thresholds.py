@@ -255,12 +255,10 @@ def build(
     tag: str | None = None,
     origin: str = "",
     custom: Collection[str] = (),
-    for_query: bool = False,
 ) -> Threshold:
     """Make a Threshold of a metric's name and of limits as the user wrote them.
 
-    `custom` holds the names of metrics of one's own; with `for_query`, only `min` and `max_drop` are words.
-    Raises ThresholdError.
+    `custom` holds the names of metrics of one's own. Raises ThresholdError.
     """
     try:
         metric = parse_metric(metric_text, custom=custom)
@@ -268,11 +266,10 @@ def build(
         raise ThresholdError(str(error)) from None
     if not words:
         raise ThresholdError(
-            f"The threshold on {metric} has no limit. Write one: {_code_list(QUERY_WORDS if for_query else WORDS)}."
+            f"The threshold on {metric} has no limit. Write one: {_code_list(WORDS)}."
         )
     limits = {}
     for word, value in words.items():
-        check_word(word, for_query=for_query)
         limits[word] = read_limit(metric, word, value)
     return Threshold(metric, limits, tag, origin)
 
