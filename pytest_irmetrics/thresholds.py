@@ -265,9 +265,7 @@ def build(
     except MetricError as error:
         raise ThresholdError(str(error)) from None
     if not words:
-        raise ThresholdError(
-            f"The threshold on {metric} has no limit. Write one: {_code_list(WORDS)}."
-        )
+        raise ThresholdError(f"The threshold on {metric} has no limit. Write one: {_code_list(WORDS)}.")
     limits = {}
     for word, value in words.items():
         limits[word] = read_limit(metric, word, value)
