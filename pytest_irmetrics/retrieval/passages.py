@@ -89,12 +89,6 @@ def documents_of(query: Query, ranking: Iterable[str]) -> Iterator[str]:
     return (passages.get(entry) or document_of(entry) for entry in ranking)
 
 
-def chunk_name(entry: str) -> str | None:
-    """Return what a chunk is called within its document, by a ranking's entry; None for an entry that is no chunk."""
-    document, _, name = entry.rpartition(_CHUNK)
-    return name.removesuffix(")") if document else None
-
-
 class _Ranking:
     """A ranking being built: its ids so far, and which passages of which documents are judged."""
 
