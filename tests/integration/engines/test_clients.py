@@ -176,9 +176,11 @@ CASES = [
     ),
 ]
 PARTIAL = [
-    Partial(CASES[0], solr(partialResults=True), "`partialResults` is true"),
-    Partial(CASES[1], vespa(degraded={"timeout": True, "match-phase": False}), "`coverage.degraded`"),
-    Partial(CASES[6], redis3(warning=["Timeout limit was reached"]), "Redis warns"),
+    Partial(CASES[0], solr(partialResults=True), "`responseHeader.partialResults` is True"),
+    Partial(
+        CASES[1], vespa(degraded={"timeout": True, "match-phase": False}), "`root.coverage.degraded.timeout`"
+    ),
+    Partial(CASES[6], redis3(warning=["Timeout limit was reached"]), "`warning` is"),
 ]
 
 

@@ -17,9 +17,9 @@ def one_line(output):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"timed_out": True}, "`timed_out` is true"),
-        ({"_shards": {"total": 3, "successful": 2, "skipped": 0, "failed": 1}}, "1 shard failed"),
-        ({"_clusters": {"total": 2, "successful": 1, "skipped": 1}}, "not all of them answered in full"),
+        ({"timed_out": True}, "`timed_out` is True"),
+        ({"_shards": {"total": 3, "successful": 2, "skipped": 0, "failed": 1}}, "`_shards.failed` is 1"),
+        ({"_clusters": {"total": 2, "successful": 1, "skipped": 1}}, "`_clusters.skipped` is 1"),
     ],
     ids=["timed_out", "failed_shards", "skipped_clusters"],
 )
