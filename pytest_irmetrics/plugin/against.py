@@ -66,7 +66,7 @@ def read_stored_run(
 def _read_own_baseline(item: GatedItem, note: Callable[[str], object]) -> StoredRun | None:
     """Read a test's stored baseline; None where the run neither gates on it nor keeps anything of it."""
     settings = item.settings
-    if not (settings.baseline or settings.update):
+    if not (settings.gates or settings.update):
         return None
     path = item.baseline_file
     replacing_all = settings.update and not settings.only_queries

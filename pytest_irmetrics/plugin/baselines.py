@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_irmetrics.base.wording import printable
-from pytest_irmetrics.plugin.options import baseline_dir, runs_tests
+from pytest_irmetrics.plugin.config import run_config, runs_tests
 from pytest_irmetrics.run.baseline import (
     baseline_path,
     baselines_of_test,
@@ -99,7 +99,7 @@ def unread_baselines(config: pytest.Config, read: Collection[Path]) -> dict[Path
 
 def _stored(config: pytest.Config) -> Iterator[Path]:
     """Yield the baselines of the files, and below the folders, that pytest was asked to collect."""
-    directory = baseline_dir(config)
+    directory = run_config(config).baseline_dir
     for argument in sorted(config.args):
         asked = Path(os.path.normpath(config.invocation_params.dir / argument))
         if asked.is_file():
@@ -112,4 +112,4 @@ def _stored(config: pytest.Config) -> Iterator[Path]:
 
 def _folder_of(path: Path, config: pytest.Config) -> Path:
     """Return the folder of the test file that a baseline belongs to: ``<folder>/<directory>/<module>/<name>.json``."""
-    return path.parents[len(Path(baseline_dir(config)).parts) + 1]
+    return path.parents[len(Path(run_config(config).baseline_dir).parts) + 1]

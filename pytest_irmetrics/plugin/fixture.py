@@ -55,6 +55,9 @@ _NO_RETRIEVER = (
     "or pass one: irmetrics.check(retriever=my_search). One in a plugin is found where conftest.py loads the plugin."
 )
 
+_NO_ASYNC_PLUGIN = "async def function and no async plugin installed"
+"""What pytest says of a test that it skips."""
+
 _Request: TypeAlias = tuple[Sequence[Query], Any, RetrievalOptions]
 """The arguments of `retrieve` and `aretrieve`."""
 
@@ -91,7 +94,8 @@ class IRMetrics:
         self._state: CheckState = "not called"
         self._failure: str | None = None
         """What the check failed with; the body may have swallowed it."""
-        self._is_over = False
+        self.is_over = False
+        """Whether the body has run, or the test failed before it."""
 
     @property
     def golden(self) -> GoldenSet:
@@ -150,7 +154,7 @@ class IRMetrics:
 
     def _begin_check(self) -> None:
         __tracebackhide__ = True
-        if self._is_over:
+        if self.is_over:
             fail(
                 "irmetrics.check() was called when the test was over, so that its verdict counts for nothing. Call it in "
                 "the test's body, or in a fixture before its `yield`."
@@ -300,7 +304,7 @@ class IRMetrics:
 
     def send_report(self) -> str | None:
         """Return the ItemReport as JSON, for the item's test report; None where the fixture was not used."""
-        item, self._is_over = self._item, True
+        item, self.is_over = self._item, True
         if self._report is not None:
             return self._report.dumps()
         if self._state == "not called":
@@ -310,9 +314,18 @@ class IRMetrics:
         name = item.node.name if path is None else item.session.shown(path)
         return ItemReport(item.node.nodeid, name, outcome="not evaluated").dumps()
 
-    def require_checked(self) -> None:
-        """Fail a test whose body passed although something would have been gated and nothing was."""
+    def end_body(self, raised: BaseException | None = None) -> None:
+        """Fail a test whose body is over although something would have been gated and nothing was."""
         # This frame is not hidden: where all are, pytest says so below the message.
+        self.is_over = True
+        # pytest before 8.4 skips an async test that no plugin runs, also a plain one that returns a coroutine.
+        if isinstance(raised, pytest.skip.Exception) and _NO_ASYNC_PLUGIN in str(raised):
+            fail(
+                "This test is `async def`, and no plugin runs it, so nothing was checked. Install pytest-asyncio or "
+                "anyio, or write a plain `def` test: irmetrics.check() takes an async retriever too."
+            )
+        if raised is not None:
+            return
         if self._failure is not None:  # caught by the body, or raised in another thread
             fail(self._failure)
         if self._state == "checked":
@@ -322,16 +335,6 @@ class IRMetrics:
         problem = why_unchecked(self._item, self._state)
         if problem is not None:
             fail(problem)
-
-    def require_async_plugin(self, skipped: BaseException) -> None:
-        """Fail an async test that pytest skipped because no plugin runs it: a skip would look like a pass."""
-        __tracebackhide__ = True
-        # pytest before 8.4 skips, also a plain test that returns a coroutine.
-        if "async def function and no async plugin installed" in str(skipped):
-            fail(
-                "This test is `async def`, and no plugin runs it, so nothing was checked. Install pytest-asyncio or "
-                "anyio, or write a plain `def` test: irmetrics.check() takes an async retriever too."
-            )
 
 
 def _run(item: GatedItem, steps: _Steps) -> Evaluation:

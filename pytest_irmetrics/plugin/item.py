@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.plugin.config import RunConfig
     from pytest_irmetrics.plugin.marks import GoldenParameter
     from pytest_irmetrics.plugin.session import GatingSession
-    from pytest_irmetrics.plugin.settings import Settings
     from pytest_irmetrics.retrieval import Retrieved
     from pytest_irmetrics.run import Run
+
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 _LABEL_REPORT = "run.json"
 """The file that the commands to judge documents write today's run to."""
@@ -53,9 +55,8 @@ class GatedItem:
         self.titles = DocTitles(None)
 
     @property
-    def settings(self) -> Settings:
-        """The run's settings. Raises SettingsError."""
-        __tracebackhide__ = True
+    def settings(self) -> RunConfig:
+        """The run's options and settings."""
         return self.session.settings
 
     def golden_set(self, given: Any = None) -> GoldenSet:
@@ -96,7 +97,6 @@ class GatedItem:
 
     def queries(self, golden: GoldenSet) -> Sequence[Query]:
         """Return the queries to ask: all, or those of `--ir-query`. Skips the test, or raises MarkError, where it has none."""
-        __tracebackhide__ = True
         only = self.settings.only_queries
         if not only:
             return list(golden.queries.values())
@@ -122,7 +122,6 @@ class GatedItem:
 
     def _refuse_queries(self, golden: GoldenSet, wanted: Sequence[str]) -> NoReturn:
         """Skip a golden set that does not have the queries of ``--ir-query``; fail where none of the run's has."""
-        __tracebackhide__ = True
         try:
             known = [*self.session.golden_sets_of(self.node.session.items), golden]
         except GoldenSetError:  # as in `unknown_queries`
@@ -163,8 +162,10 @@ class GatedItem:
         named = [threshold.metric for place in self.thresholds_by_place(golden) for threshold in place]
         of_queries = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
         settings = self.settings
-        metrics = read_metrics([*settings.reported(self.depth), *named, *of_queries], settings.custom_metrics)
-        if settings.baseline and not any(map(rates_rankings, metrics)):
+        metrics = read_metrics(
+            [*settings.reported_metrics(self.depth), *named, *of_queries], settings.custom_metrics
+        )
+        if settings.gates and not any(map(rates_rankings, metrics)):
             # The default max_drop is a gate on metrics that are measured anyway; with none, a worse search would pass.
             usual = "ndcg@10" if self.depth >= 10 else "ndcg"
             metrics = read_metrics([*metrics, usual], settings.custom_metrics)
@@ -216,7 +217,9 @@ class GatedItem:
         Raises as `thresholds_by_place` does.
         """
         places, settings = self.thresholds_by_place(golden), self.settings
-        if regression and settings.max_drop is not None:
+        if (
+            settings.max_drop is not None and regression
+        ):  # in this order: a setting that is wrong is told in every run
             default = [
                 Threshold(
                     metric=metric,
@@ -254,7 +257,7 @@ class GatedItem:
         config = self.node.config
         if golden.path is None or not other:
             return []
-        written = parse(config.getoption("ir_report") or (), config.invocation_params.dir)
+        written = parse(self.settings.reports, config.invocation_params.dir)
         report = next((self.session.shown(one.path) for one in written if one.format == "json"), None)
         label = ["pytest-irmetrics", "label", self.session.shown(golden.path)]
         if not self._is_found_by_label(other):

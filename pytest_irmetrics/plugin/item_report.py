@@ -25,10 +25,10 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
     own = against == OWN_BASELINE
     config, settings = item.node.config, item.settings
     golden = result.evaluation.golden
-    wanted = bool(settings.only_queries) or item.verbosity >= 2 or bool(config.getoption("ir_report"))
+    wanted = bool(settings.only_queries) or item.verbosity >= 2 or bool(settings.reports)
     updating = settings.update and result.checked and not result.failed and (own or against is None)
     kind = result.kind()
-    reporting = bool(config.getoption("ir_report")) and not result.evaluation.errors
+    reporting = bool(settings.reports) and not result.evaluation.errors
     run = _run_to_store(item, result.evaluation) if updating or reporting else None
     text = None if run is None else run.dumps()
     accepted = _accepted_queries(result, run) if updating and settings.only_queries else None

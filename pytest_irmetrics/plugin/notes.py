@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
     """Add the notes that every run prints, and the hints that `-v` and the HTML report show."""
     now, gates, comparison, against = result.evaluation, result.gates, result.comparison, result.against
-    wants_hints = item.verbosity >= 1 or bool(item.node.config.getoption("ir_report"))
+    wants_hints = item.verbosity >= 1 or bool(item.settings.reports)
     result.notes += item.unknown_queries(now.golden)
     if against not in (None, OWN_BASELINE):
         unused = list(_on_unused_baseline(item, str(against)))

@@ -18,7 +18,7 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.baselines import unread_baselines
-from pytest_irmetrics.plugin.options import baseline_dir, gates_on_baseline, runs_tests, since_ref
+from pytest_irmetrics.plugin.config import run_config, runs_tests
 from pytest_irmetrics.plugin.session import screen_of, shown_path
 from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.session_report import titles
@@ -71,6 +71,7 @@ class Recorder:
         `started` is when the session began, as `time.time` tells it.
         """
         self._config = config
+        self._settings = run_config(config)
         self._attribute = attribute
         self._targets = targets
         self._attempts: dict[str, _Attempt] = {}
@@ -191,9 +192,7 @@ class Recorder:
             return ()
         from pytest_irmetrics.plugin.since import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
 
-        return baselines_gone_since(
-            since_ref(self._config), self._config.rootpath, baseline_dir(self._config)
-        )
+        return baselines_gone_since(self._settings.since, self._config.rootpath, self._settings.baseline_dir)
 
     def _item_reports(self) -> list[ItemReport]:
         return [
@@ -242,24 +241,23 @@ class Recorder:
 
     def _unread_baselines(self) -> dict[str, WhyUnused]:
         """Return the stored baselines that no test read, of a run that gates or stores and was not cut short."""
-        config = self._config
-        if not self._is_complete or not (gates_on_baseline(config) or config.getoption("ir_baseline_update")):
+        config, settings = self._config, self._settings
+        if not self._is_complete or not (settings.gates or settings.update):
             return {}
-        directory = baseline_dir(config)
         read = {
-            baseline_path(attempt.file, attempt.name, directory)
+            baseline_path(attempt.file, attempt.name, settings.baseline_dir)
             for attempt in self._attempts.values()
             if attempt.outcome != "skipped"
         }
         unread = unread_baselines(config, read)
-        if gates_on_baseline(config):  # one of a test that has other items failed that test
+        if settings.gates:  # one of a test that has other items failed that test
             functions = {_function(path) for path in read}
             unread = {path: why for path, why in unread.items() if _function(path) not in functions}
         return {shown_path(config, path): why for path, why in unread.items()}
 
     def _unstored_notes(self) -> Iterator[str]:
         """Yield a note on the tests whose baseline an updating run did not store, as they failed or their worker crashed."""
-        if not self._config.getoption("ir_baseline_update"):
+        if not self._settings.update:
             return
         failed = [nodeid for nodeid, attempt in sorted(self._attempts.items()) if _failed_to_store(attempt)]
         if failed:

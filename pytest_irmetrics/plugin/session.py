@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from pytest_irmetrics.base.paths import path_below
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.plugin import options
 from pytest_irmetrics.plugin.baselines import collects_whole_files, tests_with_orphans
+from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.marks import (
     find_item_problems,
     golden_parameter,
@@ -19,7 +19,6 @@ from pytest_irmetrics.plugin.marks import (
     nearest_marks,
     unbound_marks,
 )
-from pytest_irmetrics.plugin.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -44,19 +43,10 @@ class GatingSession:
     def __init__(self, config: pytest.Config) -> None:
         GatingSession._open += 1
         self.config = config
+        self.settings = run_config(config)
         self._golden_sets: dict[Path, GoldenSet] = {}
         self._paths_of_run: list[Path] | None = None
         self._since: BaselinesOfThen | None = None
-
-    @cached_property
-    def settings(self) -> Settings:
-        """The run's settings. Raises SettingsError, which fails every test that gates."""
-        return Settings.read(self.config)
-
-    @property
-    def baseline_dir(self) -> str:
-        """The name of the folder of baselines; it can be read where another setting is wrong."""
-        return options.baseline_dir(self.config)
 
     @cached_property
     def screen(self) -> Screen:
@@ -64,18 +54,12 @@ class GatingSession:
         return WORKER_SCREEN if hasattr(self.config, "workerinput") else screen_of(self.config)
 
     @property
-    def gates_on_baseline(self) -> bool:
-        """Whether this run compares with stored baselines, as far as the command line and settings can be read."""
-        return options.gates_on_baseline(self.config)
-
-    @property
     def since(self) -> BaselinesOfThen | None:
-        """The baselines of the commit of ``--ir-since``; None where it is not given. Raises SettingsError."""
+        """The baselines of the commit of ``--ir-since``; None where it is not given."""
         if self._since is None and self.settings.since:
             from pytest_irmetrics.plugin.since import BaselinesOfThen  # noqa: PLC0415 - only with --ir-since
 
-            given = self.config.getoption("ir_since") is not None
-            origin = "--ir-since=" if given else "the setting ir_since, "
+            origin = "the setting ir_since, " if self.settings.since_is_setting else "--ir-since="
             self._since = BaselinesOfThen(self.settings.since, self.config.rootpath, origin)
         return self._since
 
@@ -121,8 +105,8 @@ class GatingSession:
         """Yield the items that fail instead of being run, each with what to do: for their marks, and for baselines that none has."""
         registered = {line.split(":")[0].split("(")[0].strip() for line in self.config.getini("markers")}
         whole = collects_whole_files(self.config)
-        if whole and self.gates_on_baseline and not self.config.getoption("ir_baseline_update"):
-            yield from tests_with_orphans(items, self.baseline_dir, self.shown)
+        if whole and self.settings.gates and not self.settings.update:
+            yield from tests_with_orphans(items, self.settings.baseline_dir, self.shown)
         yield from find_item_problems(items, registered)
         if whole:
             yield from unbound_marks(items).items()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_irmetrics.plugin.settings import Settings
+    from pytest_irmetrics.plugin.config import RunConfig
     from pytest_irmetrics.reports.since_report import EditSince
     from pytest_irmetrics.thresholds import Gates
 
@@ -41,7 +41,7 @@ class GatedTest(Protocol):
         """Pytest's item."""
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> RunConfig:
         """The run's settings."""
 
     @property

@@ -38,7 +38,7 @@ def why_unchecked(item: GatedItem, state: CheckState) -> str | None:
         return item.parameter.problem
     try:
         bound = _bound_thresholds(item)
-        gates_on_baseline = item.settings.baseline
+        gates_on_baseline = item.settings.gates
     except IRMetricsError as error:
         return str(error)
     if bound:

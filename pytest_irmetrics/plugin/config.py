@@ -1,0 +1,375 @@
+"""The plugin's options and settings, and what a run makes of them.
+
+pytest imports this module in every run, so it imports nothing that reads metrics or thresholds until a test needs them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.thresholds import Limit, Threshold
+
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "--ir-baseline": {
+        "action": "store_true",
+        "default": None,
+        "help": "Fail on regression from the stored baseline, and where a test has none.",
+    },
+    "--no-ir-baseline": {
+        "action": "store_false",
+        "dest": "ir_baseline",
+        "help": "Do not look at the stored baseline, whatever the setting ir_baseline says.",
+    },
+    "--ir-baseline-update": {
+        "action": "store_true",
+        "help": "Store this run as the baseline of each test that passes; drops are printed, not gated. With --ir-query: "
+        "replace the answers of these queries alone.",
+    },
+    "--ir-since": {
+        "metavar": "REF",
+        "help": "Gate on the stored baselines, and say what this branch accepts in them since it left REF: origin/main.",
+    },
+    "--ir-report": {
+        "action": "append",
+        "default": [],
+        "metavar": "PATH",
+        "help": "Write a report: .html, .json or .md, or with a prefix html:, json:, md:. Repeatable.",
+    },
+    "--ir-query": {
+        "action": "append",
+        "default": [],
+        "metavar": "ID",
+        "help": "Ask only this query and show its ranking and judgments in full. Repeatable.",
+    },
+    "--ir-repeat": {
+        "metavar": "N",
+        "help": "Ask every query N times, 1 to 10,000, and gate on the averages.",
+    },
+    "--ir-selftest": {
+        "action": "store_true",
+        "help": "Ask nothing: degrade the stored baseline in many ways and tell which of them the thresholds would catch.",
+    },
+}
+"""Option → what `addoption` takes of it."""
+
+
+def _choice(*choices: str) -> Callable[[str, Any], str]:
+    def read(name: str, value: Any) -> str:
+        text = str(value).strip().lower()
+        if text not in choices:
+            raise pytest.UsageError(f"{name} is {text!r}; it is `{'` or `'.join(choices)}`.")
+        return text
+
+    return read
+
+
+def _boolean(name: str, value: Any) -> bool:
+    text = str(value).strip().lower()
+    if text in ("1", "true", "yes", "on"):
+        return True
+    if text in ("0", "false", "no", "off"):
+        return False
+    raise pytest.UsageError(f"{name} is {text!r}; it is `true` or `false`.")
+
+
+def _whole_number(highest: int) -> Callable[[str, Any], int]:
+    def read(name: str, value: Any) -> int:
+        text = str(value).strip()
+        shown = text if len(text) <= 40 else f"{text[:40]}…"
+        digits = text.isascii() and text.isdigit() and not isinstance(value, bool)
+        if not digits or not text.strip("0"):
+            raise pytest.UsageError(f"{name} is {shown!r}; it is a whole number, 1 or more.")
+        if len(text) > 20 or int(text) > highest:
+            raise pytest.UsageError(f"{name} is {shown!r}; it is a whole number of at most {highest:,}.")
+        return int(text)
+
+    return read
+
+
+def _seconds(name: str, value: Any) -> float | None:
+    text = str(value).strip()
+    if not text:
+        return None
+    from pytest_irmetrics.base.numbers import read_number  # noqa: PLC0415 - few runs limit the time of a query
+
+    seconds = None if isinstance(value, bool) else read_number(text)
+    if seconds is None or seconds <= 0:
+        raise pytest.UsageError(f"{name} is {text!r}; it is a number of seconds above 0.")
+    return float(seconds)
+
+
+def _folder(name: str, value: Any) -> str:
+    """Read the name of a folder below that of each test file: elsewhere the tests of two folders would share files."""
+    text = str(value).strip() or "ir_baselines"
+    path = PurePath(text)
+    if path.anchor or ".." in path.parts or not path.parts:
+        raise pytest.UsageError(
+            f"{name} is {text!r}; it is a folder below that of each test file: `ir_baselines`."
+        )
+    return text
+
+
+def _text(_name: str, value: Any) -> str:
+    return str(value).strip()
+
+
+def _lines(_name: str, value: Any) -> list[str]:
+    lines = value if isinstance(value, list) else str(value).splitlines()
+    return [line for line in (str(line).strip() for line in lines) if line and not line.startswith("#")]
+
+
+_METRIC_NAMES = re.compile(r"(?:\([^)]*\)?|[^\s,(])+")
+"""Names of metrics on a line, with white space or commas between them; parentheses of a metric may hold both."""
+
+_repeats = _whole_number(10_000)  # the answers of each time are in memory
+
+
+class Setting(NamedTuple):
+    """A setting of pytest's configuration file."""
+
+    default: str | None
+    """As a user writes it; None for lines, of which there are none."""
+    read: Callable[[str, Any], Any]
+    """Return its value, given its name and what stands in the file. Raises pytest.UsageError."""
+    help: str
+
+
+SETTINGS = {
+    "ir_metrics": Setting(
+        None,
+        _lines,
+        "The metrics to report, besides those that have a threshold (mrr map ndcg@3 ndcg@10 precision@10 recall@10).",
+    ),
+    "ir_thresholds": Setting(
+        None,
+        _lines,
+        "Thresholds of every test that gates, a line each: `METRIC [MIN] word=value …`, the mark's words (none).",
+    ),
+    "ir_baseline": Setting(
+        "false",
+        _boolean,
+        "Whether every run gates on regression from the stored baseline: `true` or `false` (false).",
+    ),
+    "ir_baseline_dir": Setting(
+        "ir_baselines", _folder, "The folder of the baselines, below that of each test file (ir_baselines)."
+    ),
+    "ir_max_drop": Setting(
+        "0.01",
+        _text,
+        "How far a mean may fall from the baseline where no threshold says so: from 0 to 1, per cent of it, or `off` (0.01).",
+    ),
+    "ir_since": Setting("", _text, "The branch, tag or commit of --ir-since where that is not given (none)."),
+    "ir_accept": Setting(
+        "warn",
+        _choice("warn", "fail"),
+        "What a fall does that this branch has stored in its baseline: `warn` or `fail` (warn).",
+    ),
+    "ir_depth": Setting(
+        "10", _whole_number(10**18), "How many results a retriever is asked for, 1 or more (10)."
+    ),
+    "ir_duplicates": Setting(
+        "error",
+        _choice("error", "collapse"),
+        "What a repeated id in a ranking does: `error`, or `collapse` to the first (error).",
+    ),
+    "ir_concurrency": Setting(
+        "1", _whole_number(10**18), "How many queries are in flight at once, 1 or more (1)."
+    ),
+    "ir_timeout": Setting("", _seconds, "How many seconds a query may take, above 0 (no limit)."),
+    "ir_repeat": Setting("1", _repeats, "How many times every query is asked, 1 to 10,000 (1)."),
+}
+
+
+class RunConfig:
+    """The options and settings of a pytest run, read once.
+
+    Numbers, switches and choices are checked when the run begins. Metrics and thresholds are read when a test asks for
+    them, so that those alone fail which use them.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        """Read all that is plain. Raises pytest.UsageError with the name of the option or setting that is wrong."""
+        self._config, option = config, config.getoption
+        self._read = {name: setting.read(name, _written(config, name)) for name, setting in SETTINGS.items()}
+        ini = self._read
+        self.update: bool = option("ir_baseline_update")
+        """Whether the baselines of tests that pass are stored."""
+        self.selftest: bool = option("ir_selftest")
+        self.only_queries: tuple[str, ...] = tuple(option("ir_query"))
+        """The ids of ``--ir-query``."""
+        self.reports: list[str] = option("ir_report")
+        """The report files to write, as they were given."""
+        asked, given = option("ir_baseline"), option("ir_since")
+        self._require_consistency(asked=asked, since=given)
+        since: str = ini["ir_since"] if given is None else given.strip()
+        replaces = self.update or self.selftest
+        self.gates: bool = self.selftest or (
+            asked if asked is not None else ini["ir_baseline"] or bool(since and not replaces)
+        )
+        """Whether tests are compared with their stored baselines, and fail without one."""
+        self.is_asked_for = bool(self.gates or self.update or self.only_queries or self.reports)
+        """Whether somebody should hear of a run in which no test uses irmetrics."""
+        self.since = since if (self.gates or self.update) and not self.selftest else ""
+        """The branch, tag or commit since which to say what is accepted; empty for none."""
+        self.since_is_setting = given is None
+        self.accept: str = ini["ir_accept"]
+        """What a fall does that today's baseline holds and that of ``since`` does not: `warn` or `fail`."""
+        self.baseline_dir: str = ini["ir_baseline_dir"]
+        self.depth: int = ini["ir_depth"]
+        self.duplicates: str = ini["ir_duplicates"]
+        self.concurrency: int = ini["ir_concurrency"]
+        self.timeout: float | None = ini["ir_timeout"]
+        repeat = option("ir_repeat")
+        self.repeat: int = ini["ir_repeat"] if repeat is None else _repeats("--ir-repeat", repeat)
+
+    def _require_consistency(self, *, asked: bool | None, since: str | None) -> None:
+        """Refuse options that have no value, or that cannot be given together."""
+        if asked and self.update:
+            raise pytest.UsageError(
+                "--ir-baseline and --ir-baseline-update were both given, on the command line or in addopts: one gates on "
+                "the stored baselines, the other replaces them. Give one. To gate in every run, write `ir_baseline = true` "
+                "in place of addopts; --ir-baseline-update goes before that."
+            )
+        if since is not None and not since.strip():
+            raise pytest.UsageError(
+                "--ir-since is empty, and would compare with nothing. Name the branch that this one left: "
+                "--ir-since=origin/main."
+            )
+        if since is not None and asked is False:
+            raise pytest.UsageError(
+                "--ir-since gates on the stored baselines, and --no-ir-baseline turns that off. Give one of them."
+            )
+        if not all(query_id.strip() for query_id in self.only_queries):
+            raise pytest.UsageError("--ir-query is empty. Give the id of a query: --ir-query=refund.")
+        others = {
+            "--ir-baseline-update": self.update,
+            "--ir-query": self.only_queries,
+            "--ir-since": since is not None,
+        }
+        together = next((name for name, is_given in others.items() if is_given), None)
+        if self.selftest and together:
+            raise pytest.UsageError(
+                f"--ir-selftest asks no query and stores nothing; run {together} by itself."
+            )
+
+    @cached_property
+    def custom_metrics(self) -> Mapping[str, Callable[..., float]]:
+        """The user's own metrics. Raises MetricError."""
+        from pytest_irmetrics.metrics import MetricError  # noqa: PLC0415 - see the top
+
+        metrics: dict[str, Callable[..., float]] = {}
+        for offered in self._config.hook.pytest_irmetrics_metrics(config=self._config):
+            named = offered.items() if isinstance(offered, Mapping) else ()
+            wrong = [
+                f"{name!r}: {one!r}" for name, one in named if not (isinstance(name, str) and callable(one))
+            ]
+            if wrong or not isinstance(offered, Mapping):
+                gave = wrong[0] if wrong else repr(offered)
+                raise MetricError(f"pytest_irmetrics_metrics gave {gave}; it maps names to functions.")
+            for name, function in named:
+                if name in metrics or _is_taken(name):
+                    raise MetricError(f"pytest_irmetrics_metrics: the name {name!r} is already taken.")
+                metrics[name.lower()] = function
+        return metrics
+
+    @cached_property
+    def _metrics(self) -> tuple[Metric, ...]:
+        from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, require_depth  # noqa: PLC0415 - see the top
+        from pytest_irmetrics.metrics import MetricError  # noqa: PLC0415 - see the top
+
+        names = [name for line in self._read["ir_metrics"] for name in _METRIC_NAMES.findall(line)]
+        try:
+            metrics = read_metrics(names or DEFAULT_METRICS, self.custom_metrics)
+        except MetricError as error:
+            raise MetricError(f"ir_metrics: {error}") from None
+        if names:
+            require_depth(metrics, self.depth)
+        return metrics
+
+    def reported_metrics(self, depth: int) -> tuple[Metric, ...]:
+        """Return the metrics to report where a retriever is asked for ``depth`` results. Raises MetricError.
+
+        Of the default metrics those with a deeper cut-off are left out; one that ir_metrics names is an error there.
+        """
+        metrics = self._metrics
+        if self._read["ir_metrics"]:
+            return metrics
+        return tuple(metric for metric in metrics if (metric.cutoff or 0) <= depth)
+
+    @cached_property
+    def thresholds(self) -> tuple[Threshold, ...]:
+        """Those of the setting ``ir_thresholds``. Raises ThresholdError."""
+        from pytest_irmetrics import thresholds  # noqa: PLC0415 - see the top
+        from pytest_irmetrics.metrics import MetricError  # noqa: PLC0415 - see the top
+
+        read = []
+        for line in self._read["ir_thresholds"]:
+            try:
+                custom, origin = self.custom_metrics, "the setting ir_thresholds"
+                read.append(thresholds.parse_line(line, origin=origin, custom=custom))
+            except (thresholds.ThresholdError, MetricError) as error:
+                raise thresholds.ThresholdError(f"ir_thresholds: {line!r}: {error}") from None
+        return tuple(read)
+
+    @cached_property
+    def max_drop(self) -> Limit | None:
+        """How far a mean may fall from the baseline where no threshold says so; None: not gated. Raises ThresholdError."""
+        from pytest_irmetrics import thresholds  # noqa: PLC0415 - see the top
+        from pytest_irmetrics.metrics import parse_metric  # noqa: PLC0415 - see the top
+
+        written = self._read["ir_max_drop"]
+        return thresholds.read_limit(parse_metric("mrr"), "max_drop", written, name="ir_max_drop")
+
+
+run_config_key = pytest.StashKey[RunConfig]()
+
+
+def run_config(config: pytest.Config) -> RunConfig:
+    """Return the options and settings of a run that has begun."""
+    return config.stash[run_config_key]
+
+
+_OPTIONS_WITHOUT_TESTS = ("collectonly", "setuponly", "showfixtures", "show_fixtures_per_test", "cacheshow")
+"""Names in ``config.option`` of the options with which pytest calls no test; ``--setup-plan`` sets the second."""
+
+
+def runs_tests(config: pytest.Config) -> bool:
+    """Whether a run calls its tests, and is not one that only collects, sets up or lists."""
+    return not any(config.getoption(name, None) for name in _OPTIONS_WITHOUT_TESTS)
+
+
+def _written(config: pytest.Config, name: str) -> Any:
+    """Return a setting that pytest may hand over as text or, from a native TOML table, as a value of its own type."""
+    try:
+        return config.getini(name)
+    except (TypeError, pytest.UsageError):
+        # pytest 9.0 and 9.1 accept only a value of the declared type, and none is "a number, quoted or not".
+        raw = getattr(config, "_inicfg", {}).get(name)
+        value = getattr(raw, "value", raw)
+        if isinstance(value, (bool, int, float)):
+            return value
+        if isinstance(value, str):
+            return [value]
+        raise pytest.UsageError(f"{name} has the value {value!r}, which it cannot be.") from None
+
+
+def _is_taken(name: str) -> bool:
+    """Whether a metric of the package has a name."""
+    from pytest_irmetrics.metrics import MetricError, parse_metric  # noqa: PLC0415 - see the top
+
+    try:
+        return parse_metric(name, custom=()).kind != "custom"
+    except MetricError:
+        return False
