@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison.stored_means import with_answers
+from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.run import RunError
 
 if TYPE_CHECKING:
@@ -24,10 +25,8 @@ class AcceptedQueries(NamedTuple):
     """A baseline in which some queries have today's answers, and what to say of that."""
 
     run: Run
-    text: str
-    """Which queries were accepted, with their scores before and now, and how many were not."""
-    lowered: tuple[str, ...]
-    """Which means of the baseline that lowers, and by how much."""
+    notes: tuple[Note, ...]
+    """Which queries are accepted, with their scores before and now, how many are not, and which means that lowers."""
 
 
 def require_same_depth_and_repeats(
@@ -58,11 +57,14 @@ def accept_queries(comparison: Comparison, asked: Run, metric: Metric | None) ->
     run = with_answers(stored, asked.answers)
     named = [_accepted_text(comparison, stored, asked, query_id, metric) for query_id in asked.answers]
     others = len(stored) - sum(query_id in stored for query_id in asked.answers)
-    text = f"accepted {listed(named, _MAX_NAMED)}"
+    text = f"This accepts {listed(named, _MAX_NAMED)}"
     if others:
         verb = "is" if others == 1 else "are"
         text += f"; {plural(others, 'other query', 'other queries')} {verb} as stored before"
-    return AcceptedQueries(run, text, tuple(_lowered(stored, run)))
+    notes = [Note("normal", f"{text}.")]
+    if lower := list(_lowered(stored, run)):
+        notes.append(Note("quiet", f"As the baseline this is lower: {', '.join(lower)}."))
+    return AcceptedQueries(run, tuple(notes))
 
 
 def _accepted_text(

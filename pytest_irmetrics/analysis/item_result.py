@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.analysis.slices import on_main_slice
 from pytest_irmetrics.analysis.unjudged import on_unjudged, possible_cause
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
+from pytest_irmetrics.base.wording import listed
 from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
 from pytest_irmetrics.gates import leading_metric
 from pytest_irmetrics.gates.regression import Regression
@@ -16,6 +17,7 @@ from pytest_irmetrics.gates.wording import subject
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.reports.item_report import (
     LIMIT_SIGNS,
+    Note,
     QueryAsStored,
     QueryReport,
     ScoreRow,
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.since_report import SinceReport
     from pytest_irmetrics.thresholds import Gate, Gates
 
+_MAX_GAINS = 5
+"""How many means a note on gains names."""
+
 _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
 
@@ -54,11 +59,7 @@ class ItemResult:
     """Whether the gates were decided; False for ``evaluate``, which only measures."""
     against: str | None = None
     """What messages call the run that it was compared with."""
-    notes: list[str] = field(default_factory=list)
-    quiet_notes: list[str] = field(default_factory=list)
-    """Those of ``notes`` that ``-q`` prints too: on what no gate looked at."""
-    hints: list[str] = field(default_factory=list)
-    """Notes that are printed with ``-v`` alone."""
+    notes: list[Note] = field(default_factory=list)
     since: SinceReport | None = None
     """What this branch accepts, with ``--ir-since``."""
     selftest: Selftest | None = None
@@ -335,22 +336,32 @@ class ItemResult:
             else None,
         )
 
-    def gains(self) -> Iterator[str]:
-        """Say which means rose further from the baseline than they may fall, and by how much."""
+    def on_gains(self) -> Iterator[Note]:
+        """Say which means rose further from the baseline than they may fall, so that a fall back would pass."""
         if self.comparison is None or self.failed:
             return
-        for gate in self.gates.with_word("max_drop"):
-            regression = Regression.measure(gate, self.comparison, None)
-            if regression.gained:
-                yield f"{subject(gate)} {signed_text(regression.change.delta)}"
+        measured = [
+            Regression.measure(gate, self.comparison, None) for gate in self.gates.with_word("max_drop")
+        ]
+        rose = [f"{subject(one.gate)} {signed_text(one.change.delta)}" for one in measured if one.gained]
+        if rose:
+            yield Note(
+                "quiet",
+                f"{listed(rose, _MAX_GAINS)} rose further than may be lost. Until that is stored (--ir-baseline-update), falling "
+                "back passes.",
+            )
 
-    def lowered(self) -> Iterator[str]:
-        """Say which means a new baseline lowers, and by how much."""
+    def on_losses(self) -> Iterator[Note]:
+        """Say which means are lower in a baseline of this run."""
         judged = {metric.name for metric in self.evaluation.metrics if metric.family == "judged"}
-        for row in self.rows():
-            if row.delta is not None and row.delta < -TOLERANCE and row.metric not in judged:
-                name = row.metric if row.tag is None else f"{row.metric} of {row.tag}"
-                yield f"{name} {change_text(row.baseline, row.now)} ({signed_text(row.delta)})"
+        lower = [
+            f"{row.metric if row.tag is None else f'{row.metric} of {row.tag}'} {change_text(row.baseline, row.now)} "
+            f"({signed_text(row.delta)})"
+            for row in self.rows()
+            if row.delta is not None and row.delta < -TOLERANCE and row.metric not in judged
+        ]
+        if lower:
+            yield Note("quiet", f"As the baseline this is lower: {', '.join(lower)}.")
 
 
 def _allowed(words: Mapping[str, Gate], change: MetricChange | None) -> float | None:

@@ -44,7 +44,7 @@ from pytest_irmetrics.gates import decide, gated_by_default
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports import json
 from pytest_irmetrics.reports.document import failure, query_block
-from pytest_irmetrics.reports.item_report import ItemReport
+from pytest_irmetrics.reports.item_report import ItemReport, Note
 from pytest_irmetrics.reports.session_report import SessionReport
 from pytest_irmetrics.reports.summary import summary_lines
 from pytest_irmetrics.reports.text import block_lines, lines
@@ -202,7 +202,7 @@ def _result(
         verdict for verdict in verdicts if comparison is not None or verdict.state != "not checked"
     )
     result = ItemResult(now, gates, verdicts, comparison, against=against)
-    result.notes += _notes(result, beyond, unscorable)
+    result.notes += [Note("normal", text) for text in _notes(result, beyond, unscorable)]
     return result
 
 

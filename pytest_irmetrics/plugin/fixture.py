@@ -25,7 +25,7 @@ from pytest_irmetrics.plugin.junit_properties import forget_properties, set_scor
 from pytest_irmetrics.plugin.marks import MarkError
 from pytest_irmetrics.plugin.notes import add_notes
 from pytest_irmetrics.plugin.progress import progress_of
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
 from pytest_irmetrics.thresholds import Gates
 
@@ -88,7 +88,7 @@ class IRMetrics:
         self._item.doc_id, self._item.executor = doc_id, executor
         self._item.titles = DocTitles(doc_title)
         self._corpus = corpus
-        self._notes: list[str] = []
+        self._notes: list[Note] = []
         self._then: Then | SinceReport | None = None
         self._report: ItemReport | None = None
         self._state: CheckState = "not called"
@@ -175,7 +175,7 @@ class IRMetrics:
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
         golden = item.golden_set(golden)
         metrics, queries = item.metrics(golden), item.queries(golden)
-        stored = read_stored_run(item, golden, against, self._notes.append)
+        stored = read_stored_run(item, golden, against, lambda text: self._notes.append(Note("normal", text)))
         if selftest:  # a missing baseline has raised RunError
             return self._selftest(golden, metrics, cast("StoredRun", stored))
         self._read_then(golden, against)

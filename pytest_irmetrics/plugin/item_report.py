@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.paths import relative_path
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pytest_irmetrics.analysis.accepted_queries import AcceptedQueries
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.evaluation import Evaluation
@@ -51,16 +53,15 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
         kind=None if kind is None else kind.kind,
         kind_sentences=[] if kind is None else list(kind.sentences),
         titles=titles,
-        notes=[*result.notes, *filter(None, [item.titles.problem])],
-        hints=list(result.hints),
-        quiet_notes=list(result.quiet_notes),
-        gains=list(result.gains()) if own and not (settings.update or settings.only_queries) else [],
+        notes=[
+            *result.notes,
+            *(Note("normal", problem) for problem in [item.titles.problem] if problem),
+            *_notes_on_storing(item, result, accepted),
+        ],
         query_count=len(result.evaluation.counted),
         no_answer_count=sum(query.no_answer for query in result.evaluation.counted),
         xfail_count=len(result.evaluation.known_bad),
         queries=queries,
-        lowered=_lowered(item, result, accepted),
-        accepted="" if accepted is None else accepted.text,
         unbound=item.session.unbound(golden) if result.checked else [],
         baseline_file=relative_path(item.baseline_file, config.rootpath) if updating else None,
         baseline_text=(text if accepted is None else accepted.run.dumps()) if updating else None,
@@ -88,12 +89,18 @@ def _accepted_queries(result: ItemResult, asked: Run | None) -> AcceptedQueries 
     return accept_queries(result.comparison, asked, result.leading_metric)
 
 
-def _lowered(item: GatedItem, result: ItemResult, accepted: AcceptedQueries | None) -> list[str]:
-    """Say which means a new baseline lowers; with ``--ir-query`` those of the baseline, not of the queries asked."""
+def _notes_on_storing(
+    item: GatedItem, result: ItemResult, accepted: AcceptedQueries | None
+) -> Iterable[Note]:
+    """Say what storing this run as the baseline takes from it, or what not storing it leaves open."""
     settings = item.settings
     if accepted is not None:
-        return list(accepted.lowered)
-    return list(result.lowered()) if settings.update and not settings.only_queries else []
+        return accepted.notes
+    if settings.only_queries or result.against != OWN_BASELINE or result.selftest is not None:
+        return ()
+    if not settings.update:
+        return result.on_gains()
+    return () if result.failed else result.on_losses()
 
 
 def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:

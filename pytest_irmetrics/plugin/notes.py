@@ -1,4 +1,4 @@
-"""Collect the notes and hints that a test item's result is reported with."""
+"""Collect the notes that a test item's result is reported with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_irmetrics.analysis.run_lint import lint_run_verbose, on_misspelt_ids
 from pytest_irmetrics.analysis.slices import hidden_slices
 from pytest_irmetrics.analysis.trust import on_passed_drops, on_run_noise
 from pytest_irmetrics.analysis.unjudged import on_unjudged, possible_cause
-from pytest_irmetrics.reports.item_report import OWN_BASELINE
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,33 +24,32 @@ if TYPE_CHECKING:
 
 
 def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
-    """Add the notes that every run prints, and the hints that `-v` and the HTML report show."""
+    """Add what a reader should know besides the verdicts."""
     now, gates, comparison, against = result.evaluation, result.gates, result.comparison, result.against
-    wants_hints = item.verbosity >= 1 or bool(item.settings.reports)
-    result.notes += item.unknown_queries(now.golden)
+    wants_all = item.verbosity >= 1 or bool(item.settings.reports)
+    _add(result, "normal", item.unknown_queries(now.golden))
     if against not in (None, OWN_BASELINE):
-        unused = list(_on_unused_baseline(item, str(against)))
-        result.notes += unused
-        result.quiet_notes += unused
+        _add(result, "quiet", _on_unused_baseline(item, str(against)))
     if not now.errors:
-        result.notes += on_evaluation(now, gates, corpus)
+        _add(result, "normal", on_evaluation(now, gates, corpus))
         stored = comparison.baseline if comparison is not None else None
-        result.notes += on_misspelt_ids(now, corpus, stored)
+        _add(result, "normal", on_misspelt_ids(now, corpus, stored))
         if item.verbosity >= 1:  # it reads each query's words
-            result.hints += lint_run_verbose(now, gates, corpus)
+            _add(result, "verbose", lint_run_verbose(now, gates, corpus))
     if comparison is not None and against is not None:
         _add_notes_on_comparison(result, comparison, against)
         if against == OWN_BASELINE and not item.settings.update:
-            unheld = list(_on_missing_means(item, comparison))
-            result.notes += unheld
-            result.quiet_notes += unheld
-        result.notes += on_chance(comparison, gates, result.verdicts)
-        if wants_hints:
-            result.hints += on_run_noise(comparison, result.verdicts)
+            _add(result, "quiet", _on_missing_means(item, comparison))
+        _add(result, "normal", on_chance(comparison, gates, result.verdicts))
+        if wants_all:
+            _add(result, "verbose", on_run_noise(comparison, result.verdicts))
     if not gates and not result.verdicts and not item.settings.update:
-        result.notes.append(
-            "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
-        )
+        nothing = "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
+        _add(result, "normal", [nothing])
+
+
+def _add(result: ItemResult, level: str, texts: Iterable[str]) -> None:
+    result.notes += [Note(level, text) for text in texts]
 
 
 def _on_unused_baseline(item: GatedItem, against: str) -> Iterator[str]:
@@ -79,18 +78,16 @@ def _on_missing_means(item: GatedItem, comparison: Comparison) -> Iterator[str]:
 def _add_notes_on_comparison(result: ItemResult, comparison: Comparison, against: str) -> None:
     gates, leading = result.gates, result.leading_metric
     own = against == OWN_BASELINE  # of another run, what it has for other queries says nothing of edits
-    result.notes += on_additions(comparison, against)
+    _add(result, "normal", on_additions(comparison, against))
     told = leading if any(_falls_as_stored(verdict, leading) for verdict in result.verdicts) else None
-    edits = list(on_edits(comparison, against, gates, leading if own else None, told))
-    result.notes += edits
-    result.quiet_notes += edits
+    _add(result, "quiet", on_edits(comparison, against, gates, leading if own else None, told))
     if leading is not None and _needs_judgments(result, comparison.change(leading).delta):
         unjudged = on_unjudged(leading, possible_cause(comparison, leading))
-        result.notes += _unless_there_is_a_sign(comparison, unjudged)
+        _add(result, "normal", _unless_there_is_a_sign(comparison, unjudged))
     if leading is not None and not result.mean_fell:
         gated = [gate.tag for gate in gates.with_word("max_drop") if gate.tag and gate.metric == leading]
-        result.notes += hidden_slices(comparison, leading, gated)
-    result.notes += on_passed_drops(comparison, result.verdicts)
+        _add(result, "normal", hidden_slices(comparison, leading, gated))
+    _add(result, "normal", on_passed_drops(comparison, result.verdicts))
 
 
 def _unless_there_is_a_sign(comparison: Comparison, on_judgments: Iterable[str]) -> list[str]:

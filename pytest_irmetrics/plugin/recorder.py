@@ -6,7 +6,6 @@ This runs in one process: the only one, or the controller of pytest-xdist's work
 from __future__ import annotations
 
 import os
-import shlex
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +20,6 @@ from pytest_irmetrics.plugin.baselines import unread_baselines
 from pytest_irmetrics.plugin.config import run_config, runs_tests
 from pytest_irmetrics.plugin.session import screen_of, shown_path
 from pytest_irmetrics.reports import ItemReport, SessionReport
-from pytest_irmetrics.reports.session_report import titles
 from pytest_irmetrics.reports.summary import summary_lines
 from pytest_irmetrics.run.baseline import baseline_path
 
@@ -117,8 +115,7 @@ class Recorder:
         if item_report is None:
             return
         if item_report.baseline_text is None or item_report.baseline_file is None or not attempt.passed:
-            attempt.item_report = replace(item_report, lowered=[])  # the old one stays as it is
-            return
+            return  # the old one stays as it is
         from pytest_irmetrics.run.baseline import write_baseline  # noqa: PLC0415 - only an updating run pays for it
 
         path = self._config.rootpath / item_report.baseline_file
@@ -127,12 +124,8 @@ class Recorder:
             changed = write_baseline(path, item_report.baseline_text, shown=shown)
         except IRMetricsError as error:
             self._problems.append(str(error))
-            attempt.item_report = replace(item_report, lowered=[])
         else:
-            stored = "stored" if changed else "unchanged"
-            self._stored.append(
-                f"{shown}: {stored}{f'; {item_report.accepted}' if item_report.accepted else ''}"
-            )
+            self._stored.append(f"{shown}: {'stored' if changed else 'unchanged'}")
 
     def _shown(self, in_root: str) -> str:
         return shown_path(self._config, self._config.rootpath / in_root)
@@ -223,15 +216,12 @@ class Recorder:
 
     def _summary_report(self, *, interrupted: bool) -> SessionReport:
         """Return all that the terminal summary shows."""
-        gains, store = self._gains()
         return replace(
             self._session_report,
             failures_printed=self._config.getoption("tbstyle", "auto") != "no",
             problems=self._problems,
             stored=self._stored,
             written=self._written,
-            gains=gains,
-            store=store,
             notes=[
                 *self._unstored_notes(),
                 *self._unused_note(interrupted=interrupted),
@@ -276,26 +266,6 @@ class Recorder:
             if self._config.getoption(option):
                 yield f"--{option.replace('_', '-')} was given, and no test of this run used irmetrics."
                 return
-
-    def _gains(self) -> tuple[str, str]:
-        """Word which means rose without being stored, of all tests, and the one command that stores them; empty for none."""
-        gained = [
-            attempt.item_report
-            for _, attempt in sorted(self._attempts.items())
-            if attempt.passed and attempt.item_report is not None and attempt.item_report.gains
-        ]
-        if not gained:
-            return "", ""
-        files = dict.fromkeys(item_report.nodeid.partition("::")[0] for item_report in gained)
-        command = shlex.join(["pytest", "--ir-baseline-update", *map(self._shown, files)])
-        if len(gained) == 1 and gained[0].accept is not None:
-            command = gained[0].accept
-        names = titles(self._session_report.items)
-        rose = [
-            f"{names[item_report.nodeid]} ({listed(item_report.gains, _MAX_NAMED)})" for item_report in gained
-        ]
-        gains = f"{listed(rose, _MAX_NAMED)} rose further than may be lost. Until that is stored, falling back passes."
-        return gains, command
 
 
 def _function(baseline: Path) -> Path:

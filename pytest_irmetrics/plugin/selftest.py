@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.selftest import on_selftest, run_selftest
 from pytest_irmetrics.plugin.against import evaluate_run
+from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def selftest_result(
-    item: GatedItem, golden: GoldenSet, metrics: tuple[Metric, ...], stored: StoredRun, notes: Iterable[str]
+    item: GatedItem, golden: GoldenSet, metrics: tuple[Metric, ...], stored: StoredRun, notes: Iterable[Note]
 ) -> ItemResult:
     """Degrade a test's stored run, and return its result: of the run as it is, with which degradations the gates catch.
 
@@ -38,6 +39,6 @@ def selftest_result(
         tested.gates,
         tested.verdicts,
         against=stored.name,
-        notes=[*notes, *on_selftest(tested.comparison, stored.name)],
+        notes=[*notes, *(Note("normal", text) for text in on_selftest(tested.comparison, stored.name))],
         selftest=tested,
     )

@@ -60,7 +60,7 @@ def failure(item: ItemReport) -> Iterator[Block]:
     yield from errors(item)
     yield from queries(item)
     yield Text(f"{item.golden_set}: {texts.query_count(item)}", level=Level.VERBOSE)
-    yield from (Text(f"note: {note}", "warn") for note in item.notes)
+    yield from notes(item)
     yield commands(item)
 
 
@@ -68,15 +68,14 @@ def golden_set(item: ItemReport, *, told: bool) -> Iterator[Block]:
     """Yield what the summary says of a golden set below its line; ``told``: its failure's message has the notes."""
     yield from scores(item)
     yield from slices(item)
-    yield from (Text(f"hint: {hint}", level=Level.VERBOSE) for hint in item.hints)
     if item.only_queries:
         yield Text(texts.ONLY_QUERIES)
     yield from since(item)
     if item.outcome in ("passed", "skipped"):
         yield from (Text(gate.text, "warn") for gate in item.gates if gate.state == "not checked")
-    yield from (Text(f"note: {note}", "warn") for note in item.notes if not told)
+    if not told:
+        yield from notes(item)
     yield from selftest(item)
-    yield from (Text(f"lowered: {lowered}", "warn") for lowered in item.lowered)
     yield from queries_in_full(item)
 
 
@@ -97,7 +96,7 @@ def whole(item: ItemReport) -> Iterator[Block]:
         yield _selftest_table(item.selftest, Level.ALL)
         yield from _selftest_conclusion(item)
     yield from (Text(gate.text, "warn") for gate in item.gates if gate.state == "not checked")
-    yield from (Text(note, "warn") for note in (*item.notes, *texts.lowered_notes(item)))
+    yield from notes(item, "")
 
 
 def verdicts(item: ItemReport) -> Iterator[Block]:
@@ -120,6 +119,13 @@ def verdicts(item: ItemReport) -> Iterator[Block]:
         more = plural(others - _MORE_VERDICTS, "more gate fails", "more gates fail")
         yield Text(f"{more} (-v names them).", until=Level.NORMAL)
     yield from map(Text, item.kind_sentences)
+
+
+def notes(item: ItemReport, lead: str = "note: ") -> Iterator[Block]:
+    """Yield the notes on a test, each after ``lead``."""
+    for note in item.notes:
+        level = Level.VERBOSE if note.level == "verbose" else Level.NORMAL
+        yield Text(f"{lead}{note.text}", "warn", level)
 
 
 def failed_rows(item: ItemReport) -> list[ScoreRow]:

@@ -57,7 +57,6 @@ def golden_set(
         "slice_ends": plots.axis_ends(slice_axis),
         "since": _since(item),
         "conclusion": texts.selftest_conclusion(item.selftest or ()),
-        "lowered": texts.lowered_notes(item),
         "only_queries": texts.ONLY_QUERIES if item.only_queries else "",
         "tried": [
             (tried, texts.deltas_text(tried), texts.caught_text(tried)) for tried in item.selftest or ()

@@ -199,6 +199,15 @@ class Degradation:
 
 
 @dataclass(slots=True)
+class Note:
+    """A sentence that a reader should know besides the verdict."""
+
+    level: str
+    """From when on a terminal shows it: `quiet` (with ``-q`` too), `normal`, or `verbose` (with ``-v``)."""
+    text: str
+
+
+@dataclass(slots=True)
 class ItemReport:
     """Everything that is printed, reported and stored of one test item."""
 
@@ -225,18 +234,8 @@ class ItemReport:
     """What kind of change a failed regression gate is about, as a word that never changes; `docs/messages.md` lists them."""
     kind_sentences: list[str] = field(default_factory=list)
     """The same in sentences: what was seen, with its counts."""
-    notes: list[str] = field(default_factory=list)
-    """What a reader should know besides the verdict, in sentences."""
-    hints: list[str] = field(default_factory=list)
-    """Notes that the terminal shows with ``-v`` alone."""
-    quiet_notes: list[str] = field(default_factory=list)
-    """Those of ``notes`` that the terminal shows with ``-q`` too."""
-    gains: list[str] = field(default_factory=list)
-    """Which means rose further from the baseline than they may fall, and by how much, where that is not stored."""
-    lowered: list[str] = field(default_factory=list)
-    """In an updating run: which means the new baseline lowers, and by how much."""
-    accepted: str = ""
-    """In a run that replaces the answers of single queries in the baseline: which, and how many others it leaves."""
+    notes: list[Note] = field(default_factory=list)
+    """What a reader should know besides the verdict."""
     unbound: list[str] = field(default_factory=list)
     """``metric [tag]`` of each limit in the settings whose tag no query of this golden set has."""
     against: str | None = None

@@ -78,10 +78,6 @@ class SessionReport:
     written: Sequence[str] = ()
     """The report files that were written."""
     notes: Sequence[str] = ()
-    gains: str = ""
-    """Which means rose further than they may fall and are not stored."""
-    store: str = ""
-    """The command that stores these."""
 
     @property
     def measured(self) -> list[ItemReport]:

@@ -8,7 +8,7 @@ from pytest_irmetrics.base.layout import display_width
 from pytest_irmetrics.base.screen import Line, Style
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import document, texts
-from pytest_irmetrics.reports.blocks import Commands, Table, Text
+from pytest_irmetrics.reports.blocks import Table, Text
 from pytest_irmetrics.reports.headings import headings
 from pytest_irmetrics.reports.session_report import titles
 from pytest_irmetrics.reports.text import lines
@@ -56,9 +56,6 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
         if verbosity > 0:
             yield from _side_by_side(session, screen)
     yield from lines(_ending(session, verbosity), screen, verbosity)
-    if session.gains:
-        to_store = Commands([("To store it", session.store)])
-        yield from (line.indented() for line in lines([to_store], screen, verbosity))
 
 
 def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
@@ -68,9 +65,7 @@ def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
         yield from (Text(f"baseline {stored}") for stored in sorted(session.stored))
         yield from (Text(f"report {path}: written") for path in session.written)
     unused = (f"the baseline {path} {told}" for path, told in session.unused_baseline_notes)
-    yield from (
-        Text(f"note: {note}", "warn") for note in (*unused, *session.notes, *filter(None, [session.gains]))
-    )
+    yield from (Text(f"note: {note}", "warn") for note in (*unused, *session.notes))
 
 
 def _side_by_side(session: SessionReport, screen: Screen) -> Iterator[Line]:
@@ -129,8 +124,8 @@ def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
 def _even_if_quiet(session: SessionReport, item: ItemReport, name: str, screen: Screen) -> Iterator[Line]:
     """Yield what `-q` shows of a golden set too: what no gate looked at, lowered scores, and the queries of `--ir-query`."""
     told = _failed(item) and session.failures_printed
-    blocks = [Text(f"{name}: {note}", "warn") for note in item.quiet_notes if not told]
-    blocks += [Text(f"{name}: lowered: {lowered}", "warn") for lowered in item.lowered]
+    notes = [note.text for note in item.notes if note.level == "quiet" and not told]
+    blocks = [Text(f"{name}: {note}", "warn") for note in notes]
     yield from lines([*blocks, *document.since(item, lead=f"{name}: ")], screen, 0)
     if item.only_queries:
         inner = lines([Text(texts.ONLY_QUERIES), *document.queries_in_full(item)], _inner(screen), 0)

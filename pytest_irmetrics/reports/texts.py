@@ -171,11 +171,6 @@ def compared_count(item: ItemReport) -> str:
     return f", {row.n:,} compared" if row is not None and row.unpaired and row.baseline is not None else ""
 
 
-def lowered_notes(item: ItemReport) -> list[str]:
-    """Return a sentence on each mean that the new baseline lowers."""
-    return [f"The new baseline lowers {text}." for text in item.lowered]
-
-
 def full_means(item: ItemReport) -> list[str]:
     """Say the means over all queries in full depth, of the metrics where the compared mean is another."""
     means: dict[str, list[str]] = {}

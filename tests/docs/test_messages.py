@@ -244,7 +244,7 @@ def test_each_pass_over_the_queries_meets_another_build(project):
 def test_the_notes_are_printed_as_the_page_shows_them(project):
     printed = shown(project.run("-v", *noise(Faq(project))))
     about_noise = re.findall(
-        r"^  (?:hint: A fall fails|note: (?:mrr moved|max_drop)).*\n(?:    .*\n?)*", printed, re.MULTILINE
+        r"^  (?:note: A fall fails|note: (?:mrr moved|max_drop)).*\n(?:    .*\n?)*", printed, re.MULTILINE
     )
     notes = "".join(f"{note.rstrip()}\n" for note in about_noise)
     (block,) = (block for block in blocks(NOISE_PAGE) if block.remark == "notes on run noise")

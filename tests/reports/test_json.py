@@ -28,6 +28,7 @@ KINDS = {
     "rows": "score_row",
     "slices": "score_row",
     "gates": "verdict",
+    "notes": "note",
     "queries": "query",
     "as_stored": "query_as_stored",
     "selftest": "degradation",

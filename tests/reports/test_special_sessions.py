@@ -124,10 +124,13 @@ def test_an_accepted_fall_stands_first_in_every_output(project, monkeypatch):
 def test_an_update_says_what_it_lowers_and_what_it_did_not_store(worse):
     result = worse.run("--ir-baseline-update", "--ir-report=r.md")
     result.stdout.fnmatch_lines(
-        ["  lowered: mrr 0.8333 → 0.6111 (−0.2222)", "baseline ir_baselines?test_search?*.json: stored"]
+        [
+            "*As the baseline this is lower: *mrr 0.8333 → 0.6111*",
+            "baseline ir_baselines?test_search?*.json: stored",
+        ]
     )
     assert "mrr 0.8333 → 0.6111" in (worse.path / "r.md").read_text(encoding="utf-8")
-    worse.run("--ir-baseline-update", "-q").stdout.no_fnmatch_line("*lowered*")
+    worse.run("--ir-baseline-update", "-q").stdout.no_fnmatch_line("*is lower*")
     worse.run("--ir-baseline-update").stdout.fnmatch_lines(["*.json: unchanged"])
     worse.answers({})
     result = worse.run("--ir-baseline-update", "-q")

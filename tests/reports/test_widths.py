@@ -78,7 +78,10 @@ def test_no_line_is_wider_than_the_screen_and_nothing_is_lost(fallen, monkeypatc
     for test in json.loads((fallen.path / "r.json").read_text(encoding="utf-8"))["tests"]:
         quiet = "-q" in verbosity or "--ir-selftest" in verbosity
         sentences = [gate["text"] for gate in test["gates"][:1] if gate["state"] == "failed"] + (
-            [] if quiet else test["notes"] + test["kind_sentences"]
+            []
+            if quiet
+            else [note["text"] for note in test["notes"] if "-v" in verbosity or note["level"] != "verbose"]
+            + test["kind_sentences"]
         )
         for width, text in said.items():
             for sentence in sentences:
