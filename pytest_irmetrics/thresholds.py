@@ -13,7 +13,7 @@ from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.metrics import MetricError, parse_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.metrics import Metric
 
@@ -33,19 +33,28 @@ class ThresholdError(IRMetricsError, ValueError):
 
 
 class Limit(NamedTuple):
-    """A number to hold a score against: on the metric's own scale, or in per cent of the baseline."""
+    """A number to hold a score against: on the metric's own scale, or in per cent of the baseline; or `auto`."""
 
     value: float
     percent: bool = False
     """Whether `value` is in per cent, so that 5 means five hundredths of the baseline."""
+    auto: bool = False
+    """Whether chance decides from `value` on: a fall further than that fails if it is no chance, or further than 0.05."""
 
     def absolute(self, baseline: float | None) -> float:
         """Return the limit as a number on the metric's scale: a percentage is one of the baseline's score."""
         return self.value / 100 * abs(baseline or 0.0) if self.percent else self.value
 
     def __str__(self) -> str:
-        """As one would write it: ``0.7``, ``5%``, ``3``."""
-        return repr(self.value).removesuffix(".0") + ("%" if self.percent else "")
+        """As one would write it: ``0.7``, ``5%``, ``3``, ``auto``."""
+        return "auto" if self.auto else repr(self.value).removesuffix(".0") + ("%" if self.percent else "")
+
+
+AUTO = Limit(0.01, auto=True)
+"""How far a mean may fall from the baseline where nothing says so; see `AUTO_EXACT`."""
+
+AUTO_EXACT = 0.05
+"""The fall beyond which `auto` fails whatever chance explains; of a metric of one's own, a share of the baseline's mean."""
 
 
 DEFAULT_MAX_DROP = Limit(0.01)
@@ -56,75 +65,77 @@ def holds_less(word: str, was: Limit, is_now: Limit) -> bool:
     """Say whether a limit lets pass what it did not before; of a percentage and a number nobody knows, and it is False."""
     if was.percent != is_now.percent:
         return False
-    if word in ("min", "min_each", "min_gain", "significance"):
-        return is_now.value < was.value
-    return is_now.value > was.value
+    return is_now.value > was.value if WORDS[word].looser == "higher" else is_now.value < was.value
 
 
 class Word(NamedTuple):
-    """What a word of thresholds is about, and which limits it takes."""
+    """A word of thresholds: how it is shown, which limits it takes, and what it compares with."""
 
+    sign: str
+    """What stands before its limit in a table of scores."""
     example: str
     """What may be written for its limit."""
-    problem: Callable[[Metric, Limit], str]
-    """Says what is wrong with a limit, after `NAME is LIMIT`; empty where nothing is."""
+    fails_when: str
+    """When a gate of this word fails, after "fails where"."""
+    range: Literal["score", "change", "count", "level"]
+    """Its limits: a score of the metric, a difference of two, a number of queries, or a level between 0 and 1."""
+    below: str = ""
+    """What a message says of a limit below the range, after `NAME is LIMIT`."""
+    beyond: str = ""
+    """The same of one above it."""
+    looser: Literal["higher", "lower"] = "higher"
+    """Which limit lets more pass."""
     for_query: bool = False
     """Whether a query's own threshold may have it; the others are about many queries."""
     compares_with: Literal["", "baseline", "run"] = ""
     """What a run is held against: nothing, the baseline, or any other run."""
 
 
-def _no_score(metric: Metric, limit: Limit) -> str:
-    """Say why a limit is no score that the metric can have."""
-    if metric.lower <= limit.value <= metric.upper:
-        return ""
-    if not math.isfinite(metric.upper):
-        return f". Write a number, {Limit(metric.lower)} or more."
-    share = round(limit.value / 100, 12)  # 1.1 / 100 is not 0.011 in binary
-    hint = f" For {limit} per cent, write {Limit(share)}." if 1 < limit.value <= 100 else ""
-    return (
-        f", which it can never be. Write a number from {Limit(metric.lower)} to {Limit(metric.upper)}.{hint}"
-    )
-
-
-def _no_drop(metric: Metric, limit: Limit) -> str:
-    """Say why a limit is no drop from 0 to the width of the metric's range."""
-    if limit.value < 0:
-        return ". Write how far it may fall: 0 or more, or per cent of the baseline."
-    if limit.value <= metric.upper - metric.lower:
-        return ""
-    hint = f" or {limit}%" if limit.value <= 100 else ""
-    return f", further than it can fall. Write for example 0.01{hint}."
-
-
-def _no_gain(metric: Metric, limit: Limit) -> str:
-    """Say why a limit is no rise from 0 to the width of the metric's range."""
-    if limit.value < 0:
-        return ". Write how far it must rise, 0 or more; `max_drop` says how far it may fall."
-    if limit.value <= metric.upper - metric.lower:
-        return ""
-    return ", further than it can rise. Write for example 0.01."
-
-
-def _no_count(_metric: Metric, limit: Limit) -> str:
-    """Say why a limit is no whole number of queries."""
-    whole = limit.value >= 0 and limit.value == int(limit.value)
-    return "" if whole else ", which counts no queries. Write a whole number, 0 or more."
-
-
-def _no_level(_metric: Metric, limit: Limit) -> str:
-    """Say why a limit is no significance level."""
-    return "" if 0 < limit.value < 1 else ". Write a level between 0 and 1, such as 0.05."
-
+_NO_COUNT = ", which counts no queries. Write a whole number, 0 or more."
+_NO_LEVEL = ". Write a level between 0 and 1, such as 0.05."
 
 WORDS: Mapping[str, Word] = {
-    "min": Word("0.7", _no_score, for_query=True),
-    "max": Word("0.7", _no_score),
-    "max_drop": Word("0.01 or 5%", _no_drop, for_query=True, compares_with="baseline"),
-    "min_each": Word("0.7", _no_score),
-    "max_lost": Word("3", _no_count, compares_with="baseline"),
-    "significance": Word("0.05", _no_level),
-    "min_gain": Word("0.01", _no_gain, compares_with="run"),
+    "min": Word("≥", "0.7", "the mean is below it", "score", looser="lower", for_query=True),
+    "max": Word("≤", "0.7", "the mean is above it", "score"),
+    "max_drop": Word(
+        "drop≤",
+        "0.01, 5% or auto",
+        "the mean fell further than this from the baseline",
+        "change",
+        ". Write how far it may fall: 0 or more, or per cent of the baseline.",
+        ", further than it can fall. Write for example 0.01{or_per_cent}.",
+        for_query=True,
+        compares_with="baseline",
+    ),
+    "min_each": Word("each≥", "0.7", "any query scores below it", "score", looser="lower"),
+    "max_lost": Word(
+        "lost≤",
+        "3",
+        "more queries than this fell to 0 against the baseline",
+        "count",
+        _NO_COUNT,
+        _NO_COUNT,
+        compares_with="baseline",
+    ),
+    "significance": Word(
+        "p<",
+        "0.05",
+        "never by itself: a fall beyond `max_drop` whose p-value is not below this is undecided",
+        "level",
+        _NO_LEVEL,
+        _NO_LEVEL,
+        looser="lower",
+    ),
+    "min_gain": Word(
+        "gain≥",
+        "0.01",
+        "the mean did not rise by at least this over what it is compared with",
+        "change",
+        ". Write how far it must rise, 0 or more; `max_drop` says how far it may fall.",
+        ", further than it can rise. Write for example 0.01.",
+        looser="lower",
+        compares_with="run",
+    ),
 }
 """The words of thresholds, in the order in which they are listed."""
 
@@ -134,6 +145,35 @@ BASELINE_WORDS = tuple([name for name, word in WORDS.items() if word.compares_wi
 
 COMPARING_WORDS = tuple([name for name, word in WORDS.items() if word.compares_with])
 """The words that hold a run against another, which need not be the baseline."""
+
+
+def _out_of_range(metric: Metric, word: Word, limit: Limit) -> str:
+    """Say what is wrong with a limit, after `NAME is LIMIT`; empty where nothing is."""
+    value, width = limit.value, metric.upper - metric.lower
+    match word.range:
+        case "score":
+            return "" if metric.lower <= value <= metric.upper else _no_score(metric, limit)
+        case "change":
+            within = 0 <= value <= width
+        case "count":
+            within = value >= 0 and value == int(value)
+        case "level":
+            within = 0 < value < 1
+    if within:
+        return ""
+    or_per_cent = f" or {limit}%" if value <= 100 else ""
+    return word.below if value < 0 else word.beyond.format(or_per_cent=or_per_cent)
+
+
+def _no_score(metric: Metric, limit: Limit) -> str:
+    """Say that a metric can never have a score."""
+    if not math.isfinite(metric.upper):
+        return f". Write a number, {Limit(metric.lower)} or more."
+    share = round(limit.value / 100, 12)  # 1.1 / 100 is not 0.011 in binary
+    hint = f" For {limit} per cent, write {Limit(share)}." if 1 < limit.value <= 100 else ""
+    return (
+        f", which it can never be. Write a number from {Limit(metric.lower)} to {Limit(metric.upper)}.{hint}"
+    )
 
 
 class Threshold(NamedTuple):
@@ -164,13 +204,35 @@ class Gate(NamedTuple):
     by_default: bool = False
     """Whether nobody wrote it: it applies because of a setting's default."""
 
+    def allowed(self, baseline: float | None) -> float:
+        """Return the limit as a number on the metric's scale; `baseline` is the mean that a share is taken of."""
+        return self._in_shares(self.limit.absolute(baseline), baseline)
+
+    def exact(self, baseline: float | None) -> float:
+        """Return the fall beyond which a `max_drop` fails whatever chance explains; of `auto` more than `allowed`."""
+        return self._in_shares(AUTO_EXACT, baseline) if self.limit.auto else self.allowed(baseline)
+
+    def _in_shares(self, number: float, baseline: float | None) -> float:
+        # What is far on the scale of a metric of one's own, nobody else knows.
+        return number * abs(baseline or 0.0) if self.limit.auto and self.metric.kind == "custom" else number
+
 
 class Gates:
     """All gates of one test, grouped by metric and tag in the order in which thresholds name them."""
 
-    __slots__ = ("_by_slice",)
+    __slots__ = ("_by_slice", "also", "own")
 
-    def __init__(self, gates: Iterable[Gate] = ()) -> None:
+    def __init__(
+        self,
+        gates: Iterable[Gate] = (),
+        *,
+        own: Mapping[str, Sequence[Gate]] | None = None,
+        also: Gates | None = None,
+    ) -> None:
+        self.own = own
+        """Query id → the gates on that query alone; None: those of the golden set at hand."""
+        self.also = also
+        """Further limits on the same run: of two verdicts on one thing the worse one counts."""
         self._by_slice: dict[tuple[Metric, str | None], dict[str, Gate]] = {}
         for gate in gates:
             self._by_slice.setdefault((gate.metric, gate.tag), {})[gate.word] = gate
@@ -217,12 +279,13 @@ def check_word(word: str, *, for_query: bool = False) -> None:
     raise ThresholdError(f"{quote(word)} is no word of a threshold. {advice}")
 
 
-def read_limit(metric: Metric, word: str, value: object, name: str | None = None) -> Limit | None:
-    """Read the limit that `word` sets on `metric`: a number, its text, ``"5%"`` for `max_drop`, or ``"off"`` (None).
+def read_limit(
+    metric: Metric, word: str, value: object, name: str | None = None, *, for_query: bool = False
+) -> Limit | None:
+    """Read the limit that `word` sets on `metric`: a number, its text, ``"off"`` (None), of `max_drop` ``"5%"`` or ``"auto"``.
 
-    Ranges: `min`, `max` and `min_each` within the metric's own; `max_drop` from 0 to the width of that range, or from 0%
-    to 100%; `min_gain` from 0 to that width; `max_lost` a whole number from 0; `significance` between 0 and 1, both
-    excluded. A latency has `max` alone. Raises ThresholdError, which calls the limit by `name`, else by word and metric.
+    `WORDS` has the ranges; a percentage is from 0% to 100%. A latency has `max` alone, and a single query's own threshold no
+    `auto`. Raises ThresholdError, which calls the limit by `name`, else by word and metric.
     """
     check_word(word)
     name = name or f"`{word}` of {metric}"
@@ -233,6 +296,11 @@ def read_limit(metric: Metric, word: str, value: object, name: str | None = None
     text = value.strip() if isinstance(value, str) else None
     if text == _OFF:
         return None
+    if text == "auto":
+        if word != "max_drop" or for_query:
+            why = "is about many queries" if word == "max_drop" else "is a limit of `max_drop` alone"
+            raise ThresholdError(f"{name} is auto, which {why}. Write a number.")
+        return AUTO
     if text is not None and text.endswith("%"):
         return _read_percentage(word, text, name)
     number = _number(value if text is None else text)
@@ -242,8 +310,7 @@ def read_limit(metric: Metric, word: str, value: object, name: str | None = None
             f"{name} is {shown}, which is not a number. Write for example {WORDS[word].example}, or off."
         )
     limit = Limit(number)
-    problem = WORDS[word].problem(metric, limit)
-    if problem:
+    if problem := _out_of_range(metric, WORDS[word], limit):
         raise ThresholdError(f"{name} is {limit}{problem}")
     return limit
 

@@ -81,8 +81,9 @@ def means_as_stored(run: Run) -> dict[str, float]:
 
 def with_answers(run: Run, answers: Answers) -> Run:
     """Return a stored run with some answers exchanged or added, and its means computed anew."""
-    changed = Run.of({**run.answers, **answers}, run.depth, run.golden_set, run.relevance_level, run.means)
-    return Run.of(changed.answers, run.depth, run.golden_set, run.relevance_level, means_as_stored(changed))
+    header = run.depth, run.golden_set, run.relevance_level
+    changed = Run.of({**run.answers, **answers}, *header, run.means)
+    return Run.of(changed.answers, *header, means_as_stored(changed), run.limits)
 
 
 def _means_of(run: Run, metrics: Iterable[Metric]) -> dict[Metric, float | None]:

@@ -55,17 +55,21 @@ def decide(
     # Of single queries, unknown ids may be just what is wrong with them.
     if not single_queries_only and (unknown := _unknown_ids(evaluation, comparison)):
         return (unknown,)
-    judge = None
-    if comparison is not None:
-        judge = BaselineJudge(
+
+    def judge_by(limits: Gates) -> BaselineJudge | None:
+        if comparison is None:
+            return None
+        return BaselineJudge(
             evaluation,
-            gates,
+            limits,
             comparison,
             against=against,
             update_command=update_command,
             storing=storing,
             file=file,
         )
+
+    judge = judge_by(gates)
     verdicts = [*_forbidden(evaluation), *_wrongly_answered(evaluation, gates)]
     if judge is not None:
         # Where single answers of a baseline are replaced, the others stay, and must not have been edited.
@@ -73,6 +77,24 @@ def decide(
             verdicts += judge.judge_means()
         if not single_queries_only:
             verdicts += judge.judge_pairing()
+    judged = _judge(evaluation, gates, judge, single_queries_only=single_queries_only)
+    if gates.also is not None:
+        also = judge_by(gates.also)
+        judged |= {
+            key: verdict
+            for key, verdict in _judge(
+                evaluation, gates.also, also, single_queries_only=single_queries_only
+            ).items()
+            if key not in judged or _ORDER[verdict.state] < _ORDER[judged[key].state]
+        }
+    return tuple(sorted([*verdicts, *judged.values()], key=_order))
+
+
+def _judge(
+    evaluation: Evaluation, gates: Gates, judge: BaselineJudge | None, *, single_queries_only: bool
+) -> dict[tuple[object, ...], Verdict]:
+    """Hold a run against limits; the verdicts are by metric, tag, word and single query."""
+    verdicts = []
     for gate in gates:
         if gate.word == "min_each":
             if not single_queries_only or _without_own_min(evaluation, gate):
@@ -86,8 +108,8 @@ def decide(
             verdicts.append(_without_baseline(gate) if judge is None else judge.judge(gate))
         else:
             verdicts.append(_bound(evaluation, gate))
-    verdicts += judge_queries(evaluation, judge)
-    return tuple(sorted(verdicts, key=_order))
+    verdicts += judge_queries(evaluation, gates, judge)
+    return {(one.metric, one.tag, one.word, one.single and one.queries): one for one in verdicts}
 
 
 def _order(verdict: Verdict) -> tuple[int, bool, float]:

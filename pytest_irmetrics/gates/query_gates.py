@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.gates import wording
 from pytest_irmetrics.gates.baseline_gates import query_verdict
+from pytest_irmetrics.gates.limits import own_gates
 from pytest_irmetrics.gates.verdict import at_least
-from pytest_irmetrics.thresholds import Gate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,17 +16,14 @@ if TYPE_CHECKING:
     from pytest_irmetrics.gates.baseline_gates import BaselineJudge
     from pytest_irmetrics.gates.verdict import Verdict
     from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.thresholds import Gates
+    from pytest_irmetrics.thresholds import Gate, Gates
 
 
-def judge_queries(evaluation: Evaluation, judge: BaselineJudge | None) -> Iterator[Verdict]:
-    """Hold single queries against their own thresholds."""
+def judge_queries(evaluation: Evaluation, gates: Gates, judge: BaselineJudge | None) -> Iterator[Verdict]:
+    """Hold single queries against the limits that are theirs alone."""
     for query in evaluation.counted:
-        for own in query.thresholds:
-            for word, limit in own.limits.items():
-                if limit is not None:
-                    gate = Gate(own.metric, None, word, limit, own.origin)
-                    yield _judge_query(gate, query, evaluation.score(own.metric, query.id), judge)
+        for gate in own_gates(query) if gates.own is None else gates.own.get(query.id, ()):
+            yield _judge_query(gate, query, evaluation.score(gate.metric, query.id), judge)
 
 
 def _judge_query(gate: Gate, query: Query, score: float | None, judge: BaselineJudge | None) -> Verdict:

@@ -269,7 +269,7 @@ class QueryReader:
             if limit.kind not in ("text", "constant"):
                 raise Wrong(limit, f"`{word}` of {metric} is {limit}. Write a number, or off.")
             try:
-                limits[word] = read_limit(metric, word, limit.value)
+                limits[word] = read_limit(metric, word, limit.value, for_query=for_query)
             except ThresholdError as error:
                 raise Wrong(limit, str(error)) from None
         if not limits:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.paths import relative_path
+from pytest_irmetrics.gates.limits import own_gates, stored_form
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note
 from pytest_irmetrics.run import Answer, Run
 
@@ -118,6 +119,7 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
             tags=query.tags,
             passages=answer.passages if answer is not None else {},
             xfail=query.xfail is not None,
+            limits=stored_form(own_gates(query)),
         )
     found = {
         metric.name: evaluation.mean_or_none(metric)
@@ -132,4 +134,5 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
         golden_set=golden.name if path is None else relative_path(path, Path(item.node.path).parent),
         relevance_level=golden.relevance_level,
         means=means,
+        limits=stored_form(item.gates(golden, regression=True)),
     )

@@ -11,6 +11,8 @@ from pytest_irmetrics.analysis.run_lint import lint_run_verbose, on_misspelt_ids
 from pytest_irmetrics.analysis.slices import hidden_slices
 from pytest_irmetrics.analysis.trust import on_passed_drops, on_run_noise
 from pytest_irmetrics.analysis.unjudged import on_unjudged, possible_cause
+from pytest_irmetrics.base.wording import listed
+from pytest_irmetrics.gates.limits import limit_edits, read_limits
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.plugin.item import GatedItem
+    from pytest_irmetrics.thresholds import Gates
 
 
 def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
@@ -40,6 +43,7 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
         _add_notes_on_comparison(result, comparison, against)
         if against == OWN_BASELINE and not item.settings.update:
             _add(result, "quiet", _on_missing_means(item, comparison))
+            _add(result, "quiet", _on_limits(item, comparison, gates))
         _add(result, "normal", on_chance(comparison, gates, result.verdicts))
         if wants_all:
             _add(result, "verbose", on_run_noise(comparison, result.verdicts))
@@ -71,6 +75,26 @@ def _on_missing_means(item: GatedItem, comparison: Comparison) -> Iterator[str]:
     if measured and comparison.paired and not comparison.baseline.run.means:
         yield (
             "The baseline's header tells no means, so an edit of its rankings would not show. To store it anew: "
+            f"{item.command('--ir-baseline-update')}"
+        )
+
+
+def _on_limits(item: GatedItem, comparison: Comparison, gates: Gates) -> Iterator[str]:
+    """Say which limits differ from those that judged the baseline when it was stored, those that let more pass first."""
+    run, golden = comparison.baseline.run, comparison.full.golden
+    stored = read_limits(run, item.settings.custom_metrics)
+    if stored is None or item.settings.only_queries:
+        return
+    edits = limit_edits(stored.gates, gates, golden.queries, run.means)
+    less = [edit.text for edit in edits if edit.holds == "less"] + [f"{text} → off" for text in stored.unread]
+    others = [edit.text for edit in edits if edit.holds != "less"]
+    if edits or less:
+        lead = "Limits hold less than those" if less else "Limits differ from those"
+        also = (
+            f"; {listed(others)} {'differs' if len(others) == 1 else 'differ'} too" if less and others else ""
+        )
+        yield (
+            f"{lead} that judged the baseline when it was stored: {listed(less or others)}{also}. To store today's: "
             f"{item.command('--ir-baseline-update')}"
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +28,9 @@ class NoTestsError(RunError):
 
 
 Passages = Mapping[str, tuple[str, str]]
+
+StoredLimits = Sequence[Mapping[str, str | float]]
+"""Limits as a run stores them: a metric's name, a tag where there is one, and by each word its limit."""
 
 _NO_PASSAGES: Passages = {}  # shared by all answers, so never to be changed
 
@@ -54,6 +57,8 @@ class Answer:
     """Of the ids in `rankings` those that stand for passages: id → document and text."""
     xfail: bool = False
     """Whether the query was known to be bad when the run was stored, so that it is in none of the run's means."""
+    limits: StoredLimits = ()
+    """The limits on this query alone that judged the run when it was stored."""
 
 
 Answers = Mapping[str, Answer]
@@ -61,12 +66,14 @@ Answers = Mapping[str, Answer]
 
 
 class Header(NamedTuple):
-    """The header of a stored run: the depth asked for, the golden set's path, the relevance level, the mean scores."""
+    """The header of a stored run: the depth asked for, the golden set's path, the relevance level, the mean scores, the limits."""
 
     depth: int | None = None
     golden_set: str | None = None
     relevance_level: Grade | None = None
     means: Mapping[str, float] | None = None
+    limits: StoredLimits | None = None
+    """Those that judged the run when it was stored; None where it does not say."""
 
 
 def decode(data: bytes, shown: str) -> str:

@@ -18,7 +18,7 @@ from pytest_irmetrics.run.answer import Answer, Header, RunError, decode
 
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
-    from pytest_irmetrics.run.answer import Answers
+    from pytest_irmetrics.run.answer import Answers, StoredLimits
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -32,7 +32,7 @@ class Run:
     that is twice in a ranking. A run can itself stand in for a retriever.
     """
 
-    __slots__ = ("answers", "depth", "golden_set", "means", "relevance_level")
+    __slots__ = ("answers", "depth", "golden_set", "limits", "means", "relevance_level")
 
     answers: Answers
     """By query id: the rankings, and what the query was asked and judged with."""
@@ -44,6 +44,8 @@ class Run:
     """The lowest grade that counted as relevant when the run was stored, above 0; None where that is not known."""
     means: Mapping[str, float]
     """The mean of each metric when the run was stored, by the metric's name; empty where none was."""
+    limits: StoredLimits | None
+    """The limits that judged the run when it was stored; None where that is not known."""
 
     def __init__(self, rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> None:
         if not hasattr(rankings, "items"):
@@ -64,7 +66,7 @@ class Run:
 
     def _fill(self, answers: Answers, header: Header) -> None:
         self.answers = answers
-        self.depth, self.golden_set, self.relevance_level, means = header
+        self.depth, self.golden_set, self.relevance_level, means, self.limits = header
         self.means = dict(means or {})
 
     @classmethod
@@ -75,10 +77,11 @@ class Run:
         golden_set: str | None = None,
         relevance_level: Grade | None = None,
         means: Mapping[str, float] | None = None,
+        limits: StoredLimits | None = None,
     ) -> Run:
         """Make a run of answers, without checking these. `golden_set` is a name, or a path that is not absolute."""
         run = cls.__new__(cls)
-        run._fill(answers, Header(depth, golden_set, relevance_level, means))  # noqa: SLF001 - its own
+        run._fill(answers, Header(depth, golden_set, relevance_level, means, limits))  # noqa: SLF001 - its own
         return run
 
     def __getitem__(self, query_id: str) -> tuple[str, ...]:
@@ -144,7 +147,8 @@ class Run:
     def dumps(self) -> str:
         """Return the run as JSON, one query a line; equal runs give equal text. Raises RunError for what JSON cannot hold."""
         return run_json.dumps(
-            self.answers, Header(self.depth, self.golden_set, self.relevance_level, self.means)
+            self.answers,
+            Header(self.depth, self.golden_set, self.relevance_level, self.means, self.limits),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -43,6 +43,7 @@ _UNSAFE = re.compile(
 )
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode
+_encode_in_order = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 # Writing.
@@ -59,6 +60,7 @@ def dumps(answers: Answers, header: Header) -> str:
         if header.relevance_level is None
         else as_whole_number(header.relevance_level),
         "means": {name: float(mean) for name, mean in header.means.items()} if header.means else None,
+        "limits": header.limits,
     }
     head = "".join(f"{field},\n" for field in _fields(top, "the header"))
     queries = ",\n".join(f"{{{', '.join(_fields(*_record(one, answers[one])))}}}" for one in sorted(answers))
@@ -78,6 +80,7 @@ def _record(query_id: str, answer: Answer) -> tuple[dict[str, object], str]:
         "weight": None if answer.weight is None else float(answer.weight),
         "tags": answer.tags or None,
         "xfail": answer.xfail or None,
+        "limits": answer.limits or None,
         "passages": dict(answer.passages) or None,
         "rankings": answer.rankings,
     }, f"query {quote(query_id)}"
@@ -89,7 +92,8 @@ def _fields(values: Mapping[str, object], name: str) -> list[str]:
     for key, value in values.items():
         if value is not None:
             try:
-                text = f'"{key}": {_encode(value)}'
+                # Limits begin with what they are on.
+                text = f'"{key}": {(_encode_in_order if key == "limits" else _encode)(value)}'
             except (TypeError, ValueError, RecursionError) as error:
                 raise RunError(
                     f"{name}: {key} cannot be stored: {printable(str(error))}. Use text, finite numbers, lists and mappings."
@@ -118,6 +122,17 @@ def _are_numbers(value: object, high: float) -> bool:
     return isinstance(value, dict) and all(_is_number(one, -_MAX_DOUBLE, high) for one in value.values())
 
 
+def _are_limits(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(one, dict)
+        and isinstance(one.get("metric"), str)
+        and all(_is_text(limit) or _is_number(limit, -_MAX_DOUBLE, _MAX_DOUBLE) for limit in one.values())
+        for one in value
+    )
+
+
+_LIMITS = ("a list of objects with a `metric` and its limits", _are_limits)
+
 _QUERY_KEYS: Keys = {
     "id": ("text", _is_text),
     "text": ("text", _is_text),
@@ -129,6 +144,7 @@ _QUERY_KEYS: Keys = {
     ),
     "tags": ("a list of texts", lambda value: isinstance(value, list) and not {*map(type, value)} - {str}),
     "xfail": ("true or false", lambda value: isinstance(value, bool)),
+    "limits": _LIMITS,
     "passages": (
         "an object of lists of two texts, document and passage",
         lambda value: (
@@ -148,6 +164,7 @@ _KEYS: Keys = {
         lambda value: _is_number(value, 5e-324, MAX_GRADE),
     ),
     "means": ("an object of numbers that a double can hold", lambda value: _are_numbers(value, _MAX_DOUBLE)),
+    "limits": _LIMITS,
     "queries": ("a list", lambda value: isinstance(value, list)),
 }
 
@@ -229,7 +246,11 @@ def _read_run(document: Mapping[str, Any], text: str, shown: str) -> tuple[dict[
     answers = _read_queries(document["queries"], text, shown)
     means = {name: float(mean) for name, mean in document.get("means", {}).items()}
     return answers, Header(
-        document.get("depth"), document.get("golden_set"), document.get("relevance_level"), means
+        document.get("depth"),
+        document.get("golden_set"),
+        document.get("relevance_level"),
+        means,
+        tuple(document["limits"]) if "limits" in document else None,
     )
 
 
@@ -262,6 +283,7 @@ def _read_queries(queries: Iterable[Any], text: str, shown: str) -> dict[str, An
             tuple(query.get("tags", ())),
             passages,
             query.get("xfail", False),
+            tuple(query.get("limits", ())),
         )
     return answers
 

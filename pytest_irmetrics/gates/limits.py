@@ -1,0 +1,150 @@
+"""The limits that judged a stored run: write them into its header, read them back, and say where today's differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from pytest_irmetrics.base.numbers import as_whole_number
+from pytest_irmetrics.gates.wording import subject
+from pytest_irmetrics.metrics import MetricError, parse_metric
+from pytest_irmetrics.thresholds import WORDS, Gate, Gates, ThresholdError, read_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.run import Run
+    from pytest_irmetrics.run.answer import StoredLimits
+
+Holds = Literal["less", "more", "otherwise"]
+"""How a limit compares with another: it lets more pass, fails more, or there is no telling."""
+
+
+class LimitEdit(NamedTuple):
+    """A limit of today that is not the one stored with a run."""
+
+    text: str
+    """``mrr max_drop 0.01 → 0.05``; a limit that is not there is ``off``."""
+    holds: Holds
+    """What today's limit does, compared with the stored one."""
+
+
+class LimitsOfRun(NamedTuple):
+    """The limits that were stored with a run."""
+
+    gates: Gates
+    unread: tuple[str, ...]
+    """``mine max_drop 0.5``: those on metrics that are none today."""
+
+
+def own_gates(query: Query) -> list[Gate]:
+    """Return the gates on a single query, by thresholds of its own."""
+    return [
+        Gate(threshold.metric, None, word, limit, threshold.origin)
+        for threshold in query.thresholds
+        for word, limit in threshold.limits.items()
+        if limit is not None
+    ]
+
+
+def stored_form(gates: Iterable[Gate]) -> StoredLimits:
+    """Return limits as a run stores them: a mapping for each metric and tag, in their order."""
+    found: dict[tuple[str, str], dict[str, str | float]] = {}
+    for gate in sorted(
+        gates, key=lambda gate: (gate.metric.name, gate.tag or "", list(WORDS).index(gate.word))
+    ):
+        tagged = {} if gate.tag is None else {"tag": gate.tag}
+        entry = found.setdefault((gate.metric.name, gate.tag or ""), {"metric": gate.metric.name, **tagged})
+        limit = gate.limit
+        entry[gate.word] = str(limit) if limit.percent or limit.auto else as_whole_number(limit.value)
+    return tuple(found.values())
+
+
+def read_limits(run: Run, custom: Collection[str] = (), origin: str = "") -> LimitsOfRun | None:
+    """Return the limits that were stored with a run; None where it says nothing of them.
+
+    `custom` holds the names of metrics of one's own, `origin` is where messages say that the limits were set.
+    """
+    if run.limits is None:
+        return None
+    unread: list[str] = []
+    whole = Gates(_read(run.limits, custom, origin, unread))
+    own = {
+        query_id: list(_read(answer.limits, custom, origin, unread, for_query=True))
+        for query_id, answer in run.answers.items()
+        if answer.limits
+    }
+    return LimitsOfRun(Gates(whole, own=own), tuple(dict.fromkeys(unread)))
+
+
+def _read(
+    limits: StoredLimits, custom: Collection[str], origin: str, unread: list[str], *, for_query: bool = False
+) -> Iterator[Gate]:
+    for entry in limits:
+        words = {word: value for word, value in entry.items() if word not in ("metric", "tag")}
+        tag = str(entry["tag"]) if "tag" in entry else None
+        for word, value in words.items():
+            try:
+                metric = parse_metric(str(entry["metric"]), custom=custom)
+                limit = read_limit(metric, word, value, for_query=for_query)
+            except (MetricError, ThresholdError):
+                unread.append(f"{entry['metric']}{f' [{tag}]' if tag else ''} {word} {value}")
+                continue
+            if limit is not None:
+                yield Gate(metric, tag, word, limit, origin)
+
+
+def stricter(gates: Gates, limits: Gates) -> Gates:
+    """Return gates that hold a run to two sets of limits, word by word: the worse verdict counts."""
+    return Gates(gates, own=gates.own, also=limits)
+
+
+def limit_edits(
+    stored: Gates, today: Gates, queries: Mapping[str, Query], means: Mapping[str, float]
+) -> list[LimitEdit]:
+    """Return what differs between the limits that were stored with a run and today's.
+
+    `queries` are today's, with limits of their own; `means` are the run's, by the metric's name, which per cent are of.
+    """
+    edits = _edits(stored, today, means)
+    before = stored.own or {}
+    for query_id, query in queries.items():
+        own = Gates(own_gates(query))
+        if own or query_id in before:
+            edits += _edits(Gates(before.get(query_id, ())), own, {}, query_id)
+    return edits
+
+
+def _edits(
+    stored: Gates, today: Gates, means: Mapping[str, float], query_id: str | None = None
+) -> list[LimitEdit]:
+    before, after = (
+        {(gate.metric, gate.tag, gate.word): gate for gate in gates} for gates in (stored, today)
+    )
+    edits = []
+    for key in dict.fromkeys((*before, *after)):
+        was, now = before.get(key), after.get(key)
+        gate = was or now
+        if gate is not None and (was and was.limit) != (now and now.limit):
+            mean = means.get(gate.metric.name) if gate.tag is None else None
+            limits = " → ".join("off" if one is None else str(one.limit) for one in (was, now))
+            edits.append(LimitEdit(f"{subject(gate, query_id)} {gate.word} {limits}", _holds(was, now, mean)))
+    return edits
+
+
+def _holds(was: Gate | None, now: Gate | None, mean: float | None) -> Holds:
+    """Say whether a limit lets pass what another did not; either may be none. `mean` is what per cent are of."""
+    word = WORDS[(was or now).word]  # type: ignore[union-attr]  # one of them is a gate
+    narrows = word is WORDS["significance"]  # so that having none fails more
+    if was is None or now is None:
+        return "less" if (now is None) != narrows else "more"
+    if mean is None and was.limit.percent != now.limit.percent:
+        return "otherwise"
+    mean = 1.0 if mean is None else mean
+    # What may fail by the one, and what fails by it anyhow: two numbers of `auto` alone.
+    before, after = ((gate.allowed(mean), gate.exact(mean)) for gate in (was, now))
+    if before[1] <= after[0]:
+        return "less" if word.looser == "higher" else "more"
+    if after[1] <= before[0]:
+        return "more" if word.looser == "higher" else "less"
+    return "otherwise"
