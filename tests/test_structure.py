@@ -166,7 +166,7 @@ def test_the_plugin_loads_nothing_that_pytest_has_not_loaded():
         "import pytest_irmetrics.plugin\n"
         "print(json.dumps(sorted(set(sys.modules) - before)))"
     )
-    assert loaded == ["pytest_irmetrics", "pytest_irmetrics.plugin"]
+    assert loaded == ["pytest_irmetrics", "pytest_irmetrics.plugin", "pytest_irmetrics.plugin.config"]
 
 
 def test_a_run_that_gates_nothing_loads_nothing(tmp_path):
@@ -188,6 +188,7 @@ def test_a_run_that_gates_nothing_loads_nothing(tmp_path):
     assert with_plugin - without <= {
         "pytest_irmetrics",
         "pytest_irmetrics.plugin",
+        "pytest_irmetrics.plugin.config",
         "pytest_irmetrics.plugin.hookspecs",
     }
 
