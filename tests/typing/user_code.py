@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import pytest_irmetrics
 from pytest_irmetrics import GoldenSet, GoldenSetError, Run, batched, compare, evaluate
 
 if TYPE_CHECKING:
@@ -53,8 +54,7 @@ def notebook(folder: Path) -> float:
 
 
 def wrong(irmetrics: IRMetrics, golden: GoldenSet) -> None:
-    from pytest_irmetrics import GoldenSett  # type: ignore[attr-defined]  # noqa: F401
-
+    pytest_irmetrics.GoldenSett  # type: ignore[attr-defined]  # noqa: B018
     irmetrics.chek()  # type: ignore[attr-defined]
     golden.queries[1]  # type: ignore[index]
     evaluate(golden)  # type: ignore[call-arg]
