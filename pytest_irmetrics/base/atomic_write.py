@@ -1,7 +1,8 @@
 """Write a file so that it is at any moment the old one or the new one, never a part, whatever happens to the writer.
 
 The data goes to a temporary file in the same folder, is flushed to the disk and moved into place. What a killed writer
-left is removed by the next one, a day later.
+left is removed by the next one, a day later. Who reads a file, changes that and writes it holds `lock_file` meanwhile, and
+tells `write_whole` what was read.
 """
 
 from __future__ import annotations
@@ -11,10 +12,15 @@ import os
 import secrets
 import stat
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SECONDS_PER_DAY = 24 * 60 * 60.0
 
@@ -23,11 +29,38 @@ class WriteError(IRMetricsError, ValueError):
     """A file that cannot be written; says what is wrong with which file and what to do."""
 
 
-def write_whole(path: Path, data: bytes, *, again: str = "write it again", shown: str | None = None) -> bool:
+@contextmanager
+def lock_file(path: Path) -> Iterator[None]:
+    """Let no other process into its own ``with lock_file`` for a file of this folder, where the system has `flock`.
+
+    The lock is the folder's, which must exist: the file itself is another one after each `write_whole`.
+    """
+    descriptor = None
+    try:
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl  # noqa: PLC0415 - Windows has none
+
+            descriptor = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def write_whole(
+    path: Path,
+    data: bytes,
+    *,
+    again: str = "write it again",
+    shown: str | None = None,
+    read: bytes | None = None,
+) -> bool:
     """Write a user's file, whole or not at all, unless it has this content; return whether it was written.
 
     Makes the folders that it takes, follows links and keeps the file's mode. Raises WriteError, and then the file is
-    as it was; `again` says what to do once the cause is mended, and `shown` is how the error calls the file.
+    as it was; `again` says what to do once the cause is mended, and `shown` is how the error calls the file. `read` is the
+    content that `data` was made of: where the file has another one by now, that is an error, too.
     """
     real = Path(os.path.realpath(path))
     where = printable(str(path) if shown is None else shown)
@@ -36,8 +69,11 @@ def write_whole(path: Path, data: bytes, *, again: str = "write it again", shown
         if mode is not None:
             if not stat.S_ISREG(mode):
                 raise WriteError(f"{where}: is not a file. Move it out of the way, and {again}.")
-            if real.read_bytes() == data:
+            content = real.read_bytes()
+            if content == data:
                 return False
+            if read is not None and content != read:
+                raise WriteError(f"{where}: was changed meanwhile, and nothing was written. Run it again.")
             if not mode & 0o222 or not os.access(real, os.W_OK):
                 raise WriteError(f"{where}: is read-only. Make it writable (`chmod u+w`), and {again}.")
         _replace(real, data, mode)

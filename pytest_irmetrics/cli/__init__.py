@@ -1,7 +1,88 @@
-"""The console script ``pytest-irmetrics``: check, convert, compare and label golden sets and runs without pytest."""
+"""The console script ``pytest-irmetrics``: each module of this folder that has a function `run` is a command of its name.
+
+The first line of its docstring says what it does, the rest is what ``--help`` prints; `PARENTS` are the options that several
+commands have, `arguments` adds its own, and `run` takes the parsed options and returns the exit status.
+"""
 
 from __future__ import annotations
 
-from pytest_irmetrics.cli.main import main
+import argparse
+import os
+import pkgutil
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.version import own_version
+from pytest_irmetrics.cli.shared import FAILED, print_escaped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit status: 0; 1 for what it found wrong; 2 for a wrong command line.
+
+    `arguments` are those of the process unless given.
+    """
+    try:
+        options = _parser().parse_args(arguments)
+        try:
+            status: int = options.run(options)
+        except IRMetricsError as error:
+            status = FAILED
+            sys.stdout.flush()  # so that the error comes after what was printed before it
+            for line in str(error).splitlines():
+                print_escaped(line, sys.stderr)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has closed standard output
+        _discard_output()
+        return FAILED
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _discard_output()
+        print_escaped(f"Standard output cannot be written: {error.strerror or error}.", sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        return 130  # as shells count an interrupt
+    return status
+
+
+def _discard_output() -> None:
+    """Let the rest of standard output go nowhere: the interpreter writes it again as it exits, and would complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="pytest-irmetrics",
+        description="Golden query sets, runs, baselines and reports of pytest-irmetrics, outside of a test run.",
+        epilog="Each command says more with --help. They exit with 0; with 1 for what they found wrong; with 2 where "
+        "the command line is wrong.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"pytest-irmetrics {own_version()}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for found in pkgutil.iter_modules(__path__):
+        module = import_module(f"{__name__}.{found.name}")
+        if not hasattr(module, "run"):
+            continue
+        short, _, text = (module.__doc__ or "").partition("\n\n")
+        description, _, examples = text.partition("examples:\n")
+        command = commands.add_parser(
+            found.name,
+            help=short[:1].lower() + short[1:].rstrip("."),
+            description=description,
+            epilog=f"examples:\n{examples}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            parents=module.PARENTS,
+            allow_abbrev=False,
+        )
+        module.arguments(command)
+        command.set_defaults(run=module.run, parser=command)
+    return parser

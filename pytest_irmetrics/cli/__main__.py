@@ -1,10 +1,10 @@
-"""Run the console script as ``python -m pytest_irmetrics.cli``."""
+"""Run the console script ``pytest-irmetrics`` as ``python -m pytest_irmetrics.cli``."""
 
 from __future__ import annotations
 
 import sys
 
-from pytest_irmetrics.cli.main import main
+from pytest_irmetrics.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,32 +1,29 @@
-"""Read the titles and texts of documents, for those who look at them or judge them: from JSON reports, and from a corpus."""
+"""Read the titles and texts of documents, for those who judge or look at them: from JSON reports, and from a corpus."""
 
 from __future__ import annotations
 
 import csv
-import io
+import gzip
 import json
-import sys
+import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_irmetrics.base import strict_json
-from pytest_irmetrics.base.gzipped import is_packed, without_gz
-from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular, read_regular
 from pytest_irmetrics.base.wording import plural, printable
-from pytest_irmetrics.cli.command_line import CommandError, print_escaped
-from pytest_irmetrics.cli.standard_streams import STANDARD, readable_file
+from pytest_irmetrics.cli.inputs import readable_file
+from pytest_irmetrics.cli.shared import CommandError, print_note
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Collection, Iterable, Iterator, Mapping
-    from typing import BinaryIO
 
-_MAX_BYTES = 1_000_000_000_000
-"""Of a corpus, which is read line by line; only what is wanted of it is kept."""
-_LONGEST_TEXT = 50_000
-_LONGEST_TITLE = 200
+CORPUS_HELP = (
+    "the documents, to show their titles and texts: JSON Lines, or CSV or TSV with a header, with docid (or _id, id), title, "
+    "text; may be packed (.gz); - is JSON Lines on standard input"
+)
 _IDS = ("docid", "doc_id", "_id", "id")
+_LONGEST_TEXT, _LONGEST_TITLE = 50_000, 200
 
 
 class Documents(NamedTuple):
@@ -40,119 +37,83 @@ class Documents(NamedTuple):
         return self.titles.get(doc_id) or self.titles.get(document_of(doc_id))
 
 
-def add_corpus_option(parser: argparse._ActionsContainer) -> None:
-    """Add ``--corpus``, which says where the titles and texts of documents are."""
-    parser.add_argument(
-        "--corpus",
-        metavar="FILE",
-        help="the documents, to show their titles and texts: JSON Lines, or CSV or TSV with a header, with docid (or _id, id), "
-        "title, text; may be packed (.gz); - is JSON Lines on standard input",
-    )
-
-
 def load_documents(runs: Iterable[str], corpus: str | None, wanted: Collection[str]) -> Documents:
     """Return what the JSON reports among some files of runs say of documents, and what a corpus says of those wanted.
 
-    `wanted` are ids as rankings have them; without any nothing is read. Raises CommandError for a corpus that cannot be read.
+    `wanted` are ids as rankings have them. Raises CommandError for a corpus that cannot be read.
     """
-    if not wanted:
-        return Documents({}, {})
-    documents = _of_reports(runs)
-    return documents if corpus is None else _with_corpus(documents, corpus, wanted)
-
-
-def _with_corpus(documents: Documents, corpus: str, wanted: Collection[str]) -> Documents:
-    """Return what is known of documents, and of those that are not known what a corpus says."""
-    titles, texts = dict(documents.titles), dict(documents.texts)
+    titles = titles_of_reports(runs)
+    texts: dict[str, str] = {}
     ids = {*wanted, *map(document_of, wanted)}
+    rows = _rows(corpus) if corpus is not None and wanted else ()
     found = False
-    for row in _rows(corpus):
+    for row in rows:
         doc_id = next((str(row[name]) for name in _IDS if row.get(name) not in (None, "")), None)
-        if doc_id not in ids:
-            continue
-        found = True
-        title, text = (row.get(name) for name in ("title", "text"))
-        if isinstance(title, str) and title:
-            titles.setdefault(doc_id, " ".join(title.split())[:_LONGEST_TITLE])
-        if isinstance(text, str) and text.strip():
-            texts.setdefault(doc_id, text[:_LONGEST_TEXT])
-    if not found:
-        print_escaped(
-            f"note: {corpus}: holds none of the {plural(len(wanted), 'document')} at hand. Check that it spells the ids as the "
-            "rankings do.",
-            sys.stderr,
+        if doc_id in ids:
+            found = True
+            title, text = str(row.get("title") or ""), str(row.get("text") or "")
+            if title:
+                titles.setdefault(doc_id, " ".join(title.split())[:_LONGEST_TITLE])
+            if text.strip():
+                texts.setdefault(doc_id, text[:_LONGEST_TEXT])
+    if rows and not found:
+        print_note(
+            f"{corpus}: holds none of the {plural(len(wanted), 'document')} at hand. Check that it spells the ids as the "
+            "rankings do."
         )
     return Documents(titles, texts)
 
 
-def _of_reports(paths: Iterable[str]) -> Documents:
+def titles_of_reports(paths: Iterable[str]) -> dict[str, str]:
     """Return the titles of documents that the JSON reports among some files of runs have."""
     titles: dict[str, str] = {}
     for path in paths:
-        if path == STANDARD:  # it is read once, as a run
-            continue
-        try:
-            report = strict_json.loads(read_regular(Path(path), MAX_RUN_BYTES).decode("utf-8"))
-            for test in report["tests"]:
-                titles.update({key: text for key, text in test["titles"].items() if isinstance(text, str)})
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            continue  # a run in another format, which has none
-    return Documents(titles, {})
+        # Any other file is a run without titles, or has been refused as one.
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            for test in json.loads(Path(path).read_bytes())["tests"]:
+                titles.update((doc_id, str(title)) for doc_id, title in test["titles"].items())
+    return titles
+
+
+def _object(line: str) -> dict[str, Any]:
+    """Read a line that is a JSON object. Raises ValueError for any other."""
+    row = json.loads(line)
+    if not isinstance(row, dict):
+        raise ValueError(line)  # noqa: TRY004 - as for what is no JSON
+    return row
 
 
 def _rows(corpus: str) -> Iterator[Mapping[str, Any]]:
     """Yield the documents of a corpus, each as a mapping of its fields. Raises CommandError."""
     where = printable(corpus)
-    with readable_file(corpus, "") as path:
-        suffix = without_gz(path).suffix.lower()
-        try:
-            with open_regular(path, _MAX_BYTES) as file:
-                lines = io.TextIOWrapper(_unpacked(file, path), encoding="utf-8-sig", newline="")
-                if suffix in (".csv", ".tsv"):
-                    yield from _table_rows(lines, "\t" if suffix == ".tsv" else ",", where)
-                else:
-                    yield from _json_rows(lines, where)
-        except (OSError, EOFError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise CommandError(f"{where}: cannot be read: {reason}. Check the path.") from None
-        except UnicodeDecodeError:
-            raise CommandError(f"{where}: is not UTF-8. Save it as UTF-8.") from None
-
-
-def _unpacked(file: BinaryIO, path: Path) -> BinaryIO:
-    if not is_packed(path):
-        return file
-    import gzip  # noqa: PLC0415 - few files are packed
-
-    return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]  # it reads, and no more is asked of it
-
-
-def _json_rows(lines: Iterable[str], where: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the documents of JSON Lines. Raises CommandError for a line that is none."""
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            row = None
-        if not isinstance(row, dict):
-            raise CommandError(
-                f"{where}:{number}: This is no JSON object. Write one a line, with docid, title and text, or give the file "
-                "a name that ends in .csv or .tsv."
-            )
-        yield row
-
-
-def _table_rows(lines: Iterable[str], delimiter: str, where: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the documents of CSV or TSV. Raises CommandError where it names no column of ids."""
-    rows = csv.DictReader(lines, delimiter=delimiter)
+    number = 0
     try:
-        rows.fieldnames = [name.strip().lower() for name in rows.fieldnames or ()]
-        if not set(_IDS) & set(rows.fieldnames):
-            raise CommandError(
-                f"{where}:1: There is no column docid. The first line names the columns: docid,title,text."
-            )
-        yield from rows
+        with readable_file(corpus) as path:
+            opened = gzip.open if path.suffix == ".gz" else open
+            suffix = path.name.removesuffix(".gz")[-4:].lower()
+            with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
+                if suffix in (".csv", ".tsv"):
+                    rows = csv.DictReader(lines, delimiter="\t" if suffix == ".tsv" else ",")
+                    rows.fieldnames = [name.strip().lower() for name in rows.fieldnames or ()]
+                    if not set(_IDS) & set(rows.fieldnames):
+                        raise CommandError(
+                            f"{where}:1: There is no column docid. The first line names the columns: docid,title,text."
+                        )
+                    yield from rows
+                    return
+                for line in lines:
+                    number += 1
+                    if line.strip():
+                        yield _object(line)
+    except UnicodeDecodeError:
+        raise CommandError(f"{where}: is not UTF-8. Save it as UTF-8.") from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CommandError(f"{where}: cannot be read: {reason}. Check the path.") from None
     except csv.Error as error:
-        raise CommandError(f"{where}:{rows.line_num}: This is no table: {error}. Save it again.") from None
+        raise CommandError(f"{where}: This is no table: {error}. Save it again.") from None
+    except (ValueError, RecursionError):
+        raise CommandError(
+            f"{where}:{number}: This is no JSON object. Write one a line, with docid, title and text, or give the file a name "
+            "that ends in .csv or .tsv."
+        ) from None

@@ -1,35 +1,86 @@
-"""Load what commands work on: golden sets, stored runs, and the metrics to score them with."""
+"""Read what commands work on, files or ``-``, standard input: golden sets, stored runs, the baselines of a project."""
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
+import tempfile
+from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_irmetrics.base.atomic_write import write_whole
+from pytest_irmetrics.base.read_file import MAX_RUN_BYTES
 from pytest_irmetrics.base.wording import plural, quote
-from pytest_irmetrics.cli.command_line import CommandError
-from pytest_irmetrics.cli.find_baselines import baselines_of_golden_set
-from pytest_irmetrics.cli.standard_streams import STANDARD, readable_file
+from pytest_irmetrics.cli.shared import STANDARD, CommandError, print_note, shown_path
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.formats import read_golden_set
 from pytest_irmetrics.run import NoTestsError, Run
+from pytest_irmetrics.run.baseline import (
+    folders_with_baselines,
+    golden_set_named,
+    list_baselines,
+    read_baseline,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
 
 USUAL_METRICS = read_metrics([*DEFAULT_METRICS, "no_answer"])
 """The metrics that are scored unless ``--metrics`` is given; `no_answer` only if the set has such queries."""
-
 _MAX_COMPARED = 2000
 """Ids among which a similar one is searched for; with more it takes seconds."""
 
 
-# Golden sets --------------------------------------------------------------------------------------------------
+# Files and standard streams ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def readable_file(name: str, suffix: str = "") -> Iterator[Path]:
+    """Yield the path of a file to read: of ``-`` a copy of standard input with this suffix, which is gone after the ``with``.
+
+    Raises CommandError.
+    """
+    if name != STANDARD:
+        yield Path(name)
+        return
+    try:
+        data = sys.stdin.buffer.read(MAX_RUN_BYTES + 1)
+    except (OSError, ValueError) as error:  # closed
+        raise CommandError(f"{STANDARD}: Standard input cannot be read: {error}. Name a file.") from None
+    if len(data) > MAX_RUN_BYTES:
+        raise CommandError(
+            f"{STANDARD}: Standard input is larger than {MAX_RUN_BYTES // 1_000_000_000} GB. Split it."
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / f"{STANDARD}{suffix}"
+        copy.write_bytes(data)
+        yield copy
+
+
+def refuse_standard_input_twice(*names: str | None) -> None:
+    """Raise CommandError where several files to read are standard input, which can be read once."""
+    if names.count(STANDARD) > 1:
+        raise CommandError(f"{STANDARD}: Standard input can be read once. Name a file for the others.")
+
+
+def write_file(name: str, data: bytes, *, again: str = "write it again") -> None:
+    """Write a file whole or not at all, or ``-``: to standard output. `again` is how to retry, for messages."""
+    if name != STANDARD:
+        write_whole(Path(name), data, again=again)
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+# Golden sets ------------------------------------------------------------------------------------------------------
 
 
 def load_golden(name: str, custom_metrics: Collection[str], form: str | None = None) -> GoldenSet:
@@ -44,30 +95,24 @@ def load_golden(name: str, custom_metrics: Collection[str], form: str | None = N
         return golden
 
 
-def find_query(golden: GoldenSet, query_id: str, file: str) -> Query:
-    """Return a query of the golden set by id. Raises CommandError if there is none."""
-    query = golden.find(query_id)
-    if query is None:
-        raise CommandError(_unknown_query(file, query_id, golden))
-    return query
-
-
-def _unknown_query(file: str, wanted: str, golden: GoldenSet) -> str:
-    """Return the message that there is no such query, with similar ones."""
-    by_text = [query.id for query in golden.queries.values() if query.text == wanted]
-    part = [query_id for query_id in golden.queries if wanted and wanted.casefold() in query_id.casefold()]
-    close: Sequence[str] = by_text or part
+def find_query(golden: GoldenSet, wanted: str, file: str, where: str = "") -> Query:
+    """Return the query of an id, or the only one that asks this text. Raises CommandError, which names `where` or the file."""
+    by_text = [query for query in golden.queries.values() if query.text == wanted]
+    query = golden.find(wanted) or (by_text[0] if len(by_text) == 1 else None)
+    if query is not None:
+        return query
+    close: Sequence[str] = [query.id for query in by_text]
+    close = close or [one for one in golden.queries if wanted and wanted.casefold() in one.casefold()]
     if not close and len(golden.queries) <= _MAX_COMPARED:
         close = get_close_matches(wanted[:100], list(golden.queries), n=3)
-    advice = (
-        f"Did you mean {' or '.join(map(quote, close[:3]))}?"
-        if close
-        else f"`pytest-irmetrics check --json {shlex.quote(file)}` lists the ids of its {plural(len(golden.queries), 'query', 'queries')}."
-    )
-    return f"{file}:1: There is no query {quote(wanted)}. {advice}"
+    count = plural(len(golden.queries), "query", "queries")
+    advice = f"`pytest-irmetrics check --json {shlex.quote(file)}` lists the ids of its {count}."
+    if close:
+        advice = f"Did you mean {' or '.join(map(quote, close[:3]))}?"
+    raise CommandError(f"{where or f'{file}:1'}: There is no query {quote(wanted)}. {advice}")
 
 
-# Runs ---------------------------------------------------------------------------------------------------------
+# Runs -------------------------------------------------------------------------------------------------------------
 
 
 def load_runs(paths: Sequence[str], tests: Sequence[str]) -> list[tuple[str, Run]]:
@@ -76,65 +121,71 @@ def load_runs(paths: Sequence[str], tests: Sequence[str]) -> list[tuple[str, Run
     Of JSON reports with several tests `tests` says which: one test for all the files, or one for each. Raises RunError, also
     where a test is named and no file has tests, and CommandError where the numbers of tests and files do not match.
     """
-    if len(tests) > 1:
-        if len(tests) != len(paths):
-            raise CommandError(
-                f"--test is given {len(tests)} times for {plural(len(paths), 'run')}. Give it once, or once for each "
-                "run, in their order."
-            )
-        return [
-            (_run_name(path, test), load_run(path, test)) for path, test in zip(paths, tests, strict=True)
-        ]
-    test = tests[0] if tests else None
-    runs, without_tests = [], []
-    for path in paths:
+    if len(tests) not in (0, len(paths)) and (len(tests) > 1 or not paths):
+        raise CommandError(
+            f"--test is given {plural(len(tests), 'time')} for {plural(len(paths), 'run')}. Give it once, or once for each "
+            "run, in their order."
+        )
+    runs: list[tuple[str, Run]] = []
+    for number, path in enumerate(paths):
+        test = tests[number % len(tests)] if tests else None
         try:
-            runs.append((_run_name(path, test), load_run(path, test)))
-        except NoTestsError as error:
-            without_tests.append(error)
-            runs.append((path, load_run(path)))
-    if without_tests and len(without_tests) == len(paths):
-        raise without_tests[0]
+            runs.append((path if test is None else f"{path} ({test})", _load_run(path, test)))
+        except NoTestsError:
+            if len(paths) == 1 or len(tests) > 1:
+                raise
+            runs.append((path, _load_run(path)))
     return runs
 
 
-def load_run(path: str, test: str | None = None) -> Run:
+def _load_run(path: str, test: str | None = None) -> Run:
     """Load a stored run, or ``-``: from standard input, as JSON where it begins as JSON does. Raises RunError and CommandError."""
     with readable_file(path) as file:
-        return Run.load(file, test=test, shown=path)
+        is_json = path == STANDARD and file.read_bytes()[:100].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+        return Run.load(file.rename(f"{file}.json") if is_json else file, test=test, shown=path)
 
 
-def _run_name(path: str, test: str | None) -> str:
-    """Return the name of a run for messages."""
-    return path if test is None else f"{path} ({test})"
+class Baseline(NamedTuple):
+    """The file of one baseline, and the folder of the test that it belongs to."""
+
+    path: Path
+    folder: Path
+
+    @property
+    def test(self) -> str:
+        """The id of its test, as far as the file's name tells it."""
+        file = self.folder / f"{self.path.parent.name}.py"
+        return f"{shown_path(file)}::{self.path.name.removesuffix('.json')}"
+
+    def golden_file(self) -> Path | None:
+        """Return the file of the golden set that it names; None where it names none, or cannot be read."""
+        name = golden_set_named(self.path)
+        return None if name is None else Path(os.path.normpath(self.folder / name))
 
 
-def runs_of_golden_set(
-    file: Path, paths: Sequence[str], tests: Sequence[str], directory: str
-) -> Iterator[tuple[str, Run]]:
-    """Yield the runs in some files, or without any the baselines of a golden set; each with a name for messages.
-
-    `directory` is the name of the folders that hold baselines. Raises RunError and CommandError, as `load_runs` does.
-    """
-    if paths:
-        yield from load_runs(paths, tests)
-        return
-    if tests:
-        raise CommandError(
-            "--test says whose run of a JSON report is wanted. Name the report: --run REPORT.json."
-        )
-    yield from baselines_of_golden_set(file, directory)
+def baselines_from_here(directory: str) -> list[Baseline]:
+    """Return the baselines in folders of a name in the current folder and below; hidden folders and environments are left out."""
+    return [
+        Baseline(path, folder)
+        for folder in folders_with_baselines(Path(), directory)
+        for path in list_baselines(folder / directory)
+    ]
 
 
-def no_run_message(directory: str) -> str:
-    """Return the message that a golden set has no baseline, and what to do."""
-    return (
-        f"No baseline of this golden set is in a folder {directory} of this project. Store one "
-        "(pytest --ir-baseline-update), or name a run (--run RUN)."
-    )
+def baselines_of_golden_set(file: str, directory: str) -> Iterator[tuple[str, Run]]:
+    """Yield the baselines of a golden set from the current folder down, each with a name for messages."""
+    for baseline in baselines_from_here(directory):
+        try:
+            golden_file = baseline.golden_file()
+            if golden_file is None:
+                read_baseline(baseline.path)  # one that cannot be read is named
+            elif os.path.realpath(golden_file) == os.path.realpath(file):
+                yield shown_path(baseline.path), read_baseline(baseline.path)
+        except ValueError as error:  # a RunError, or a name of a golden set that no file has
+            print_note(str(error))
 
 
-# What to score ------------------------------------------------------------------------------------------------
+# What to score ----------------------------------------------------------------------------------------------------
 
 
 def scorable_metrics(metrics: Iterable[Metric], golden: GoldenSet) -> tuple[Metric, ...]:
@@ -146,8 +197,4 @@ def scorable_metrics(metrics: Iterable[Metric], golden: GoldenSet) -> tuple[Metr
 
 def metrics_beyond(metrics: Iterable[Metric], depth: int | None) -> list[Metric]:
     """Return the metrics whose cut-off is greater than the depth of a run; none if that is unknown."""
-    return [
-        metric
-        for metric in metrics
-        if depth is not None and metric.cutoff is not None and metric.cutoff > depth
-    ]
+    return [metric for metric in metrics if depth is not None and (metric.cutoff or 0) > depth]

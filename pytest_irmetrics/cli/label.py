@@ -1,95 +1,73 @@
-"""The command ``label``: list the returned documents that should be judged next, and append judgments to a golden set."""
+"""Say which documents to judge next, and append judgments.
+
+Print the returned documents that the golden set does not judge, those on which
+its mean hangs most first: a document counts for what its rank would be worth if
+it were as good as the query's best, times the query's share of the weight. The
+rankings are those of the baselines of this golden set, found from the current
+folder down, and of the run that --run names; several that --run names stand for
+themselves. Of several runs, what all return at one rank comes last, as it
+settles nothing between them. With --interactive, --from, --judge or --passage
+the judgments go into FILE, of which everything else stays as it is, comments
+and layout too; a document that is judged already is never changed. As FILE, -
+is YAML on standard input, which then goes to standard output.
+
+examples:
+  pytest-irmetrics label golden/faq.yaml
+  pytest-irmetrics label golden/faq.yaml --run report.json
+  pytest-irmetrics label golden/faq.yaml --run report.json --interactive
+  pytest-irmetrics label golden/faq.yaml --run bm25.run --run dense.run --limit 50
+  pytest-irmetrics label golden/faq.yaml --out todo.csv
+  pytest-irmetrics label golden/faq.yaml --from todo.csv
+  pytest-irmetrics label golden/faq.yaml --judge refund doc-77 2 --judge refund doc-5 0
+  pytest-irmetrics label golden/faq.yaml --passage refund handbook "within thirty days" 2
+  pytest-irmetrics label golden/faq.yaml --out - | column -s, -t
+"""
 
 from __future__ import annotations
 
-import argparse
+import csv
+import io
 import os
 import shlex
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.labelling import pool
-from pytest_irmetrics.base.atomic_write import write_whole
+from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.layout import table
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.cli import judgments
-from pytest_irmetrics.cli.command_line import (
-    OK,
-    CommandError,
-    add_baseline_dir_option,
-    add_command,
-    add_metric_option,
-    add_quiet_option,
-    add_test_option,
-    print_escaped,
-    print_json_list,
-    print_line,
-    ranking_metric,
-    stdout_screen,
+from pytest_irmetrics.cli import inputs, shared
+from pytest_irmetrics.cli.corpus import CORPUS_HELP, load_documents
+from pytest_irmetrics.cli.judge import (
+    Editor,
+    Judgment,
+    Session,
+    read_judgment,
+    read_list,
+    why_not_editable,
 )
-from pytest_irmetrics.cli.corpus import add_corpus_option, load_documents
-from pytest_irmetrics.cli.find_baselines import baselines_of_golden_set
-from pytest_irmetrics.cli.inputs import find_query, no_run_message, runs_of_golden_set
-from pytest_irmetrics.cli.label_loop import Session
-from pytest_irmetrics.cli.standard_streams import STANDARD, print_about, readable_file, write_file
 from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden.read_tables import guard_formula
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.analysis.labelling import Pool, Unjudged
-    from pytest_irmetrics.cli.command_line import Commands, Parser
     from pytest_irmetrics.cli.corpus import Documents
     from pytest_irmetrics.run import Run
 
-_DEFAULT_LIMIT = 20
-"""Documents that are listed."""
+PARENTS = (shared.TEST, shared.BASELINE_DIR, shared.QUIET, shared.METRIC)
+_COLUMNS = ("id", "query", "docid", "rating", "rank", "influence", "title", "text")
 _MAX_NAMED = 3
 """Ids that a note names."""
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "label",
-        _label,
-        short="say which documents to judge next, and append judgments",
-        description=(
-            "Print the returned documents that the golden set does not judge, those on which its mean hangs most "
-            "first: a document counts for what its rank would be worth if it were as good as the query's best, times "
-            "the query's share of the weight. The rankings are those of the baselines of this golden set, found in its "
-            "project, and of the run that --run names; several that --run names stand for themselves. Of several runs, "
-            "what all return at one rank comes last, as it settles nothing between them. "
-            "With --interactive, --from, --judge or --passage the "
-            "judgments go into FILE, of which everything else stays as it is, comments and layout too; a document that "
-            "is judged already is never changed. As FILE, - is YAML on standard input, which then goes to standard output."
-        ),
-        examples="""
-pytest-irmetrics label golden/faq.yaml
-pytest-irmetrics label golden/faq.yaml --run report.json
-pytest-irmetrics label golden/faq.yaml --run report.json --interactive
-pytest-irmetrics label golden/faq.yaml --run bm25.run --run dense.run --limit 50
-pytest-irmetrics label golden/faq.yaml --out todo.csv
-pytest-irmetrics label golden/faq.yaml --from todo.csv
-pytest-irmetrics label golden/faq.yaml --judge refund doc-77 2 --judge refund doc-5 0
-pytest-irmetrics label golden/faq.yaml --passage refund handbook "within thirty days" 2
-pytest-irmetrics label golden/faq.yaml --out - | column -s, -t
-""",
-    )
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
     parser.add_argument(
         "file", metavar="FILE", help="a golden set; one in YAML to append to; - is standard input"
     )
-    _add_choice_of_documents(parser)
-    _add_what_to_do(parser)
-    add_quiet_option(parser, "which judgments were appended")
-    add_metric_option(parser)
-
-
-def _add_choice_of_documents(parser: Parser) -> None:
-    """Add the options that say which documents are listed."""
     which = parser.add_argument_group("which documents")
     which.add_argument(
         "--run",
@@ -99,35 +77,13 @@ def _add_choice_of_documents(parser: Parser) -> None:
         metavar="RUN",
         help="a baseline, a JSON report, or a TREC run: one is pooled with the baselines, several stand for themselves",
     )
-    add_test_option(which)
-    which.add_argument(
-        "--by",
-        type=ranking_metric,
-        default="ndcg@10",
-        metavar="METRIC",
-        help="list documents by what they are worth to this metric, down to its cut-off (default: ndcg@10)",
-    )
-    which.add_argument(
-        "--query",
-        dest="queries",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="only documents of this query (repeatable)",
-    )
-    which.add_argument(
-        "--limit",
-        type=_limit,
-        default=_DEFAULT_LIMIT,
-        metavar="N",
-        help=f"at most so many documents, or `all` (default: {_DEFAULT_LIMIT})",
-    )
-    add_corpus_option(which)
-    add_baseline_dir_option(which)
-
-
-def _add_what_to_do(parser: Parser) -> None:
-    """Add the options that say what to do with the documents, of which one can be given."""
+    by_help = "list documents by what they are worth to this metric, down to its cut-off (default: ndcg@10)"
+    which.add_argument("--by", type=shared.ranking_metric, default="ndcg@10", metavar="METRIC", help=by_help)
+    query_help = "only documents of this query (repeatable)"
+    which.add_argument("--query", dest="queries", action="append", default=[], metavar="ID", help=query_help)
+    limit_help = "at most so many documents; 0: all (default: 20)"
+    which.add_argument("--limit", type=shared.count_or_all, default=20, metavar="N", help=limit_help)
+    which.add_argument("--corpus", metavar="FILE", help=CORPUS_HELP)
     what = parser.add_argument_group("what to do with them").add_mutually_exclusive_group()
     what.add_argument(
         "-i",
@@ -136,191 +92,159 @@ def _add_what_to_do(parser: Parser) -> None:
         help="show them one after the other and append the grade that is written for each; or s skip, u undo, q quit",
     )
     what.add_argument("--json", action="store_true", help="print them as one JSON list")
-    what.add_argument(
-        "-o",
-        "--out",
-        metavar="LIST.csv",
-        help="write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet",
-    )
-    what.add_argument(
-        "--from",
-        dest="csv_file",
-        metavar="LIST.csv",
-        help="append the judgments of the rows that have a rating; - is standard input",
-    )
-    what.add_argument(
-        "--judge",
-        nargs=3,
-        action="append",
-        metavar=("QUERY", "DOC", "GRADE"),
-        help="append this judgment (repeatable)",
-    )
-    what.add_argument(
-        "--passage",
-        nargs=4,
-        action="append",
-        metavar=("QUERY", "DOC", "TEXT", "GRADE"),
-        help="append this judgment by passage: whatever chunk of DOC holds TEXT (repeatable)",
-    )
+    out_help = "write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet"
+    what.add_argument("-o", "--out", metavar="LIST.csv", help=out_help)
+    list_help = "append the judgments of the rows that have a rating; - is standard input"
+    what.add_argument("--from", dest="list", metavar="LIST.csv", help=list_help)
+    for option, words, means in (
+        ("--judge", ("QUERY", "DOC", "GRADE"), "append this judgment"),
+        (
+            "--passage",
+            ("QUERY", "DOC", "TEXT", "GRADE"),
+            "append this judgment by passage: whatever chunk of DOC holds TEXT",
+        ),
+    ):
+        what.add_argument(
+            option, nargs=len(words), action="append", default=[], metavar=words, help=f"{means} (repeatable)"
+        )
 
 
-def _limit(text: str) -> int | None:
-    if text == "all":
-        return None
-    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no count. Write a whole number from 1, or all.")
-    return int(text)
-
-
-def _label(options: argparse.Namespace) -> int:
-    if options.interactive:
-        refused = judgments.why_not_editable(options.file)
-        if refused is not None:
-            raise CommandError(f"{options.file}: {refused}")
-        if STANDARD in (options.file, options.corpus, *options.stored):
-            raise CommandError(f"{STANDARD}: --interactive takes grades from standard input. Name a file.")
-    with readable_file(options.file, ".yaml") as path:
-        golden = GoldenSet.load(path, custom_metrics=options.metric, shown=options.file)
-        options.queries = [find_query(golden, one, options.file).id for one in options.queries]
-        runs = _find_runs(options)
-        returned = {
-            doc_id
-            for run in runs.values()
-            for answer in run.answers.values()
-            for ranking in answer.rankings
-            for doc_id in ranking
-        }
-        given = _given(golden, returned, options)
-        if given is None:
-            _label_returned(golden, runs, returned, options)
+def run(options: argparse.Namespace) -> int:
+    """List the documents to judge, or write judgments."""
+    read = [options.file, options.corpus, options.list, *options.stored]
+    inputs.refuse_standard_input_twice(*read)
+    if options.interactive and shared.STANDARD in read:
+        raise shared.CommandError("-: --interactive takes grades from standard input. Name a file.")
+    with inputs.readable_file(options.file, ".yaml") as path:
+        is_given = bool(options.list or options.judge or options.passage)
+        editor = None
+        if is_given or options.interactive:
+            editor = Editor(path, options.file, options.metric)
+        golden = (
+            editor.golden
+            if editor
+            else GoldenSet.load(path, custom_metrics=options.metric, shown=options.file)
+        )
+        wanted = [inputs.find_query(golden, one, options.file).id for one in options.queries]
+        runs = dict(inputs.load_runs(options.stored, options.tests))
+        if len(runs) < 2:
+            runs = dict(inputs.baselines_of_golden_set(options.file, options.baseline_dir)) | runs
+        rankings = (
+            ranking for run in runs.values() for answer in run.answers.values() for ranking in answer.rankings
+        )
+        returned = dict.fromkeys(doc_id for ranking in rankings for doc_id in ranking)
+        documents = load_documents(options.stored, options.corpus, returned)
+        if editor is not None and is_given:
+            given = list(_given(golden, returned, documents, options))
+            _append(editor, given, returned, options)
+        elif runs:
+            _list(golden, runs, wanted, documents, editor, options)
         else:
-            _append(golden, given, returned, options)
-    return OK
+            raise shared.CommandError(
+                f"{options.file}: No baseline of this golden set is in a folder {options.baseline_dir} from here on down. Store "
+                "one (pytest --ir-baseline-update), or name a run (--run RUN)."
+            )
+    return shared.OK
 
 
-def _find_runs(options: argparse.Namespace) -> dict[str, Run]:
-    """Return the runs to pool, by name: those that are named, and the golden set's baselines beside a single one or none."""
-    file = Path(options.file)
-    runs = dict(runs_of_golden_set(file, options.stored, options.tests, options.baseline_dir))
-    if len(options.stored) != 1:
-        return runs
-    return {**dict(baselines_of_golden_set(file, options.baseline_dir, options.stored)), **runs}
-
-
-# Judgments that are given ---------------------------------------------------------------------------------------
+# Judgments that are given -----------------------------------------------------------------------------------------
 
 
 def _given(
-    golden: GoldenSet, returned: Collection[str], options: argparse.Namespace
-) -> list[judgments.Judgment] | None:
-    """Return the judgments that the command line or a CSV file gives; None where it gives none."""
-    if options.csv_file is not None:
-        with readable_file(options.csv_file) as path:
-            return judgments.of_csv(path, options.csv_file, golden)
-    for option, given in (("--judge", options.judge), ("--passage", options.passage)):
-        if given is not None:
-            texts = load_documents(options.stored, options.corpus, returned).texts
-            return list(judgments.of_options(option, given, golden, options.file, returned, texts))
-    return None
+    golden: GoldenSet, returned: Collection[str], documents: Documents, options: argparse.Namespace
+) -> Iterator[Judgment]:
+    """Yield the judgments of the command line, or of a CSV file. Raises shared.CommandError."""
+    if options.list is not None:
+        with inputs.readable_file(options.list) as path:
+            yield from read_list(path, options.list, golden, options.file)
+    for words in options.judge:
+        query, doc_id, grade = words
+        known = [*returned, *golden.queries[query].judgments] if query in golden.queries else returned
+        if doc_id not in known:
+            doc_id = id_printed_as(doc_id, known) or doc_id  # an id may be copied from the list, with escapes
+        where, text = f"--judge {shlex.join(words)}", documents.texts.get(doc_id, "")
+        yield read_judgment(golden, options.file, where, (query, doc_id, grade), text)
+    for words in options.passage:
+        query, doc_id, text, grade = words
+        where = f"--passage {shlex.join(words)}"
+        yield read_judgment(golden, options.file, where, (query, doc_id, grade), text, passage=True)
 
 
 def _append(
-    golden: GoldenSet,
-    given: Sequence[judgments.Judgment],
-    returned: Collection[str],
-    options: argparse.Namespace,
+    editor: Editor, given: Sequence[Judgment], returned: Collection[str], options: argparse.Namespace
 ) -> None:
     """Append judgments to the file, all of them or none, and print their places."""
-    path = golden.path
-    assert path is not None  # noqa: S101 - it was loaded
-    refused = judgments.why_not_editable(options.file)
-    if refused is not None:
-        raise CommandError(f"{options.file}: {refused}")
-    new, after = judgments.new_judgments(given, golden), golden
-    if new:
-        data, after = judgments.written(new, path.read_bytes(), path, options.file, options.metric)
-        write_whole(path, data)
-    if options.file == STANDARD:
-        write_file(STANDARD, path.read_bytes())
+    new = editor.append(given)
+    golden = editor.golden
+    if options.file == shared.STANDARD:
+        inputs.write_file(shared.STANDARD, editor.path.read_bytes())
     if not options.quiet:
         for one in new:
-            where = after.where_judged(one.query_id, one.key)
-            print_about(options.file, f"{where}: {one.query_id}: {one.key} {one.grade:g}")
+            where = golden.where_judged(one.query_id, one.key)
+            shared.print_about(options.file, f"{where}: {one.query_id}: {one.key} {one.grade:g}")
         known = len(given) - len(new)
-        also = (
-            f", {known} there already"
-            if known
-            else ""
-            if given
-            else f": no row of {options.csv_file} has a rating"
-        )
-        print_about(options.file, f"{options.file}: {plural(len(new), 'judgment')} appended{also}.")
+        also = f", {known} there already" if known else "" if given else ": no row has a rating"
+        shared.print_about(options.file, f"{options.file}: {plural(len(new), 'judgment')} appended{also}.")
     unknown = dict.fromkeys(one.doc_id for one in new if one.text is None and one.doc_id not in returned)
     if returned and unknown:
-        print_escaped(
-            f"note: No run returned {listed(list(unknown), _MAX_NAMED)}, for any query. Check that the ids are spelt as the index "
-            "spells them.",
-            sys.stderr,
+        shared.print_note(
+            f"No run returned {listed(list(unknown), _MAX_NAMED)}, for any query. Check that the ids are spelt as the index "
+            "spells them."
         )
 
 
-# Documents to judge ---------------------------------------------------------------------------------------------
+# Documents to judge -----------------------------------------------------------------------------------------------
 
 
-def _label_returned(
-    golden: GoldenSet, runs: Mapping[str, Run], returned: Collection[str], options: argparse.Namespace
+def _list(
+    golden: GoldenSet,
+    runs: Mapping[str, Run],
+    wanted: Collection[str],
+    documents: Documents,
+    editor: Editor | None,
+    options: argparse.Namespace,
 ) -> None:
-    """List or judge the documents that runs returned and that are not judged."""
-    documents = load_documents(options.stored, options.corpus, returned)
-    if not runs:
-        raise CommandError(f"{options.file}: {no_run_message(options.baseline_dir)}")
+    """List or judge the documents that runs returned and that are not judged; if any query is `wanted`, those of it."""
     if len(options.stored) == len(runs) == 1:
-        print_escaped(
-            f"note: {options.file}: No other run is at hand to pool with {options.stored[0]}. Name the one that it is compared "
-            "with, too (--run): judging one run's documents alone favours that run.",
-            sys.stderr,
+        shared.print_note(
+            f"{options.file}: No other run is at hand to pool with {options.stored[0]}. Name the one that it is compared with, "
+            "too (--run): judging one run's documents alone favours that run."
         )
     found = pool(golden, list(runs.values()), options.by)
     for name, ids in zip(runs, found.unpaired, strict=True):
         if ids:
-            print_escaped(
-                f"note: {name}: {plural(len(ids), 'query was', 'queries were')} not asked, or in other words, and left "
-                f"out: {listed(ids)}",
-                sys.stderr,
-            )
-    wanted = [one for one in found.unjudged if not options.queries or one.query.id in options.queries]
-    top = wanted[: options.limit]
-    if options.interactive and top:
-        left = len(wanted) - len(top)
-        Session(top, list(runs), documents, golden, options.file, options.metric, left).run()
+            queries = plural(len(ids), "query was", "queries were")
+            shared.print_note(f"{name}: {queries} not asked, or in other words, and left out: {listed(ids)}")
+    unjudged = [one for one in found.unjudged if not wanted or one.query.id in wanted]
+    top = unjudged[: options.limit]
+    if editor is not None and top:
+        Session(top, editor, documents, list(runs), len(unjudged) - len(top)).run()
     elif options.json:
-        print_json_list(_record(one, documents, golden, options.file) for one in top)
+        shared.print_json_list(_record(one, documents, options.file) for one in top)
     elif options.out is not None:
-        _write_csv(top, documents, options)
+        _write_csv([_record(one, documents, options.file) for one in top], options)
     else:
-        for line in _lines(top, len(wanted), found, list(runs), documents, options):
-            print_line(line)
+        for line in _lines(top, len(unjudged), found, wanted, list(runs), documents, options):
+            shared.print_line(line)
 
 
 def _lines(
     top: Sequence[Unjudged],
     count: int,
     found: Pool,
+    wanted: Collection[str],
     names: Sequence[str],
     documents: Documents,
     options: argparse.Namespace,
 ) -> Iterator[str]:
     """Yield the lines of the list as a table, and how to judge the documents; `top` are those to show of `count`."""
-    screen, queries = stdout_screen(), options.queries
-    what = (
-        f"{plural(count, 'returned document')} of {listed(queries)}"
-        if queries
-        else f"{count:,} of the {plural(found.returned, 'returned document')}"
-    )
+    screen = shared.stdout_screen()
+    what = f"{count:,} of the {plural(found.returned, 'returned document')}"
+    if wanted:
+        what = f"{plural(count, 'returned document')} of {listed(list(wanted))}"
     heading = f"{options.file}: {what} that {options.by} looks at {'is' if count == 1 else 'are'} not judged."
     if len(top) < count:
-        first = "to judge first" if len(names) > 1 else "on which it hangs most"
-        heading += f" The {len(top)} {first} (--limit {min(count, 5 * len(top))} shows more):"
+        heading += f" The {len(top)} to judge first (--limit {min(count, 5 * len(top))} shows more):"
     yield from screen.wrapped(heading)
     if not top:
         return
@@ -328,50 +252,58 @@ def _lines(
     if len(names) > 1:
         ranks = [f"rank {number}" for number in range(1, len(names) + 1)]
         yield from (screen.cut(f"  {rank}: in {name}") for rank, name in zip(ranks, names, strict=True))
-    titles = [documents.title(one.doc_id) or "" for one in top]
+    titles = [screen.line(documents.title(one.doc_id) or "") for one in top]
     rows = [["influence", *ranks, "document", "title" if any(titles) else "", "query"]]
     for one, title in zip(top, titles, strict=True):
-        text = one.query.text
-        question = one.query.id if text in (None, one.query.id) else f"{one.query.id}: {text}"
+        query = one.query
+        asks = query.id if query.text in (None, query.id) else f"{query.id}: {query.text}"
         places = ["-" if rank is None else str(rank) for rank in one.ranks]
-        rows.append([score_text(one.influence), *places, *map(screen.line, (one.doc_id, title, question))])
-    for line in table(rows, ">" * (1 + len(ranks)) + "<<<", screen.width - 2, ascii_only=screen.ascii_only):
+        rows.append([score_text(one.influence), *places, screen.line(one.doc_id), title, screen.line(asks)])
+    align = ">" * (1 + len(ranks)) + "<<<"
+    for line in table(rows, align, screen.width - 2, ascii_only=screen.ascii_only):
         yield f"  {line}"
     yield from screen.wrapped(
-        judgments.why_not_editable(options.file)
+        why_not_editable(options.file)
         or f"To judge them: `pytest-irmetrics label {shlex.quote(options.file)} -i` one by one, --judge QUERY DOC GRADE, or --out "
         "LIST.csv and then --from LIST.csv in a spreadsheet.",
     )
 
 
-def _record(one: Unjudged, documents: Documents, golden: GoldenSet, file: str) -> dict[str, object]:
-    """Return what there is to judge of one document, for ``--json``."""
+def _record(one: Unjudged, documents: Documents, file: str) -> dict[str, object]:
+    """Return what there is to judge of one document: a record of JSON, a row of CSV."""
     found: dict[str, object] = {
         "id": one.query.id,
         "query": one.query.text,
         "docid": one.doc_id,
+        "rank": one.rank,
         "influence": one.influence,
         "ranks": one.ranks,
         "file": file,
-        "line": golden.queries[one.query.id].line,
+        "line": one.query.line,
     }
     known = {"title": documents.title(one.doc_id), "text": documents.texts.get(one.doc_id)}
     return found | {name: value for name, value in known.items() if value is not None}
 
 
-def _write_csv(top: Sequence[Unjudged], documents: Documents, options: argparse.Namespace) -> None:
-    """Write what there is to judge to the file that ``--out`` names, or to standard output. Raises CommandError."""
-    path = Path(options.out)
-    if options.out != STANDARD and path.suffix.lower() != ".csv":
-        raise CommandError(f"{options.out}: The list is CSV. Give it a name that ends in .csv.")
-    if options.out != STANDARD and os.path.lexists(path):
-        raise CommandError(
-            f"{options.out}: is there already, perhaps with ratings in it. Append those (--from), then delete it, or give "
-            "another name."
+def _write_csv(records: Sequence[Mapping[str, object]], options: argparse.Namespace) -> None:
+    """Write what there is to judge as CSV, with an empty column `rating`, for a spreadsheet. Raises CommandError."""
+    out = options.out
+    if out != shared.STANDARD and not out.lower().endswith(".csv"):
+        raise shared.CommandError(f"{out}: The list is CSV. Give it a name that ends in .csv.")
+    if out != shared.STANDARD and os.path.lexists(out):
+        raise shared.CommandError(
+            f"{out}: is there already, perhaps with ratings in it. Append those (--from), then delete it, or give another name."
         )
-    write_file(options.out, judgments.as_csv(top, documents))
-    back = f"pytest-irmetrics label {shlex.quote(options.file)} --from {shlex.quote(options.out)}"
-    how = judgments.why_not_editable(options.file) or f"Fill in the column rating, and then: {back}"
-    print_about(
-        options.out, f"{options.out}: {plural(len(top), 'document')} to judge.{f' {how}' if top else ''}"
-    )
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, _COLUMNS, extrasaction="ignore")
+    writer.writeheader()
+    for record in records:
+        cells = {
+            name: guard_formula(cell) if isinstance(cell, str) else cell for name, cell in record.items()
+        }
+        writer.writerow(cells | {"influence": f"{record['influence']:.6f}"})
+    inputs.write_file(out, text.getvalue().encode("utf-8-sig"))  # by its first bytes Excel recognises UTF-8
+    back = f"pytest-irmetrics label {shlex.quote(options.file)} --from {shlex.quote(out)}"
+    how = why_not_editable(options.file) or f"Fill in the column rating, and then: {back}"
+    said = f"{out}: {plural(len(records), 'document')} to judge."
+    shared.print_about(out, f"{said} {how}" if records else said)

@@ -1,4 +1,21 @@
-"""The command ``score``: what pytest prints of a stored run, of one alone or of one compared with another."""
+"""Gate a stored run, alone or against another.
+
+Print what pytest prints of a stored run (TREC run, baseline, JSON report): its
+means and whether the golden set's own thresholds hold. With --against, a run
+before, also how far it fell: max_drop and the other words that compare hold,
+0.01 for a metric without any, and the queries that explain it are shown. Exits
+with 1 where a gate fails. Queries that the run does not have score 0, as with
+trec_eval -c. Settings and marks of tests are not read.
+
+examples:
+  pytest-irmetrics score golden/faq.yaml bm25.run
+  pytest-irmetrics score golden/faq.yaml dense.run --against bm25.run
+  pytest-irmetrics score dev.qrels bm25.run --metrics ndcg_cut_10,recip_rank
+  pytest-irmetrics score golden/faq.yaml bm25.run --query refund
+  pytest-irmetrics score golden/faq.yaml quality.json --against quality.json --test dense --test bm25
+  zcat bm25.run.gz | pytest-irmetrics score dev.qrels -
+  pytest-irmetrics score golden/faq.yaml bm25.run --json | pytest-irmetrics report - -o bm25.html
+"""
 
 from __future__ import annotations
 
@@ -14,30 +31,8 @@ from pytest_irmetrics.analysis.run_lint import on_misspelt_ids
 from pytest_irmetrics.analysis.slices import hidden_slices
 from pytest_irmetrics.analysis.trust import on_passed_drops
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.cli.command_line import (
-    FAILED,
-    GOLDEN_HELP,
-    OK,
-    CommandError,
-    add_command,
-    add_format_option,
-    add_metric_option,
-    add_metrics_option,
-    add_test_option,
-    harmless_json,
-    print_line,
-    stdout_screen,
-)
-from pytest_irmetrics.cli.corpus import load_documents
-from pytest_irmetrics.cli.inputs import (
-    USUAL_METRICS,
-    find_query,
-    load_golden,
-    load_runs,
-    metrics_beyond,
-    scorable_metrics,
-)
-from pytest_irmetrics.cli.standard_streams import STANDARD
+from pytest_irmetrics.cli import inputs, shared
+from pytest_irmetrics.cli.corpus import titles_of_reports
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import decide, gated_by_default
@@ -60,39 +55,18 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.cli.command_line import Commands
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
 
+PARENTS = (shared.FORMAT, shared.TEST, shared.METRICS, shared.METRIC)
 _BY_DEFAULT = "the default of max_drop"
 """The origin of a `max_drop` that the golden set does not set."""
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the command line."""
-    parser = add_command(
-        commands,
-        "score",
-        _score,
-        short="gate a stored run, alone or against another",
-        description=(
-            "Print what pytest prints of a stored run (TREC run, baseline, JSON report): its means and whether the golden set's "
-            "own thresholds hold. With --against, a run before, also how far it fell: max_drop and the other words that compare "
-            "hold, 0.01 for a metric without any, and the queries that explain it are shown. Exits with 1 where a gate fails. "
-            "Queries that the run does not have score 0, as with trec_eval -c. Settings and marks of tests are not read."
-        ),
-        examples="""
-pytest-irmetrics score golden/faq.yaml bm25.run
-pytest-irmetrics score golden/faq.yaml dense.run --against bm25.run
-pytest-irmetrics score dev.qrels bm25.run --metrics ndcg_cut_10,recip_rank
-pytest-irmetrics score golden/faq.yaml bm25.run --query refund
-pytest-irmetrics score golden/faq.yaml quality.json --against quality.json --test dense --test bm25
-zcat bm25.run.gz | pytest-irmetrics score dev.qrels -
-pytest-irmetrics score golden/faq.yaml bm25.run --json | pytest-irmetrics report - -o bm25.html
-""",
-    )
-    parser.add_argument("golden", metavar="GOLDEN", help=GOLDEN_HELP)
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    parser.add_argument("golden", metavar="GOLDEN", help=shared.GOLDEN_HELP)
     parser.add_argument(
         "stored",
         metavar="RUN",
@@ -114,39 +88,33 @@ pytest-irmetrics score golden/faq.yaml bm25.run --json | pytest-irmetrics report
         action="store_true",
         help="print it as the JSON report that pytest writes, which `report` reads",
     )
-    add_format_option(parser)
-    add_test_option(parser, "; given twice, RUN's and then that of --against")
-    add_metrics_option(parser)
-    add_metric_option(parser)
 
 
-def _score(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
+    """Score the run, print what pytest would, and return 1 where a gate fails."""
     paths = [path for path in (options.stored, options.against) if path is not None]
-    if options.golden == STANDARD in paths:
-        raise CommandError(
-            "Standard input cannot be both the golden set and the run. Name a file for one of them."
-        )
-    golden = load_golden(options.golden, options.metric, options.form)
-    wanted = [find_query(golden, query_id, options.golden).id for query_id in options.queries]
-    (name, run), *before = load_runs(paths, options.tests)
+    inputs.refuse_standard_input_twice(options.golden, *paths)
+    golden = inputs.load_golden(options.golden, options.metric, options.form)
+    wanted = [inputs.find_query(golden, query_id, options.golden).id for query_id in options.queries]
+    (name, run), *before = inputs.load_runs(paths, options.tests)
     for shown, one in ((name, run), *before):
         if golden.queries.keys().isdisjoint(one):
-            raise CommandError(
+            raise shared.CommandError(
                 f"{shown}: answers no query of {options.golden}. Check that both call the queries the same."
             )
     result = _result(golden, options.golden, run, before[0] if before else None, options.metrics)
     report = _report(result, options, name, wanted)
     for text in _printed(report, wanted, as_json=options.json):
-        print_line(text)
-    return FAILED if result.failed and (options.json or not wanted) else OK
+        shared.print_line(text)
+    return shared.FAILED if result.failed and (options.json or not wanted) else shared.OK
 
 
 def _printed(report: ItemReport, wanted: Sequence[str], *, as_json: bool) -> Iterator[str]:
     """Yield the lines to print: of the queries that are wanted, without any of the whole run."""
-    screen, failed = stdout_screen(), report.outcome == "failed"
+    screen, failed = shared.stdout_screen(), report.outcome == "failed"
     session = SessionReport([report], exit_status=int(failed))
     if as_json:
-        yield harmless_json(json.render(session).rstrip("\n"))
+        yield shared.harmless_json(json.render(session).rstrip("\n"))
     elif wanted:
         shown = (query for query in report.queries if query.query_id in wanted)
         blocks = (query_block(query, list(query.scores), report, in_full=True) for query in shown)
@@ -169,13 +137,13 @@ def _result(
     gated = [threshold.metric for threshold in golden.thresholds]
     of_queries = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
     depths = [one.depth for one in (run, before and before[1]) if one is not None and one.depth is not None]
-    beyond = metrics_beyond(asked or USUAL_METRICS, min(depths, default=None))
-    chosen = [metric for metric in asked or USUAL_METRICS if metric not in beyond]
-    metrics = scorable_metrics([*chosen, *gated, *of_queries], golden)
+    beyond = inputs.metrics_beyond(asked or inputs.USUAL_METRICS, min(depths, default=None))
+    chosen = [metric for metric in asked or inputs.USUAL_METRICS if metric not in beyond]
+    metrics = inputs.scorable_metrics([*chosen, *gated, *of_queries], golden)
     unscorable = [metric for metric in dict.fromkeys([*gated, *of_queries]) if metric not in metrics]
-    shallow = metrics_beyond([*gated, *of_queries], run.depth)
+    shallow = inputs.metrics_beyond([*gated, *of_queries], run.depth)
     if shallow and run.depth is not None:
-        raise CommandError(
+        raise shared.CommandError(
             f"{shown}: The run holds {plural(run.depth, 'result')} a query, too few for {listed([metric.name for metric in shallow])}. "
             "Store more of them, or gate on a cut-off that it reaches."
         )
@@ -277,8 +245,8 @@ def _report(result: ItemResult, options: argparse.Namespace, name: str, wanted: 
     documents = {
         doc_id for query in queries for doc_id in (*query.now, *(query.before or ()), *query.judgments)
     }
-    paths = [path for path in (options.stored, options.against) if path not in (None, STANDARD)]
-    titles = load_documents(paths, None, documents).titles
+    paths = [path for path in (options.stored, options.against) if path not in (None, shared.STANDARD)]
+    titles = titles_of_reports(paths)
     runs = [part for path in paths for part in ("--run", path)]
     judge = shlex.join(["pytest-irmetrics", "label", options.golden, *runs])
     return ItemReport(

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(slots=True)
@@ -123,3 +128,12 @@ class TestHistory:
     summary: list[MetricHistory]
     since: Since | None = None
     notes: list[str] = field(default_factory=list)
+
+
+def history_json(histories: Iterable[TestHistory]) -> str:
+    """Return the histories as JSON, in ASCII."""
+    tests = []
+    for history in histories:
+        points = [{**asdict(point), "lowered": point.lowered} for point in history.points]
+        tests.append({**asdict(history), "points": points})
+    return json.dumps({"format": "pytest-irmetrics history", "version": 1, "tests": tests}, indent=1)

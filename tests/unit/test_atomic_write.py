@@ -46,6 +46,14 @@ def test_says_whether_anything_changed_and_touches_nothing_that_did_not(path):
     assert names(path) == [path.name]
 
 
+def test_what_was_changed_since_it_was_read_is_not_written_over(path):
+    assert write_whole(path, NEW, read=OLD) is True
+    with pytest.raises(WriteError, match=r"was changed meanwhile, and nothing was written\. Run it again"):
+        write_whole(path, b"newer", read=OLD)
+    assert path.read_bytes() == NEW
+    assert write_whole(path, NEW, read=OLD) is False
+
+
 @either
 def test_makes_the_folders_that_it_takes(tmp_path, write):
     write(tmp_path / "a" / "b" / "c.json", NEW)

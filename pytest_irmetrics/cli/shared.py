@@ -1,0 +1,191 @@
+"""What commands share: options of the command line, the types of their arguments, and printing that is safe anywhere."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.escape import escape_terminal, to_stream
+from pytest_irmetrics.base.paths import relative_path
+from pytest_irmetrics.base.screen import Screen
+from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
+from pytest_irmetrics.golden.formats import SUFFIXES
+from pytest_irmetrics.metrics import MetricError, parse_metric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_irmetrics.metrics import Metric
+
+OK, FAILED = 0, 1
+"""Exit statuses of commands; argparse itself exits with 2 for a wrong command line."""
+STANDARD = "-"
+"""As a file's name on the command line: standard input where it is read, standard output where it is written."""
+
+GOLDEN_HELP = (
+    "a golden set: .yaml, .yml, .jsonl, .csv, .tsv, TREC .qrels, or a BEIR folder; - is standard input"
+)
+_MAX_DIGITS = 9
+"""Of a count; Python refuses to read thousands of them."""
+_METRIC_NAME = re.compile(r"(?:\([^()]*\)|[^\s,])+")
+"""One metric in a list between commas or blanks, which its parameters in parentheses may contain, too."""
+
+
+class CommandError(IRMetricsError):
+    """What a command cannot do, as ``file:line: what is wrong. What to do.``; it is printed, and the command exits with 1."""
+
+
+# Types of arguments -----------------------------------------------------------------------------------------------
+
+
+def _custom_metric(name: str) -> str:
+    """Parse an argument that is the name of a metric of the user's own."""
+    try:
+        custom = parse_metric(name, custom=(name,)).kind == "custom"
+    except MetricError:  # built in, or no name
+        custom = False
+    if not custom:
+        raise argparse.ArgumentTypeError(
+            f"{name!r} is no name of a metric of your own. Give the name alone, which the built-in ones do not have."
+        )
+    return name
+
+
+def _metrics(text: str) -> tuple[Metric, ...]:
+    """Parse an argument that lists metrics that a stored run can be scored with."""
+    try:
+        metrics = read_metrics(_METRIC_NAME.findall(text))
+    except MetricError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not metrics or any(metric.kind == "latency" for metric in metrics):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no list of metrics that a stored run tells. Write for example ndcg@10,mrr."
+        )
+    return metrics
+
+
+def ranking_metric(text: str) -> Metric:
+    """Parse an argument that is the name of one metric over rankings."""
+    metric, *more = _metrics(text)
+    if more or metric.kind != "ranking":
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not one metric over rankings. Write for example ndcg@10."
+        )
+    return metric
+
+
+def count_or_all(text: str) -> int | None:
+    """Parse an argument that is a whole number; 0 stands for all, which is None."""
+    if not text.isascii() or not text.isdigit() or len(text) > _MAX_DIGITS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no count. Write a whole number, or 0 for all.")
+    return int(text) or None
+
+
+def _folder_name(text: str) -> str:
+    """Parse an argument that names a folder beside the tests."""
+    if not text or "\0" in text or Path(text).is_absolute() or ".." in Path(text).parts or text == ".":
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no folder beside the tests. Write its name, such as ir_baselines."
+        )
+    return text
+
+
+# Options of several commands, for the `parents` of theirs ------------------------------------------------------------
+
+
+def _option(*names: str, **settings: object) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument(*names, **settings)  # type: ignore[arg-type]  # as argparse takes them
+    return parser
+
+
+METRIC = _option(
+    "--metric",
+    action="append",
+    type=_custom_metric,
+    default=[],
+    metavar="NAME",
+    help="the name of a metric of your own, so that a threshold on it is no mistake (repeatable)",
+)
+METRICS = _option(
+    "--metrics",
+    type=_metrics,
+    action="extend",
+    metavar="METRICS",
+    help=f"what to score, such as ndcg@5,P@3 (default: {','.join(DEFAULT_METRICS)})",
+)
+TEST = _option(
+    "--test",
+    dest="tests",
+    action="append",
+    default=[],
+    metavar="NAME",
+    help="of a JSON report of several tests, the one whose run is meant: its id, or a part that no other has; given once, or "
+    "once for each run in their order",
+)
+BASELINE_DIR = _option(
+    "--baseline-dir",
+    type=_folder_name,
+    default="ir_baselines",
+    metavar="NAME",
+    help="the folder of the baselines beside the tests, as the setting ir_baseline_dir names it (default: ir_baselines)",
+)
+QUIET = _option("--quiet", action="store_true", help="print only what is wrong")
+FORMAT = _option(
+    "--from",
+    dest="form",
+    choices=tuple(dict.fromkeys(SUFFIXES.values())),
+    help="the format of the golden set, where its suffix does not say it; - is read as yaml unless this says otherwise",
+)
+
+
+# Printing ---------------------------------------------------------------------------------------------------------
+
+
+def shown_path(path: Path) -> str:
+    """Return a path as messages show it: relative to the current folder, unless that is longer."""
+    return min(str(path), relative_path(path), key=len)
+
+
+def print_escaped(line: str, stream: TextIO | None = None) -> None:
+    """Print one line, on standard output unless told otherwise; control characters and workflow commands are escaped."""
+    stream = sys.stdout if stream is None else stream
+    print(to_stream(escape_terminal(line), stream.encoding), file=stream)
+
+
+def print_about(written: str, line: str) -> None:
+    """Print a line about a file that was written; on standard error where that is standard output."""
+    print_escaped(line, sys.stderr if written == STANDARD else sys.stdout)
+
+
+def print_note(line: str) -> None:
+    """Print a note on standard error."""
+    print_escaped(f"note: {line}", sys.stderr)
+
+
+def print_line(line: str) -> None:
+    """Print one line that is free of control characters already, such as those of `stdout_screen`."""
+    print(line)  # noqa: T201 - a command prints
+
+
+def harmless_json(text: str) -> str:
+    """Write JSON in ASCII without what a terminal or a CI log takes for a command."""
+    return text.replace("\x7f", "\\u007f").replace("##", "#\\u0023").replace("::", ":\\u003a")
+
+
+def print_json_list(records: Iterable[object]) -> None:
+    """Print one JSON list, a record a line, in ASCII and harmless."""
+    lines = ",\n".join(map(json.dumps, records))
+    print_line(f"[\n{harmless_json(lines)}\n]")
+
+
+def stdout_screen() -> Screen:
+    """Return the width and encoding of standard output; 100 columns where it is no terminal."""
+    width = shutil.get_terminal_size((100, 24)).columns
+    return Screen(max(width, 40), sys.stdout.encoding)
