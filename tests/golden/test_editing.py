@@ -119,7 +119,7 @@ def test_passages_are_kept_and_added(capsys):
 @pytest.mark.parametrize(
     ("text", "arguments", "words"),
     [
-        ("- query: a\n  no_answer: true\n", ["--judge", "a", "c", "2"], "`no_answer`"),
+        ("- query: a\n  no_answer: true\n", ["--judge", "a", "c", "2"], "has no `relevant`"),
         (
             "- {query: a, relevant: &r [x]}\n- {query: b, relevant: *r}\n",
             ["--judge", "a", "c", "2"],
@@ -131,7 +131,7 @@ def test_passages_are_kept_and_added(capsys):
             "anchor",
         ),
         (PASSAGES, ["--judge", "a", "c", "2"], "golden.yaml:"),
-        (PASSAGES, ["--judge", "a", "handbook", "1"], "'handbook' by passage"),
+        (PASSAGES, ["--judge", "a", "handbook", "1"], "and by passage. Keep one"),
         ("- {query: a, relevant: {x: 2}}\n", CODE, "golden.yaml:4:"),
         ("- {query: a, relevant: x}\n", ["--judge", "a", "x", "2"], "grades 'x' 1 already"),
         ("- {query: a, relevant: x, forbidden: y}\n", ["--judge", "a", "y", "1"], "'y' is forbidden"),
