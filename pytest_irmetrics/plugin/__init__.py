@@ -131,7 +131,9 @@ def pytest_collection_modifyitems(
     # Without the underscore too: irthreshold.
     marked = any(mark.name[:2].lower() == "ir" for some in (marks, own) for mark in some)
     if marked or (run_config(config).is_asked_for and any(map(_requests_irmetrics, items))):
-        for item, problem in _session(config).find_problems(items):
+        from pytest_irmetrics.plugin.collection import find_problems  # noqa: PLC0415 - only a run that gates pays for it
+
+        for item, problem in find_problems(_session(config), items):
             item.stash[_problem_key] = problem
     return (yield)
 
@@ -179,7 +181,7 @@ def pytest_runtest_makereport(
         # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
         setattr(report, REPORT_ATTRIBUTE, None)
     if call.excinfo is not None and hasattr(report, REPORT_ATTRIBUTE):
-        from pytest_irmetrics.plugin.failure import shorten_repeated_message  # noqa: PLC0415 - only a failure pays for it
+        from pytest_irmetrics.plugin.fixture import shorten_repeated_message  # noqa: PLC0415 - only a failure pays for it
 
         shorten_repeated_message(item, report, call.excinfo.value)
     return report

@@ -1,79 +1,145 @@
-"""Find the stored baselines that no test has, by the names of their files."""
+"""Read the run that a test is compared with, and find the stored baselines that no test has."""
 
 from __future__ import annotations
 
 import os
-import shlex
-from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pytest
-
-from pytest_irmetrics.base.wording import printable
+from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.evaluation import Evaluation, EvaluationError
+from pytest_irmetrics.plugin.collection import collects_whole_files
 from pytest_irmetrics.plugin.config import run_config, runs_tests
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
+from pytest_irmetrics.retrieval import RetrievalError, Retriever
+from pytest_irmetrics.run import Run, RunError
+from pytest_irmetrics.run.answer import CURE
 from pytest_irmetrics.run.baseline import (
     baseline_path,
-    baselines_of_test,
     folders_with_baselines,
     list_baselines,
+    read_baseline,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterator
 
+    import pytest
+
+    from pytest_irmetrics.golden import GoldenSet
+    from pytest_irmetrics.plugin.item import GatedItem
     from pytest_irmetrics.reports.session_report import WhyUnused
+
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
+
+STORED_TYPES = (type(None), Run, str, os.PathLike)
+"""Types of `against` that stand for a stored run; None is the test's own baseline."""
+
+
+class StoredRun(NamedTuple):
+    """A stored run that this one is compared with."""
+
+    run: Run
+    name: str
+    """What messages call it."""
+    file: str = ""
+    """The path that it was read from, as messages name it; empty where it was read from none."""
+
+    def evaluated_like(self, now: Evaluation) -> Evaluation:
+        """Score it over the queries, and by the metrics, of an evaluation."""
+        retrieved = replace(now.retrieved, run=self.run, errors={}, latencies={}, stopped="")
+        depth = now.depth if self.run.depth is None else self.run.depth
+        return replace(now, retrieved=retrieved, depth=depth)
+
+
+def read_stored_run(item: GatedItem, golden: GoldenSet, against: Any, notes: list[Note]) -> StoredRun | None:
+    """Read the stored run that a test item is compared with; None where it is compared with none.
+
+    `against` is what `check` was given: also None is returned for a retriever that can be compared with.
+    `notes` gets what is wrong with a baseline that an updating run replaces. Raises RunError, also where the
+    baseline to gate on is missing, and RetrievalError for what cannot be compared with.
+    """
+    if against is None:
+        return _read_own_baseline(item, notes)
+    if isinstance(against, Run):
+        name, file, run = "the other run", "", against
+        _require_queries(run, "The run given as `against`", _OTHER_QUERIES)
+    elif isinstance(against, (str, os.PathLike)):
+        path = Path(item.node.path).parent / against
+        name = file = item.session.shown(path)
+        run = Run.load(path, shown=name)
+        _require_queries(run, f"{name}:1: this run", _OTHER_QUERIES)
+    else:
+        try:
+            Retriever.of(against)
+        except RetrievalError as error:
+            raise RetrievalError(
+                f"`against` takes a retriever, a Run or a path (of an Evaluation, its run). {error}"
+            ) from None
+        return None
+    # Where it does not say of which golden set it is, its answers to others' queries are no queries that are gone.
+    own = {query_id: run.answers[query_id] for query_id in golden.queries if query_id in run}
+    if run.golden_set is None and own:  # a run of none of these queries fails in the gates
+        run = Run.of(own, run.depth, relevance_level=run.relevance_level)
+    return StoredRun(run, name, file)
+
+
+def _read_own_baseline(item: GatedItem, notes: list[Note]) -> StoredRun | None:
+    """Read a test's stored baseline; None where the run neither gates on it nor keeps anything of it."""
+    settings = item.settings
+    if not (settings.gates or settings.update):
+        return None
+    path = item.baseline_file
+    shown = item.session.shown(path)
+    replacing_all = settings.update and not settings.only_queries
+    if not path.exists():
+        if replacing_all:
+            return None
+        raise RunError(
+            f"There is no baseline for this test: {shown}.\n\n"
+            f"To store one, and then commit it: {item.command('--ir-baseline-update')}"
+        )
+    try:
+        run = read_baseline(path, shown=shown)
+        _require_queries(run, f"{shown}:1: this run", CURE)
+        if settings.update and settings.only_queries:
+            from pytest_irmetrics.analysis.accepted_queries import require_same_depth_and_repeats  # noqa: PLC0415 - few runs accept single queries
+
+            command = item.command("--ir-baseline-update")
+            require_same_depth_and_repeats(run, item.depth, settings.repeat, shown, command)
+        return StoredRun(run, OWN_BASELINE, shown)
+    except RunError as error:
+        if not replacing_all:
+            raise
+        said = "Nothing was compared with the baseline that is there, and only a pass replaces it."
+        notes.append(Note("normal", f"{said} {error}"))
+        return None
+
+
+_OTHER_QUERIES = "Give one that answers the queries of this golden set."
+
+
+def _require_queries(run: Run, what: str, cure: str) -> None:
+    """Raise RunError for a run that holds no query, beside which nothing could fall. `what` is how the error calls it."""
+    if not len(run):
+        raise RunError(f"{what} holds no query, so there is nothing to compare with. {cure}")
+
+
+def require_no_errors(other: Evaluation) -> None:
+    """Raise EvaluationError where a query of the evaluation to compare with failed."""
+    if other.errors:
+        query_id, problem = next(iter(other.errors.items()))
+        failed = plural(len(other.errors), "query", "queries")
+        raise EvaluationError(
+            f"The retriever given as `against` failed for {failed}; the first is {query_id!r}: {problem}"
+        )
+
+
+# Baselines without an item
 
 _NARROWING_OPTIONS = ("keyword", "markexpr", "deselect", "lf", "stepwise", "ir_query", "ir_selftest")
 """Options under which a run leaves out tests of the files that it was asked for."""
-
-
-def item_name(node: pytest.Item | Any) -> str:
-    """Return ``Class.test_name[ids]``, what identifies a test within its file."""
-    return ".".join([*class_names(node), node.name])
-
-
-def class_names(node: pytest.Item | Any) -> list[str]:
-    """Return the names of the classes that a test is in, the outermost first."""
-    return [parent.name for parent in node.listchain() if isinstance(parent, pytest.Class)]
-
-
-def collects_whole_files(config: pytest.Config) -> bool:
-    """Whether all tests of a file are collected; ``--lf`` and node ids collect some of them."""
-    return not any("::" in argument for argument in config.args) and not config.getoption("lf", None)
-
-
-def tests_with_orphans(
-    items: Iterable[pytest.Item], directory: str, shown: Callable[[Path], str]
-) -> Iterator[tuple[pytest.Item, str]]:
-    """Yield the first item of each test function that has baselines which none of its items has, with what to do about them.
-
-    `items` are all that were collected. A golden set or parameter is gone or renamed there, and its gate with it.
-    """
-    functions: dict[tuple[Path, str], list[pytest.Item]] = defaultdict(list)
-    for item in items:
-        if "irmetrics" in getattr(item, "fixturenames", ()):
-            function = ".".join([*class_names(item), getattr(item, "originalname", None) or item.name])
-            functions[Path(item.path), function].append(item)
-    for (file, function), same in functions.items():
-        stored = set(baselines_of_test(file, function, directory))
-        own = {baseline_path(file, item_name(item), directory) for item in same}
-        if stored - own:
-            yield same[0], _on_orphans(sorted(stored - own), sorted(own - stored), shown)
-
-
-def _on_orphans(orphans: list[Path], new: list[Path], shown: Callable[[Path], str]) -> str:
-    """Word which baselines no item has, and the commands that carry one over to a `new` item or delete it."""
-    names = [shown(path) for path in orphans]
-    which = (
-        f"The baseline {names[0]} belongs" if len(names) == 1 else f"The baselines {', '.join(names)} belong"
-    )
-    why = "its golden set, or its parameters, were renamed, or are gone."
-    lines = [f"{printable(which)} to no item of this test: {why}"]
-    if len(orphans) == len(new) == 1:
-        lines.append(f"Where it was renamed: {printable(shlex.join(['git', 'mv', names[0], shown(new[0])]))}")
-    lines.append(f"Where it is meant to be gone: {printable(shlex.join(['git', 'rm', *names]))}")
-    return "\n".join(lines)
 
 
 def unread_baselines(config: pytest.Config, read: Collection[Path]) -> dict[Path, WhyUnused]:

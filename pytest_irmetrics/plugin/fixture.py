@@ -2,43 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, warn_of_unknown_ids
 from pytest_irmetrics.gates import decide
 from pytest_irmetrics.gates.wording import RETURN_KNOWN_IDS
-from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.plugin.against import STORED_TYPES, evaluate_run, read_stored_run, require_no_errors
-from pytest_irmetrics.plugin.doc_titles import DocTitles
-from pytest_irmetrics.plugin.failure import fail
+from pytest_irmetrics.plugin.baselines import STORED_TYPES, StoredRun, read_stored_run, require_no_errors
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.item_report import item_report
-from pytest_irmetrics.plugin.junit_properties import forget_properties, set_scores
 from pytest_irmetrics.plugin.marks import MarkError
 from pytest_irmetrics.plugin.notes import add_notes
 from pytest_irmetrics.plugin.progress import progress_of
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note
+from pytest_irmetrics.reports.texts import row_name
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
+from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
     from typing import NoReturn
 
     from pytest_irmetrics.analysis.since import Then
+    from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.plugin.against import StoredRun
     from pytest_irmetrics.plugin.session import GatingSession
-    from pytest_irmetrics.plugin.unchecked import CheckState
     from pytest_irmetrics.reports.since_report import SinceReport
+
+    Ask = Callable[[Sequence[Query], Any, RetrievalOptions], Awaitable[Retrieved]]
+    """`aretrieve`, or `retrieve` in its clothes."""
+
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 _OTHER_RETRIEVER = "the other retriever"
 """What messages call an evaluation of another retriever that this one is compared with."""
@@ -55,14 +57,24 @@ _NO_RETRIEVER = (
     "or pass one: irmetrics.check(retriever=my_search). One in a plugin is found where conftest.py loads the plugin."
 )
 
+_State = Literal["not called", "not awaited", "not finished", "checked"]
+
+_UNCHECKED: Mapping[_State, str] = {
+    "not awaited": "irmetrics.acheck() was called but not awaited, so nothing was checked. Write: await irmetrics.acheck()",
+    "not finished": "irmetrics.check() was called and did not come to its end, so nothing was checked. Let what it raises "
+    "pass, and wait for it.",
+}
+"""What a test fails with whose check began and did not end, although its body passed."""
+
+_CALL_CHECK = (
+    "so nothing was checked. Call it; or, in a test that is to gate nothing, call pytest_irmetrics.evaluate(golden, "
+    "retriever) and do without the fixture irmetrics."
+)
+
 _NO_ASYNC_PLUGIN = "async def function and no async plugin installed"
-"""What pytest says of a test that it skips."""
+"""What pytest before 8.4 says of an async test that it skips, also of a plain one that returns a coroutine."""
 
-_Request: TypeAlias = tuple[Sequence[Query], Any, RetrievalOptions]
-"""The arguments of `retrieve` and `aretrieve`."""
-
-_Steps: TypeAlias = Generator[_Request, Retrieved, Evaluation]
-"""The body of a method that is there for sync and for async tests: it yields what to ask, and is sent the answers."""
+_JUNIT_ACCEPTED = "irmetrics_accepted"
 
 
 class IRMetrics:
@@ -82,25 +94,30 @@ class IRMetrics:
         corpus: Any = None,
         executor: Any = None,
     ) -> None:
-        self._item = GatedItem(request.node, session, getattr(request, "param", None))
-        forget_properties(request.node)
-        self._retriever = retriever
-        self._item.doc_id, self._item.executor = doc_id, executor
-        self._item.titles = DocTitles(doc_title)
-        self._corpus = corpus
+        self._item = GatedItem(
+            request.node,
+            session,
+            getattr(request, "param", None),
+            doc_id=doc_id,
+            doc_title=doc_title,
+            executor=executor,
+        )
+        self._retriever, self._corpus = retriever, corpus
         self._notes: list[Note] = []
         self._then: Then | SinceReport | None = None
         self._report: ItemReport | None = None
-        self._state: CheckState = "not called"
+        self._state: _State = "not called"
         self._failure: str | None = None
         """What the check failed with; the body may have swallowed it."""
         self.is_over = False
         """Whether the body has run, or the test failed before it."""
+        # A rerun measures anew what JUnit's file (--junitxml) has as properties of the test.
+        properties = request.node.user_properties
+        properties[:] = [one for one in properties if not one[0].startswith(("ir.", _JUNIT_ACCEPTED))]
 
     @property
     def golden(self) -> GoldenSet:
         """The golden set of this test item. Fails the test where it has none, or a broken one."""
-        __tracebackhide__ = True
         try:
             return self._item.golden_set()
         except IRMetricsError as error:
@@ -112,48 +129,30 @@ class IRMetrics:
         ``retriever`` and ``golden`` (a GoldenSet or a path) stand in for the test's own. ``against`` is a
         retriever, a Run or a path that stands in for the stored baseline.
         """
-        __tracebackhide__ = True
         self._begin_check()
-        try:
-            return _run(self._item, self._check(retriever, golden, against))
-        except IRMetricsError as error:
-            self._fail_check(str(error))
+        return _finish(self._check(retriever, golden, against, _ask_here))
 
     def acheck(
         self, *, retriever: Any = None, golden: Any = None, against: Any = None
     ) -> Coroutine[Any, Any, Evaluation]:
         """Do as ``check`` does, for async tests; the retriever may be sync or async."""
-        __tracebackhide__ = True
         self._begin_check()  # here, so that a call that is never awaited counts as one
         self._state = "not awaited"
-        return self._acheck(self._check(retriever, golden, against))
-
-    async def _acheck(self, steps: _Steps) -> Evaluation:
-        __tracebackhide__ = True
-        self._state = "not finished"
-        try:
-            return await _arun(self._item, steps)
-        except IRMetricsError as error:
-            self._fail_check(str(error))
+        return self._check(retriever, golden, against, aretrieve)
 
     def evaluate(self, *, retriever: Any = None, golden: Any = None) -> Evaluation:
         """Evaluate only; nothing is gated."""
-        __tracebackhide__ = True
-        try:
-            return _run(self._item, self._evaluate(retriever, golden))
-        except IRMetricsError as error:
-            fail(str(error))
+        evaluation = _finish(self._evaluate(retriever, golden, _ask_here))
+        warn_of_unknown_ids(evaluation, RETURN_KNOWN_IDS, stacklevel=2)
+        return evaluation
 
     async def aevaluate(self, *, retriever: Any = None, golden: Any = None) -> Evaluation:
         """Do as ``evaluate`` does, for async tests."""
-        __tracebackhide__ = True
-        try:
-            return await _arun(self._item, self._evaluate(retriever, golden))
-        except IRMetricsError as error:
-            fail(str(error))
+        evaluation = await self._evaluate(retriever, golden, aretrieve)
+        warn_of_unknown_ids(evaluation, RETURN_KNOWN_IDS, stacklevel=2)
+        return evaluation
 
     def _begin_check(self) -> None:
-        __tracebackhide__ = True
         if self.is_over:
             fail(
                 "irmetrics.check() was called when the test was over, so that its verdict counts for nothing. Call it in "
@@ -166,52 +165,56 @@ class IRMetrics:
                 "retriever to check several, or use irmetrics.evaluate(), which gates nothing."
             )
 
-    def _check(self, retriever: Any, golden: Any, against: Any) -> _Steps:
+    async def _check(self, retriever: Any, golden: Any, against: Any, ask: Ask) -> Evaluation:
         """Evaluate and gate. All that can be wrong besides the answers is read before the first query is asked."""
-        __tracebackhide__ = True
+        self._state = "not finished"
         item = self._item
-        selftest = item.settings.selftest
-        if selftest and not isinstance(against, STORED_TYPES):
-            pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
-        golden = item.golden_set(golden)
-        metrics, queries = item.metrics(golden), item.queries(golden)
-        stored = read_stored_run(item, golden, against, lambda text: self._notes.append(Note("normal", text)))
-        if selftest:  # a missing baseline has raised RunError
-            return self._selftest(golden, metrics, cast("StoredRun", stored))
-        self._read_then(golden, against)
-        retrieved = yield (
-            queries,
-            self._asked(retriever),
-            item.retrieval_options(stored and stored.run),
-        )
-        now = item.evaluation(golden, metrics, retrieved)
-        baseline: Evaluation | None = None
-        name = _OTHER_RETRIEVER
-        if stored is not None:
-            baseline, name = evaluate_run(now, stored.run, stored.run.depth), stored.name
-        elif not isinstance(against, STORED_TYPES) and not now.errors:
-            retrieved = yield queries, against, item.retrieval_options(now.run)
-            baseline = item.evaluation(golden, metrics, retrieved)
-            require_no_errors(baseline)
-        return self._gate(now, baseline, name, file="" if stored is None else stored.file)
+        try:
+            if item.settings.selftest and not isinstance(against, STORED_TYPES):
+                pytest.skip(
+                    "--ir-selftest needs a stored run, and this test compares with a second retriever"
+                )
+            golden = item.golden_set(golden)
+            metrics, queries = item.metrics(golden), item.queries(golden)
+            stored = read_stored_run(item, golden, against, self._notes)
+            if item.settings.selftest and stored is not None:  # a missing baseline has raised RunError
+                return self._selftest(golden, metrics, stored)
+            since = item.session.since
+            if since is not None and against is None and not item.settings.only_queries:
+                self._then = since.of(item, golden)
+            options = item.retrieval_options(None if stored is None else stored.run)
+            retrieved = await self._ask(ask, queries, self._asked(retriever), options)
+            now = item.evaluation(golden, metrics, retrieved)
+            if stored is not None:
+                return self._gate(now, stored.evaluated_like(now), stored.name, stored.file)
+            if isinstance(against, STORED_TYPES) or now.errors:
+                return self._gate(now, None, _OTHER_RETRIEVER)
+            retrieved = await self._ask(ask, queries, against, item.retrieval_options(now.run))
+            other = item.evaluation(golden, metrics, retrieved)
+            require_no_errors(other)
+            return self._gate(now, other, _OTHER_RETRIEVER)
+        except IRMetricsError as error:
+            self._fail_check(str(error))
 
-    def _evaluate(self, retriever: Any, golden: Any) -> _Steps:
+    async def _evaluate(self, retriever: Any, golden: Any, ask: Ask) -> Evaluation:
         """Evaluate, and fail the test only where a query's retrieval failed."""
-        __tracebackhide__ = True
         item = self._item
-        golden = item.golden_set(golden)
-        metrics, queries = item.metrics(golden), item.queries(golden)
-        retrieved = yield queries, self._asked(retriever), item.retrieval_options(None)
-        evaluation = item.evaluation(golden, metrics, retrieved)
-        if evaluation.errors:
-            result = ItemResult(evaluation, Gates(), decide(evaluation, Gates()), checked=False)
-            self._report = item_report(item, result)
-            fail(self._failure_text(self._report), self._headline(self._report))
-        warn_of_unknown_ids(evaluation, RETURN_KNOWN_IDS, stacklevel=4)
-        item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=evaluation)
-        if self._report is None:
-            self._report = item_report(item, ItemResult(evaluation, Gates(), checked=False))
-            set_scores(item.node, self._report.rows)
+        try:
+            golden = item.golden_set(golden)
+            metrics, queries = item.metrics(golden), item.queries(golden)
+            options = item.retrieval_options(None)
+            retrieved = await self._ask(ask, queries, self._asked(retriever), options)
+            evaluation = item.evaluation(golden, metrics, retrieved)
+            if evaluation.errors:
+                result = ItemResult(evaluation, Gates(), decide(evaluation, Gates()), checked=False)
+                self._report = item_report(item, result)
+                fail(self._failure_text(self._report), self._headline(self._report))
+            item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=evaluation)
+            if self._report is None:
+                self._report = item_report(item, ItemResult(evaluation, Gates(), checked=False))
+                self._set_properties(self._report)
+        except IRMetricsError as error:
+            fail(str(error))
         return evaluation
 
     def _asked(self, retriever: Any) -> Any:
@@ -221,19 +224,17 @@ class IRMetrics:
             raise MarkError(_NO_RETRIEVER)
         return asked
 
-    def _read_then(self, golden: GoldenSet, against: Any) -> None:
-        """Read what --ir-since compares with, before any query is asked. Raises SinceError where it cannot be read."""
-        item = self._item
-        since = item.session.since
-        if since is not None and against is None and not item.settings.only_queries:
-            self._then = since.of(item, golden)
+    async def _ask(
+        self, ask: Ask, queries: Sequence[Query], retriever: Any, options: RetrievalOptions
+    ) -> Retrieved:
+        progress = progress_of(self._item.node, len(queries) * options.repeat)
+        return await ask(queries, retriever, replace(options, progress=progress))
 
-    def _gate(self, now: Evaluation, baseline: Evaluation | None, name: str, file: str) -> Evaluation:
+    def _gate(self, now: Evaluation, baseline: Evaluation | None, name: str, file: str = "") -> Evaluation:
         """Decide and keep the test's verdicts; `name` is what messages call the baseline. Fails where a gate fails.
 
         `file` is the path that the baseline was read from, empty where it was read from none.
         """
-        __tracebackhide__ = True
         item, settings = self._item, self._item.settings
         comparison = None if baseline is None or now.errors else Comparison(now, baseline)
         against = None if comparison is None else name
@@ -256,33 +257,56 @@ class IRMetrics:
         if self._then is not None and not now.errors:
             from pytest_irmetrics.plugin.since_result import add_since  # noqa: PLC0415 - only with --ir-since
 
-            add_since(item, result, self._then, None if settings.update else baseline)
+            accepted = add_since(item, result, self._then, None if settings.update else baseline)
+            if accepted:
+                item.node.user_properties.append((_JUNIT_ACCEPTED, accepted))
         add_notes(item, result, self._corpus)
         # Here and not when the test is through, where a metric of the user's that raises would end pytest itself.
         report = item_report(item, result, file)
-        if (
-            not now.errors
-        ):  # after the report is made, so that a hook changes nothing in it or in what is stored
+        if not now.errors:  # the report is made: a hook changes nothing in it or in what is stored
             item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)
         # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
         self._report, self._state = report, "checked"
-        set_scores(item.node, report.rows)
+        self._set_properties(report)
         if result.failed:
             self._fail_check(self._failure_text(report), self._headline(report))
         return now
 
     def _selftest(self, golden: GoldenSet, metrics: tuple[Metric, ...], stored: StoredRun) -> Evaluation:
-        """Report which degradations of the stored run the gates catch; fail where that run itself fails."""
-        __tracebackhide__ = True
-        from pytest_irmetrics.plugin.selftest import selftest_result  # noqa: PLC0415 - only a self-test pays for it
+        """Ask nothing; report which degradations of the stored run the gates catch. Fails where that run itself fails."""
+        from pytest_irmetrics.analysis.selftest import on_selftest, run_selftest  # noqa: PLC0415 - only a self-test pays for it
 
         item = self._item
-        result = selftest_result(item, golden, metrics, stored, self._notes)
+        unasked = item.evaluation(golden, metrics, Retrieved(Run({}), {}, stopped="", latencies={}))
+        tested = run_selftest(
+            stored.evaluated_like(unasked),
+            item.gates(golden, regression=True),
+            against=stored.name,
+            update=item.command("--ir-baseline-update"),
+        )
+        notes = [
+            *self._notes,
+            *(Note("normal", text) for text in on_selftest(tested.comparison, stored.name)),
+        ]
+        result = ItemResult(
+            tested.intact, tested.gates, tested.verdicts, against=stored.name, notes=notes, selftest=tested
+        )
         self._report, self._state = item_report(item, result), "checked"
         if result.failed:
             lead = f"--ir-selftest: {stored.name}, intact, fails its own gates. What fails here is not counted as catching anything."
             fail("\n".join([*item.screen.wrapped(lead), "", self._failure_text(self._report)]))
         return result.evaluation
+
+    def _set_properties(self, report: ItemReport) -> None:
+        """Give the test each of its means, as ``ir.ndcg@10``, and where it is compared also ``….baseline`` and ``….delta``.
+
+        The mean is over all of today's queries; what is compared is over those that both runs have.
+        """
+        for row in report.rows:
+            name = f"ir.{row_name(row)}"
+            parts = {name: row.full, f"{name}.baseline": row.baseline, f"{name}.delta": row.delta}
+            found = ((part, round(value, 6) + 0.0) for part, value in parts.items() if value is not None)
+            self._item.node.user_properties.extend(found)
 
     def _failure_text(self, report: ItemReport) -> str:
         from pytest_irmetrics.reports.document import failure  # noqa: PLC0415 - a test that passes has no use for it
@@ -298,76 +322,96 @@ class IRMetrics:
 
     def _fail_check(self, message: str, headline: str = "") -> NoReturn:
         """Fail ``check``, and remember it: a body that swallows the exception has not passed for that."""
-        __tracebackhide__ = True
         self._failure = message
         fail(message, headline)
 
-    def send_report(self) -> str | None:
-        """Return the ItemReport as JSON, for the item's test report; None where the fixture was not used."""
-        item, self.is_over = self._item, True
-        if self._report is not None:
-            return self._report.dumps()
-        if self._state == "not called":
-            return None
-        # Nothing was evaluated, and the failure says why.
-        path = item.parameter.path if item.parameter is not None else None
-        name = item.node.name if path is None else item.session.shown(path)
-        return ItemReport(item.node.nodeid, name, outcome="not evaluated").dumps()
-
     def end_body(self, raised: BaseException | None = None) -> None:
-        """Fail a test whose body is over although something would have been gated and nothing was."""
-        # This frame is not hidden: where all are, pytest says so below the message.
+        """Fail a test whose body is over, and passed, although something was to be gated and nothing was.
+
+        `raised` is what the body raised; also a skip fails that pytest makes of an async test which no plugin runs.
+        """
+        # Where all frames are hidden, pytest says so below the message.
+        __tracebackhide__ = False
         self.is_over = True
-        # pytest before 8.4 skips an async test that no plugin runs, also a plain one that returns a coroutine.
         if isinstance(raised, pytest.skip.Exception) and _NO_ASYNC_PLUGIN in str(raised):
             fail(
                 "This test is `async def`, and no plugin runs it, so nothing was checked. Install pytest-asyncio or "
                 "anyio, or write a plain `def` test: irmetrics.check() takes an async retriever too."
             )
-        if raised is not None:
-            return
-        if self._failure is not None:  # caught by the body, or raised in another thread
-            fail(self._failure)
-        if self._state == "checked":
-            return
-        from pytest_irmetrics.plugin.unchecked import why_unchecked  # noqa: PLC0415 - a test that checks does without it
-
-        problem = why_unchecked(self._item, self._state)
-        if problem is not None:
+        # A failure may have been caught by the body, or raised in another thread.
+        problem = self._failure or self._why_unchecked()
+        if raised is None and problem is not None:
             fail(problem)
 
-
-def _run(item: GatedItem, steps: _Steps) -> Evaluation:
-    """Ask in this thread what a generator yields, and return what it returns."""
-    __tracebackhide__ = True
-    retrieved: Any = None
-    while True:
+    def _why_unchecked(self) -> str | None:
+        """Return what a test fails with that checked nothing; None where it did, or nothing was to be gated."""
+        item = self._item
+        if self._state != "not called":
+            return _UNCHECKED.get(self._state)
+        if item.parameter is not None and item.parameter.problem is not None:
+            return item.parameter.problem
         try:
-            request = steps.send(retrieved)
-        except StopIteration as stop:
-            evaluation: Evaluation = stop.value
-            return evaluation
-        with _showing_progress(item, request) as asked:
-            retrieved = retrieve(*asked)
+            bound = item.bound_threshold()
+        except IRMetricsError as error:
+            return str(error)
+        never = "body never called irmetrics.check()"
+        if bound is not None:
+            return f"This test has a threshold on {bound.metric.name} ({bound.origin}), and its {never}, {_CALL_CHECK}"
+        if item.settings.gates:
+            return f"This run gates on the stored baselines, and this test's {never}, {_CALL_CHECK}"
+        return None
+
+    def send_report(self) -> str | None:
+        """Return the ItemReport as JSON, for the item's test report; None where the fixture was not used."""
+        item, self.is_over = self._item, True
+        if self._report is None and self._state != "not called":
+            # Nothing was evaluated, and the failure says why.
+            path = item.parameter.path if item.parameter is not None else None
+            name = item.node.name if path is None else item.session.shown(path)
+            self._report = ItemReport(item.node.nodeid, name, outcome="not evaluated")
+        return None if self._report is None else self._report.dumps()
 
 
-async def _arun(item: GatedItem, steps: _Steps) -> Evaluation:
-    """Ask on the running event loop what a generator yields, and return what it returns."""
-    __tracebackhide__ = True
-    retrieved: Any = None
-    while True:
-        try:
-            request = steps.send(retrieved)
-        except StopIteration as stop:
-            evaluation: Evaluation = stop.value
-            return evaluation
-        with _showing_progress(item, request) as asked:
-            retrieved = await aretrieve(*asked)
+async def _ask_here(queries: Sequence[Query], retriever: Any, options: RetrievalOptions) -> Retrieved:
+    """Ask in this thread, without awaiting anything."""
+    return retrieve(queries, retriever, options)
 
 
-@contextmanager
-def _showing_progress(item: GatedItem, request: _Request) -> Iterator[_Request]:
-    """Show how far the retrieval of a request is; yield the request that counts its answers."""
-    queries, retriever, options = request
-    with progress_of(item.node, len(queries) * options.repeat) as progress:
-        yield queries, retriever, replace(options, progress=progress)
+def _finish(coroutine: Coroutine[Any, Any, Evaluation]) -> Evaluation:
+    """Return what a coroutine returns that awaits nothing which takes time, as `_ask_here` does not."""
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        evaluation: Evaluation = stop.value
+        return evaluation
+    raise AssertionError("it awaited something")
+
+
+# Failures
+
+_HEADLINE = "irmetrics_headline"
+"""The attribute of a failure of ours that holds the first line of its message."""
+
+
+def fail(message: str, headline: str = "") -> NoReturn:
+    """Fail the test with nothing but a message: a traceback through our code helps no user.
+
+    ``headline`` is what stands for it where one line is wanted: its first line, unless that is part of a wrapped sentence.
+    """
+    message = "\n".join(map(escape_terminal, message.split("\n")))  # a file's name may be a log command
+    failed = pytest.fail.Exception(message, pytrace=False)
+    setattr(failed, _HEADLINE, escape_terminal(headline) or message.partition("\n")[0])
+    raise failed from None
+
+
+def shorten_repeated_message(item: pytest.Item, report: pytest.TestReport, raised: BaseException) -> None:
+    """Leave only a failure's first line to what repeats it: the short summary where CI is set, JUnit's `message`.
+
+    A failure that no line of the test raised is placed at the test, which ``--tb=line`` and annotations of CI show.
+    """
+    headline = getattr(raised, _HEADLINE, None)
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if headline is not None and crash is not None:
+        crash.message = f"Failed: {headline}"
+        if Path(crash.path).parent == Path(__file__).parent:
+            crash.path, crash.lineno = str(item.path), (item.location[1] or 0) + 1

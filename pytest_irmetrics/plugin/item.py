@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import shlex
 from collections.abc import Mapping
@@ -14,17 +13,21 @@ import pytest
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.evaluation import Evaluation, judged_metrics, read_metrics, require_depth
 from pytest_irmetrics.gates import gated_by_default, rates_rankings
-from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.plugin.baselines import class_names, item_name
-from pytest_irmetrics.plugin.doc_titles import DocTitles
-from pytest_irmetrics.plugin.marks import MarkError, marked_thresholds, nearest_marks
+from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.plugin.marks import (
+    MarkError,
+    class_names,
+    item_name,
+    marked_thresholds,
+    nearest_marks,
+    unknown_query,
+)
 from pytest_irmetrics.retrieval import RetrievalOptions
 from pytest_irmetrics.run.baseline import baseline_path, golden_set_named, list_baselines
 from pytest_irmetrics.thresholds import BY_DEFAULT, Gates, Threshold, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import NoReturn
+    from collections.abc import Sequence
 
     from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.golden import Query
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.plugin.session import GatingSession
     from pytest_irmetrics.retrieval import Retrieved
     from pytest_irmetrics.run import Run
+    from pytest_irmetrics.thresholds import Gate
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -44,20 +48,25 @@ _LABEL_REPORT = "run.json"
 class GatedItem:
     """One test item that uses the fixture `irmetrics`: `node` is pytest's, `parameter` what `ir_golden` gives it."""
 
-    def __init__(self, node: pytest.Item, session: GatingSession, parameter: GoldenParameter | None) -> None:
+    def __init__(
+        self,
+        node: pytest.Item,
+        session: GatingSession,
+        parameter: GoldenParameter | None,
+        *,
+        doc_id: Any,
+        doc_title: Any,
+        executor: Any,
+    ) -> None:
+        """`doc_id`, `doc_title` and `executor` are the values of the fixtures of these names."""
         self.node = node
         self.session = session
         self.parameter = parameter
-        self.doc_id: Any = None
-        """The value of the fixture `ir_doc_id`."""
-        self.executor: Any = None
-        """The value of the fixture `ir_executor`."""
-        self.titles = DocTitles(None)
-
-    @property
-    def settings(self) -> RunConfig:
-        """The run's options and settings."""
-        return self.session.settings
+        self.settings: RunConfig = session.settings
+        self.doc_title = doc_title
+        self.returned_titles: dict[str, str] = {}
+        """Id → the title of the document that came back."""
+        self._doc_id, self._executor = doc_id, executor
 
     def golden_set(self, given: Any = None) -> GoldenSet:
         """Return the golden set that a call gives (a GoldenSet, judgments or a path), else the item's own.
@@ -68,28 +77,28 @@ class GatedItem:
             return given
         if isinstance(given, Mapping):
             return GoldenSet.from_judgments(given)
-        if given is not None:
-            if not isinstance(given, (str, os.PathLike)):
-                raise MarkError(
-                    f"golden={given!r} is no golden set. Give a path, a GoldenSet, or judgments: "
-                    '{"query": {"document": 1}}.'
-                )
+        if isinstance(given, (str, os.PathLike)):
             return self.session.golden_set(Path(self.node.path).parent / given)
-        if self.parameter is None:
-            if nearest_marks(self.node, "ir_golden"):
-                raise MarkError(
-                    "ir_golden gives a golden set to tests that can be parametrized and that name the fixture "
-                    "irmetrics, or one that uses it, among their arguments: not to a method of unittest.TestCase, nor "
-                    "through request.getfixturevalue. Write such a test, or pass the golden set: "
-                    'irmetrics.check(golden="golden/faq.yaml").'
-                )
+        if given is not None:
             raise MarkError(
-                'This test has no golden set. Mark it @pytest.mark.ir_golden("golden/*.yaml"), or pass one: '
+                f"golden={given!r} is no golden set. Give a path, a GoldenSet, or judgments: "
+                '{"query": {"document": 1}}.'
+            )
+        if self.parameter is not None:
+            if self.parameter.path is None:
+                raise MarkError(self.parameter.problem or "")
+            return self.session.golden_set(self.parameter.path)
+        if nearest_marks(self.node, "ir_golden"):
+            raise MarkError(
+                "ir_golden gives a golden set to tests that can be parametrized and that name the fixture "
+                "irmetrics, or one that uses it, among their arguments: not to a method of unittest.TestCase, nor "
+                "through request.getfixturevalue. Write such a test, or pass the golden set: "
                 'irmetrics.check(golden="golden/faq.yaml").'
             )
-        if self.parameter.problem is not None or self.parameter.path is None:
-            raise MarkError(self.parameter.problem or "")
-        return self.session.golden_set(self.parameter.path)
+        raise MarkError(
+            'This test has no golden set. Mark it @pytest.mark.ir_golden("golden/*.yaml"), or pass one: '
+            'irmetrics.check(golden="golden/faq.yaml").'
+        )
 
     def golden_name(self, golden: GoldenSet) -> str:
         """Return a golden set's name for messages: the path of its file, or its own name if it was made in Python."""
@@ -100,36 +109,13 @@ class GatedItem:
         only = self.settings.only_queries
         if not only:
             return list(golden.queries.values())
-        found = [query for query in map(golden.find, only) if query is not None]
-        if not found:
-            self._refuse_queries(golden, only)
-        return list({query.id: query for query in found}.values())
-
-    def unknown_queries(self, golden: GoldenSet) -> list[str]:
-        """Return a note for each query of `--ir-query` that no golden set of this run has."""
-        missing = [
-            wanted for wanted in dict.fromkeys(self.settings.only_queries) if golden.find(wanted) is None
-        ]
-        if not missing:
-            return []
-        try:
-            known = [*self.session.golden_sets_of(self.node.session.items), golden]
-        except GoldenSetError:  # the set that cannot be read fails its own test, and may have these queries
-            return []
-        return [
-            _unknown_query(wanted, known) for wanted in missing if not any(one.find(wanted) for one in known)
-        ]
-
-    def _refuse_queries(self, golden: GoldenSet, wanted: Sequence[str]) -> NoReturn:
-        """Skip a golden set that does not have the queries of ``--ir-query``; fail where none of the run's has."""
-        try:
-            known = [*self.session.golden_sets_of(self.node.session.items), golden]
-        except GoldenSetError:  # as in `unknown_queries`
-            known = []
-        if not known or any(one.find(query_id) for one in known for query_id in wanted):
-            reason = f"{self.golden_name(golden)} does not have the query {wanted[0]} (--ir-query)"
+        found = {query.id: query for query in map(golden.find, only) if query is not None}
+        if not found and self.parameter is None and not self.session.marked_golden_sets:
+            raise MarkError(unknown_query(only[0], [golden]))
+        if not found:  # another set has it: this was seen when the tests were collected
+            reason = f"{self.golden_name(golden)} does not have the query {only[0]} (--ir-query)"
             pytest.skip(escape_terminal(reason))
-        raise MarkError(_unknown_query(wanted[0], known))
+        return list(found.values())
 
     @property
     def depth(self) -> int:
@@ -154,6 +140,18 @@ class GatedItem:
                 )
         return [marked[0], list(golden.thresholds), *marked[1:], list(self.settings.thresholds)]
 
+    def bound_threshold(self) -> Threshold | Gate | None:
+        """Return one of the thresholds that this item is held to besides its baseline. Raises as `thresholds_by_place` does."""
+        if (
+            self.parameter is None
+        ):  # its golden set is not known, nor then the tags that limits of settings bind to
+            marked = marked_thresholds(self.node, self.settings.custom_metrics)
+            of_settings = [limit for limit in self.settings.thresholds if limit.tag is None]
+            return next((one for place in [*marked, of_settings] for one in place), None)
+        golden = self.golden_set()
+        of_queries = [limit for query in golden.queries.values() for limit in query.thresholds]
+        return next(iter([*self.gates(golden, regression=False), *of_queries]), None)
+
     def metrics(self, golden: GoldenSet) -> tuple[Metric, ...]:
         """Return the metrics to measure: the reported ones, and all that have a threshold.
 
@@ -162,10 +160,9 @@ class GatedItem:
         named = [threshold.metric for place in self.thresholds_by_place(golden) for threshold in place]
         of_queries = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
         settings = self.settings
-        metrics = read_metrics(
-            [*settings.reported_metrics(self.depth), *named, *of_queries], settings.custom_metrics
-        )
-        if settings.gates and not any(map(rates_rankings, metrics)):
+        reported = settings.reported_metrics(self.depth)
+        metrics = read_metrics([*reported, *named, *of_queries], settings.custom_metrics)
+        if (settings.gates or settings.update) and not any(map(rates_rankings, metrics)):
             # The default max_drop is a gate on metrics that are measured anyway; with none, a worse search would pass.
             usual = "ndcg@10" if self.depth >= 10 else "ndcg"
             metrics = read_metrics([*metrics, usual], settings.custom_metrics)
@@ -175,34 +172,24 @@ class GatedItem:
     def retrieval_options(self, stored: Run | None) -> RetrievalOptions:
         """Return how the retriever is asked; `stored` is a run whose equal answers need not be made anew.
 
-        Raises MarkError for a value of `ir_doc_id` or `ir_executor` that cannot be used.
+        Raises MarkError for a value of the fixture `ir_doc_id` or `ir_executor` that cannot be used.
         """
         settings = self.settings
-        if self.doc_id is not None and not callable(self.doc_id):
-            raise MarkError(
-                f"The fixture ir_doc_id gives {self.doc_id!r}. Give a function of one returned item that returns its id."
+        try:
+            return RetrievalOptions(
+                depth=self.depth,
+                duplicates=(self.parameter and self.parameter.duplicates) or settings.duplicates,
+                doc_id=self._doc_id,
+                timeout=settings.timeout,
+                concurrency=settings.concurrency,
+                repeat=settings.repeat,
+                executor=self._executor,
+                stored=stored,
+                titles=self.returned_titles,
+                stop_on_error=self.node.config.getoption("maxfail", 0) == 1,
             )
-        if self.executor is not None:
-            from concurrent.futures import Executor  # noqa: PLC0415 - few tests have one
-
-            if not isinstance(self.executor, Executor):
-                raise MarkError(
-                    f"The fixture ir_executor gives {self.executor!r}. Give a concurrent.futures.Executor; of a Dask "
-                    "client it is client.get_executor()."
-                )
-        config = self.node.config
-        return RetrievalOptions(
-            depth=self.depth,
-            duplicates=(self.parameter and self.parameter.duplicates) or settings.duplicates,
-            doc_id=self.doc_id,
-            timeout=settings.timeout,
-            concurrency=settings.concurrency,
-            repeat=settings.repeat,
-            executor=self.executor,
-            stored=stored,
-            titles=self.titles.returned,
-            stop_on_error=config.getoption("maxfail", 0) == 1,
-        )
+        except ValueError as error:  # `doc_id is …`: all else was read from checked settings
+            raise MarkError(f"The fixture ir_{error}") from None
 
     def evaluation(self, golden: GoldenSet, metrics: tuple[Metric, ...], retrieved: Retrieved) -> Evaluation:
         """Evaluate what a retriever answered to this item's `queries`."""
@@ -216,20 +203,11 @@ class GatedItem:
 
         Raises as `thresholds_by_place` does.
         """
-        places, settings = self.thresholds_by_place(golden), self.settings
-        if (
-            settings.max_drop is not None and regression
-        ):  # in this order: a setting that is wrong is told in every run
-            default = [
-                Threshold(
-                    metric=metric,
-                    limits={"max_drop": settings.max_drop},
-                    tag=None,
-                    origin=BY_DEFAULT,
-                    by_default=True,
-                )
-                for metric in gated_by_default(resolve(places), self.metrics(golden))
-            ]
+        places, max_drop = self.thresholds_by_place(golden), self.settings.max_drop
+        if max_drop is not None and regression:
+            gated = gated_by_default(resolve(places), self.metrics(golden))
+            words = {"max_drop": max_drop}
+            default = [Threshold(metric, words, None, BY_DEFAULT, by_default=True) for metric in gated]
             places = [*places, default]
         # A mark can name a slice that only some of the test's sets have.
         return Gates(gate for gate in resolve(places) if gate.tag is None or gate.tag in golden.tags)
@@ -243,9 +221,8 @@ class GatedItem:
         """Return a command line that runs this test item alone, from where pytest was called."""
         # Not from the node id: pytest-xdist's loadgroup appends a group to it, by which pytest finds no test.
         name = "::".join(["", *class_names(self.node), self.node.name])
-        return shlex.join(
-            ["pytest", self.session.shown(self.node.path) + name, *options, *self._options_of_call()]
-        )
+        test = self.session.shown(self.node.path) + name
+        return shlex.join(["pytest", test, *options, *self._options_of_call()])
 
     def label_commands(self, golden: GoldenSet, metric: Metric | None, other: str) -> list[str]:
         """Return the commands that list what to judge of this run and of the one in the file `other`; none without files.
@@ -254,10 +231,9 @@ class GatedItem:
         """
         from pytest_irmetrics.reports.output import parse  # noqa: PLC0415 - only a failure has commands
 
-        config = self.node.config
         if golden.path is None or not other:
             return []
-        written = parse(self.settings.reports, config.invocation_params.dir)
+        written = parse(self.settings.reports, self.node.config.invocation_params.dir)
         report = next((self.session.shown(one.path) for one in written if one.format == "json"), None)
         label = ["pytest-irmetrics", "label", self.session.shown(golden.path)]
         if not self._is_found_by_label(other):
@@ -281,18 +257,13 @@ class GatedItem:
 
     def _options_of_call(self) -> list[str]:
         """Return the options of this pytest call that set how a test is asked and judged."""
-        config = self.node.config
-        given = []
-        repeat = config.getoption("ir_repeat")
-        if repeat is not None:  # a baseline of fewer repeats would estimate run noise less well
-            given.append(f"--ir-repeat={repeat}")
-        file = config.getoption("inifilename", None)
-        if file:
-            given += ["-c", str(file)]
-        for override in config.getoption("override_ini", None) or ():
-            if override.startswith("ir_"):
-                given += ["-o", override]
-        return given
+        option = self.node.config.getoption
+        repeat, file = option("ir_repeat"), option("inifilename", None)
+        # A baseline of fewer repeats would estimate run noise less well.
+        given = [] if repeat is None else [f"--ir-repeat={repeat}"]
+        given += ["-c", str(file)] if file else []
+        overrides = [one for one in option("override_ini", None) or () if one.startswith("ir_")]
+        return [*given, *(word for override in overrides for word in ("-o", override))]
 
     @property
     def verbosity(self) -> int:
@@ -304,11 +275,3 @@ class GatedItem:
     def screen(self) -> Screen:
         """The width and encoding that a failure message is written for."""
         return self.session.screen
-
-
-def _unknown_query(wanted: str, known: Iterable[GoldenSet]) -> str:
-    """Return the message that no golden set has a query, with the id that is most like it."""
-    ids = sorted({query_id for golden in known for query_id in golden.queries})
-    close = difflib.get_close_matches(wanted, ids, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    return f"--ir-query: no golden set of this run has the query {wanted!r}.{hint}"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.paths import relative_path
+from pytest_irmetrics.base.wording import cut
 from pytest_irmetrics.gates.limits import own_gates, stored_form
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note
+from pytest_irmetrics.retrieval.describe import describe
+from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
@@ -16,7 +20,11 @@ if TYPE_CHECKING:
     from pytest_irmetrics.analysis.accepted_queries import AcceptedQueries
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.evaluation import Evaluation
+    from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.plugin.item import GatedItem
+    from pytest_irmetrics.reports.item_report import QueryReport
+
+_LONGEST_TITLE = 120
 
 
 def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -> ItemReport:
@@ -36,12 +44,7 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
     text = None if run is None else run.dumps()
     accepted = _accepted_queries(result, run) if updating and settings.only_queries else None
     queries = result.query_reports(everything=wanted)
-    titles = item.titles.of(
-        dict.fromkeys(
-            doc_id for query in queries for doc_id in (*query.now, *(query.before or ()), *query.judgments)
-        ),
-        {passage.key: passage.doc for query in golden.queries.values() for passage in query.passages},
-    )
+    titles, no_titles = _titles(item, golden, queries)
     return ItemReport(
         nodeid=item.node.nodeid,
         golden_set=item.golden_name(golden),
@@ -56,7 +59,7 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
         titles=titles,
         notes=[
             *result.notes,
-            *(Note("normal", problem) for problem in [item.titles.problem] if problem),
+            *(Note("normal", problem) for problem in no_titles),
             *_notes_on_storing(item, result, accepted),
         ],
         query_count=len(result.evaluation.counted),
@@ -79,6 +82,35 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
         selftest=list(result.selftest.degradations) if result.selftest is not None else None,
         advice=list(result.selftest.advice) if result.selftest is not None else [],
     )
+
+
+def _titles(
+    item: GatedItem, golden: GoldenSet, queries: Iterable[QueryReport]
+) -> tuple[dict[str, str], list[str]]:
+    """Return the titles of the documents of some queries, by id, and a note where the user's function cannot give them.
+
+    Of a chunk, or a judged passage, it is that of its document.
+    """
+    given = item.doc_title
+    titles: dict[str, str] = {}
+    passages = {passage.key: passage.doc for query in golden.queries.values() for passage in query.passages}
+    shown = (doc_id for query in queries for doc_id in (*query.now, *(query.before or ()), *query.judgments))
+    for doc_id in dict.fromkeys(shown):
+        document = passages.get(doc_id) or document_of(doc_id)
+        if given is None:
+            title = item.returned_titles.get(document)
+        else:
+            try:
+                title = given.get(document) if isinstance(given, Mapping) else given(document)
+            except Exception as error:  # noqa: BLE001 - the user's function may raise anything, and a title decides nothing
+                what = f"raised {describe(error)} for the document {cut(document)}"
+                return titles, [f"ir_doc_title {what}; no more titles are shown."]
+        if title is not None and not isinstance(title, str):
+            what = f"gave {describe(title)} for the document {cut(document)}; a title is a text, or None where there is none"
+            return titles, [f"ir_doc_title {what}. No more titles are shown."]
+        if title:
+            titles[doc_id] = cut(" ".join(title.split()), _LONGEST_TITLE)
+    return titles, []
 
 
 def _accepted_queries(result: ItemResult, asked: Run | None) -> AcceptedQueries | None:

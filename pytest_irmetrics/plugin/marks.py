@@ -1,11 +1,11 @@
-"""Read the marks `ir_golden` and `ir_threshold` of a test, and find those that mean nothing."""
+"""Read the marks `ir_golden` and `ir_threshold` of a test, and what names it in commands and files."""
 
 from __future__ import annotations
 
 import difflib
 import glob
 import os
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,9 +21,9 @@ from pytest_irmetrics.metrics import MetricError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.thresholds import Threshold
 
-MARKS = ("ir_golden", "ir_threshold")
 _WILDCARDS = frozenset("*?[")
 
 
@@ -40,6 +40,24 @@ class GoldenParameter(NamedTuple):
 
 class MarkError(IRMetricsError, ValueError):
     """Raised for a mark that means nothing; the message says what to write instead."""
+
+
+def item_name(node: pytest.Item | Any) -> str:
+    """Return ``Class.test_name[ids]``, what identifies a test within its file."""
+    return ".".join([*class_names(node), node.name])
+
+
+def class_names(node: pytest.Item | Any) -> list[str]:
+    """Return the names of the classes that a test is in, the outermost first."""
+    return [parent.name for parent in node.listchain() if isinstance(parent, pytest.Class)]
+
+
+def unknown_query(wanted: str, known: Iterable[GoldenSet]) -> str:
+    """Return the message that no golden set has a query, with the id that is most like it."""
+    ids = sorted({query_id for golden in known for query_id in golden.queries})
+    close = difflib.get_close_matches(wanted, ids, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return f"--ir-query: no golden set of this run has the query {wanted!r}.{hint}"
 
 
 def golden_parameter(node: pytest.Item) -> GoldenParameter | None:
@@ -148,7 +166,7 @@ def nearest_marks(node: pytest.Item | Any, name: str) -> list[pytest.Mark]:
     return next((marks for _, marks in mark_levels(node, name) if marks), [])
 
 
-def _parameter_marks(node: Any) -> list[pytest.Mark]:
+def parameter_marks(node: Any) -> list[pytest.Mark]:
     """Return the marks of a test item's parameters: ``pytest.param(…, marks=…)``."""
     return list(getattr(getattr(node, "callspec", None), "marks", ()))
 
@@ -159,7 +177,7 @@ def mark_levels(node: Any, name: str) -> Iterator[tuple[str, list[pytest.Mark]]]
     A parameter's own mark (``pytest.param(…, marks=…)``) comes before the function's, and a class before the
     classes that it derives from; pytest itself keeps each of these two in one list.
     """
-    parameter = _parameter_marks(node)
+    parameter = parameter_marks(node)
     yield "on the parameter", [mark for mark in parameter if mark.name == name]
     own = [mark for mark in node.own_markers if mark.name == name]
     for mark in parameter:
@@ -206,62 +224,3 @@ def read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> T
         return thresholds.build(metric, words, tag=tag, origin=origin, custom=custom)
     except (thresholds.ThresholdError, MetricError) as error:
         raise MarkError(f"{origin}: {error}") from None
-
-
-def find_item_problems(
-    items: Iterable[pytest.Item], registered: Collection[str]
-) -> Iterator[tuple[pytest.Item, str]]:
-    """Yield the items with a mark that is misspelt or binds to nothing, each with what to write instead.
-
-    `registered` are the names of all marks that the configuration knows.
-    """
-    for item in items:
-        problem = _misspelt_mark(item, registered)
-        if problem is None and "irmetrics" not in getattr(item, "fixturenames", ()):
-            own = [mark.name for mark in item.own_markers if mark.name in MARKS]
-            if own:
-                problem = f"{own[0]} binds to nothing: this test does not request the fixture irmetrics."
-        if problem is None and any(mark.name == "ir_golden" for mark in _parameter_marks(item)):
-            problem = (
-                "ir_golden on a parameter binds to nothing: it makes parameters itself, of a function, class or "
-                'module. Mark one of these, or pass the golden set: irmetrics.check(golden="golden/faq.yaml").'
-            )
-        if problem is not None:
-            yield item, problem
-
-
-def _misspelt_mark(item: pytest.Item, registered: Collection[str]) -> str | None:
-    """Word which mark of an item looks like one of ours and is none."""
-    for mark in item.iter_markers():
-        if mark.name in MARKS or mark.name in registered or not mark.name.lower().startswith("ir"):
-            continue
-        cutoff = 0.0 if mark.name.startswith("ir_") else 0.8
-        close = difflib.get_close_matches(mark.name.lower(), MARKS, n=1, cutoff=cutoff)
-        if close:
-            return f"There is no mark {mark.name!r}. Did you mean {close[0]!r}?"
-    return None
-
-
-def unbound_marks(items: Iterable[pytest.Item]) -> dict[pytest.Item, str]:
-    """Find classes and modules whose marks no test uses; return the problem of each by its first item."""
-    used: Counter[pytest.Collector] = Counter()
-    first: dict[pytest.Collector, pytest.Item] = {}
-    marked: dict[Any, list[pytest.Collector]] = {}
-    for item in items:
-        parent = item.parent
-        if parent not in marked:
-            chain = parent.listchain() if parent is not None else []
-            marked[parent] = [
-                node
-                for node in chain
-                if isinstance(node, (pytest.Class, pytest.Module))
-                and any(mark.name in MARKS for mark in node.own_markers)
-            ]
-        for node in marked[parent]:
-            first.setdefault(node, item)
-            used[node] += "irmetrics" in getattr(item, "fixturenames", ())
-    return {
-        item: f"The marks on {node.name} bind to nothing: no test in it requests the fixture irmetrics."
-        for node, item in first.items()
-        if not used[node]
-    }

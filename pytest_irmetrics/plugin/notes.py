@@ -30,7 +30,6 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
     """Add what a reader should know besides the verdicts."""
     now, gates, comparison, against = result.evaluation, result.gates, result.comparison, result.against
     wants_all = item.verbosity >= 1 or bool(item.settings.reports)
-    _add(result, "normal", item.unknown_queries(now.golden))
     if against not in (None, OWN_BASELINE):
         _add(result, "quiet", _on_unused_baseline(item, str(against)))
     if not now.errors:

@@ -10,18 +10,11 @@ from typing import TYPE_CHECKING, ClassVar
 from pytest_irmetrics.base.paths import path_below
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.plugin.baselines import collects_whole_files, tests_with_orphans
 from pytest_irmetrics.plugin.config import run_config
-from pytest_irmetrics.plugin.marks import (
-    find_item_problems,
-    golden_parameter,
-    golden_parameters,
-    nearest_marks,
-    unbound_marks,
-)
+from pytest_irmetrics.plugin.marks import golden_parameter, golden_parameters, nearest_marks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
     import pytest
 
@@ -45,7 +38,8 @@ class GatingSession:
         self.config = config
         self.settings = run_config(config)
         self._golden_sets: dict[Path, GoldenSet] = {}
-        self._paths_of_run: list[Path] | None = None
+        self.marked_golden_sets: list[Path] = []
+        """The files that ``ir_golden`` gives to the tests of this run."""
         self._since: BaselinesOfThen | None = None
 
     @cached_property
@@ -71,13 +65,10 @@ class GatingSession:
             )
         return self._golden_sets[path]
 
-    def golden_sets_of(self, items: Iterable[pytest.Item]) -> list[GoldenSet]:
-        """Return the golden sets that ``ir_golden`` gives to the tests of this run, its `items`. Raises GoldenSetError."""
-        if self._paths_of_run is None:
-            parameters = map(golden_parameter, items)
-            paths = {path for parameter in parameters if parameter is not None for path in parameter.siblings}
-            self._paths_of_run = sorted(paths)
-        return [self.golden_set(path) for path in self._paths_of_run]
+    def collect_golden_sets(self, items: Iterable[pytest.Item]) -> None:
+        """Note which golden sets ``ir_golden`` gives to the tests of this run."""
+        found = (parameter for parameter in map(golden_parameter, items) if parameter is not None)
+        self.marked_golden_sets = sorted({path for parameter in found for path in parameter.siblings})
 
     def shown(self, path: Path) -> str:
         """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
@@ -100,16 +91,6 @@ class GatingSession:
         metafunc.parametrize(
             "irmetrics", list(parameters.values()), ids=list(parameters), indirect=True, scope="function"
         )
-
-    def find_problems(self, items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
-        """Yield the items that fail instead of being run, each with what to do: for their marks, and for baselines that none has."""
-        registered = {line.split(":")[0].split("(")[0].strip() for line in self.config.getini("markers")}
-        whole = collects_whole_files(self.config)
-        if whole and self.settings.gates and not self.settings.update:
-            yield from tests_with_orphans(items, self.settings.baseline_dir, self.shown)
-        yield from find_item_problems(items, registered)
-        if whole:
-            yield from unbound_marks(items).items()
 
     def close(self) -> None:
         """End the event loop of sync tests once no pytest session in this process is open."""

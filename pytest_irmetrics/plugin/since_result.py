@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.since import what_is_accepted
 from pytest_irmetrics.gates.verdict import Verdict
-from pytest_irmetrics.plugin.junit_properties import set_accepted
 from pytest_irmetrics.reports.since_report import SinceReport
 from pytest_irmetrics.reports.since_texts import cure, headlines, paying
 
@@ -22,19 +21,21 @@ if TYPE_CHECKING:
 
 def add_since(
     item: GatedItem, result: ItemResult, then: Then | SinceReport, stored: Evaluation | None
-) -> None:
-    """Compare a test with what it was `then`; `stored` is its baseline today, None where today's run replaces it."""
+) -> str:
+    """Compare a test with what it was `then`, and return the sentences on the falls that this branch accepts.
+
+    `stored` is its baseline today, None where today's run replaces it.
+    """
     if isinstance(then, SinceReport):
         report = then
     else:
         failed = {(one.metric, one.tag) for one in result.verdicts if one.failed and one.word == "max_drop"}
         report = what_is_accepted(result.evaluation, stored, result.gates, then, failed)
-    if report.is_told_first:
-        if item.settings.accept == "fail" and not item.settings.update:
-            report = replace(report, refused=True)
-            result.verdicts = (*_refusals(report, result), *result.verdicts)
-        set_accepted(item.node, " ".join(headlines(report)))
+    if report.is_told_first and item.settings.accept == "fail" and not item.settings.update:
+        report = replace(report, refused=True)
+        result.verdicts = (*_refusals(report, result), *result.verdicts)
     result.since = report
+    return " ".join(headlines(report)) if report.is_told_first else ""
 
 
 def _refusals(report: SinceReport, result: ItemResult) -> Iterator[Verdict]:

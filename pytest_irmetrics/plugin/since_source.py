@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_irmetrics.metrics import Metric
-from pytest_irmetrics.plugin.baselines import class_names
-from pytest_irmetrics.plugin.marks import read_threshold
+from pytest_irmetrics.plugin.marks import class_names, read_threshold
 from pytest_irmetrics.reports.since_report import EditSince
 from pytest_irmetrics.thresholds import Limit, ThresholdError, holds_less, read_limit
 
