@@ -110,6 +110,21 @@ def job(branch, tmp_path):
 
 
 @needs_bash
+@pytest.mark.parametrize("arguments", ["-k 'not faq", 'tests "a b'])
+def test_a_quote_that_is_left_open_fails_the_step(job, arguments):
+    done = job.gate(arguments)
+    assert done.returncode == 1
+    assert "::error title=arguments::The input `arguments` cannot be split as a shell does." in done.stdout
+    assert "passed" not in done.stdout
+    assert "failed" not in done.stdout
+
+
+@needs_bash
+def test_an_empty_argument_is_one(job):
+    assert "1 failed" in job.gate("-k ''").stdout
+
+
+@needs_bash
 @needs_git
 class TestTheGate:
     """The step that runs pytest."""
