@@ -51,7 +51,7 @@ docs: $(VENV)/.ready-docs
 site: $(VENV)/.ready-docs
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
 
-# The README's picture of a red build, and those of docs/report.md of the HTML report, which take Chromium and chromedriver.
+# The README's picture of a red build, and those of docs/reports.md of the HTML report, which take Chromium and chromedriver.
 # Commit them where the failure of the example, or the report, looks otherwise.
 pictures: $(VENV)/.ready-test $(VENV)/.ready-docs
 	$(PY) -m tests.pictures

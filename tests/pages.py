@@ -22,17 +22,21 @@ DOCS = ROOT / "docs"
 WALKED_PAGES = {
     "index.md": 4,
     "tutorial.md": 14,
-    "formats.md": 9,
-    "labelling.md": 9,
+    "golden-sets.md": 3,
+    "retriever.md": 3,
+    "labelling.md": 8,
     "passages.md": 4,
     "experiments.md": 5,
-    "statistics-for-engineers.md": 4,
-    "howto/click-logs.md": 5,
-    "howto/monorepo.md": 2,
+    "statistics.md": 1,
+    "formats.md": 7,
+    "reports.md": 2,
+    "coming-from.md": 2,
+    "reference/golden-set.md": 1,
 }
 """Pages whose commands are run from top to bottom, and how many each has at least."""
 
-ENDPOINT_PAGE = "howto/http-endpoint.md"
+SET_UP = {"reports.md": ["pytest-irmetrics init", "pytest --ir-baseline-update"]}
+"""What is done before the commands of a page."""
 
 _BLOCK = re.compile(
     r"^(?:<!-- (?P<remark>[^>]*) -->\n\n?)?"
@@ -79,6 +83,11 @@ def blocks(path: Path) -> list[Block]:
         file = title[1] if title else (info or None)
         found.append(Block(match["kind"], file, match["text"], match.start("text"), match["remark"] or ""))
     return found
+
+
+def made_parts(text: str) -> dict[str, str]:
+    """Name → what stands between `<!-- made: NAME -->` and `<!-- end -->`."""
+    return dict(re.findall(r"^<!-- made: ([^\n]*) -->\n(.*?)^<!-- end -->$", text, re.MULTILINE | re.DOTALL))
 
 
 def commands(text: str) -> list[tuple[str, str]]:

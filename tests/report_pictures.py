@@ -1,4 +1,4 @@
-"""Take the pictures of the HTML report that docs/report.md shows: the first screen of the example's red build.
+"""Take the pictures of the HTML report that docs/reports.md shows: the first screen of the example's red build.
 
     python -m tests.report_pictures
 

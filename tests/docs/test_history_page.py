@@ -1,4 +1,4 @@
-"""docs/history.md: its commands, run in the repository of `tests/repository_with_history.py`, print what it shows."""
+"""docs/history.md and the merge of docs/baseline.md: their commands, run in the repository of `tests/repository_with_history.py`, print what it shows."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def repository(built, tmp_path):
     return project
 
 
-def block(kind, beginning):
-    (found,) = (b for b in blocks(PAGE) if b.kind == kind and b.text.startswith(beginning))
+def block(kind, beginning, page=PAGE):
+    (found,) = (b for b in blocks(page) if b.kind == kind and b.text.startswith(beginning))
     return found
 
 
@@ -61,7 +61,7 @@ def make_worse(project, query_id):
 
 
 def test_the_baseline_of_a_merged_search_is_compared_with_main_s_and_stored_anew(repository):
-    for line in block("sh", "echo ").text.splitlines():
+    for line in block("sh", "echo ", DOCS / "baseline.md").text.splitlines():
         repository.run(line, must_pass=True)
     repository.run("git add . && git commit -qm attributes && git checkout -qb topic", must_pass=True)
     make_worse(repository, "q000")
@@ -69,7 +69,7 @@ def test_the_baseline_of_a_merged_search_is_compared_with_main_s_and_stored_anew
     make_worse(repository, "r024")
     repository.run("git checkout -q topic", must_pass=True)
     repository.run("! git merge main", must_pass=True)
-    take, compare, store, add = block("sh", "git checkout").text.splitlines()
+    take, compare, store, add = block("sh", "git checkout", DOCS / "baseline.md").text.splitlines()
     repository.run(take, must_pass=True)
     assert repository.run("git diff main -- ir_baselines") == ""
     assert "mrr 0.6550 (−0.0075)" in repository.run(compare, must_pass=True)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from tests.pages import DOCS, ENDPOINT_PAGE, ROOT, WALKED_PAGES, blocks
+from tests.pages import DOCS, ROOT, WALKED_PAGES, blocks
 
 SITE = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 PROJECT_PAGES = ["README.md", "CONTRIBUTING.md", "example_project/README.md"]
@@ -19,12 +19,6 @@ FENCED = re.compile(r"^(```+).*?^\1$|`[^`\n]+`|<!--.*?-->", re.MULTILINE | re.DO
 LINK = re.compile(r"(?<!!)\[[^\]\[]*(?:\[[^\]]*\][^\]\[]*)*\]\(([^)\s]+)\)")
 
 CODE = {"console", "python", "yaml", "toml", "ini", "sh"}
-FOLDERS = {
-    "coming-from": "docs/test_coming_from_pages.py",
-    "engines": "integration/engines/pages.py",
-    "reference": "docs/test_reference_pages.py",
-}
-"""Which test runs the blocks of a folder's pages, where it does not name them one by one."""
 
 
 @cache
@@ -114,6 +108,15 @@ def test_links_to_other_sites_are_well_formed_and_spelt_one_way():
     assert all(len(links) == 1 for links in spelt.values()), spelt
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_every_picture_is_there_and_small(name):
+    found = re.findall(
+        r"!\[[^\]]+\]\(([^)#]+)(?:#only-(?:light|dark))?\)|src(?:set)?=\"([^\"]+)\"", page(name)
+    )
+    for picture in map("".join, found):
+        assert 5_000 < ((ROOT / name).parent / picture).stat().st_size < 150_000
+
+
 def test_every_page_is_two_clicks_from_the_home_page():
     reached = {"docs/index.md"}
     for _ in range(2):
@@ -125,35 +128,19 @@ def test_every_page_is_two_clicks_from_the_home_page():
     assert reached >= {f"docs/{name}" for name in SITE}
 
 
-def test_the_table_of_messages_quotes_the_section_that_it_leads_to():
-    text = page("docs/messages.md")
-    rows = re.findall(r'^\| (".*") \| \[(.+)\]\(#.+\) \|$', text, re.MULTILINE)
-    assert len(rows) == len(re.findall(r"^## ", text, re.MULTILINE)) - 1  # the last section is about kinds
-    for quotes, title in rows:
-        printed = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-        for quote in re.findall(r'"([^"]+)"', quotes):
-            assert quote in " ".join(printed.split()), f"{title}: {quote}"
-
-
 @pytest.mark.parametrize("name", SITE)
 def test_every_block_of_code_is_run_or_says_why_not(name):
     found = [block for block in blocks(DOCS / name) if block.kind in CODE]
     for path in re.findall(r"\btests/[\w/.]+\.py", " ".join(block.remark for block in found)):
         assert (ROOT / path).is_file(), f"docs/{name}: {path} is gone"
     code = [block for block in found if not block.not_run]
-    if name in {*WALKED_PAGES, ENDPOINT_PAGE}:
+    if name in WALKED_PAGES:
         idle = [block.text for block in code if block.kind != "console" and not block.file]
         assert not idle, "is written to no file: give it a title, or write <!-- not run: REASON --> above it"
-    elif code and name.partition("/")[0] not in FOLDERS:
-        named = f'"{name.rpartition("/")[2]}"', f"docs/{name}"
-        assert any(text in sources_of_tests() for text in named), (
+    elif code:
+        assert f"docs/{name}" in sources_of_tests(), (
             f"no test reads docs/{name}, which has blocks of code: add it to WALKED_PAGES of tests/pages.py"
         )
-
-
-@pytest.mark.parametrize("path", FOLDERS.values())
-def test_what_runs_a_folder_of_pages_is_there(path):
-    assert (ROOT / "tests" / path).is_file()
 
 
 def test_no_key_of_the_configuration_is_written_twice():

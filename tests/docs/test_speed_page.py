@@ -56,13 +56,6 @@ def test_over_workers(project, options):
     project.run_apart(*options).assert_outcomes(passed=2)
 
 
-def test_the_table_leads_to_sections():
-    def anchor(title):
-        return re.sub(r"[^a-z -]", "", title.lower()).replace(" ", "-")
-
-    assert set(re.findall(r"\(#([^)]+)\)", PAGE)) <= {anchor(title) for title in SECTIONS}
-
-
 def test_the_failure_reads_as_shown(project):
     shown = re.search(r"```text\n(.*?)```", PAGE, re.DOTALL)[1].splitlines()
     project.write(

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -27,7 +23,6 @@ from tests.integration.wrapped_search import (
     langchain_store,
     llama_index,
     response,
-    response_body,
     search_module,
 )
 from tests.retrievers.ways import ask, outcome
@@ -200,7 +195,7 @@ def test_chunks_of_frameworks_are_searched_for_passages(chunks, tmp_path):
     assert found.run["returns"] == ("handbook: thirty days", "handbook (chunk c2)")
 
 
-# The page of the documentation: each conftest.py there, in a copy of the example project.
+# docs/frameworks.md: each conftest.py there, in a copy of the example project.
 
 PAGE = EXAMPLE.parent / "docs" / "frameworks.md"
 BLOCKS = re.findall(r"```python\n# (\S+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -213,39 +208,7 @@ def names(place):
     return [name for name in found if name not in {"os", "typing", "pytest", "pytest_asyncio", "search"}]
 
 
-class Index(BaseHTTPRequestHandler):
-    """As much of Elasticsearch as a search needs, in front of the example project's."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        text = json.dumps(asked["query"])
-        [query] = re.findall(r'"match": {"text": "(.*?)"}', text)
-        [linter] = re.findall(r'"term": {"linter": "(.*?)"}', text) or [None]
-        body = json.dumps(response_body(engine().search(query, asked["size"], linter=linter))).encode()
-        self.send_response(200)
-        self.send_header("X-Elastic-Product", "Elasticsearch")
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args):
-        pass
-
-
-@contextmanager
-def served():
-    with ThreadingHTTPServer(("127.0.0.1", 0), Index) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
-
-
-def run_page(place, folder, test=None, replaced=(), **environment):
+def run_page(place, folder, replaced=(), **environment):
     """The run that a conftest.py of the page comes to in the example project, and what pytest printed."""
     text = BLOCKS[place][1]
     for old, new in replaced:
@@ -254,16 +217,13 @@ def run_page(place, folder, test=None, replaced=(), **environment):
     project = folder / "project"
     shutil.copytree(EXAMPLE, project, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
     (project / "conftest.py").write_text(text, encoding="utf-8")
-    plugins = ["-p", "pytest_irmetrics.plugin", "-p", "no:cacheprovider"]
-    if test is not None:
-        (project / "test_search.py").write_text(test, encoding="utf-8")
-        plugins += ["-p", "pytest_asyncio.plugin"]
     environment = {
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "NO_PROXY": "127.0.0.1",
         "HAYSTACK_TELEMETRY_ENABLED": "False",
         **environment,
     }
+    plugins = ["-p", "pytest_irmetrics.plugin", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", *plugins, "--ir-report=json:report.json"]
     done = subprocess.run(
         command, cwd=project, capture_output=True, text=True, check=False, env={**os.environ, **environment}
@@ -275,9 +235,7 @@ def run_page(place, folder, test=None, replaced=(), **environment):
 def test_the_pages_examples_give_the_same_run(place, plain, tmp_path):
     for name in names(place):
         need(name)
-    is_followed = place + 1 < len(BLOCKS) and BLOCKS[place + 1][0] == "test_search.py"
-    with served() as url:
-        run, done = run_page(place, tmp_path, BLOCKS[place + 1][1] if is_followed else None, SEARCH_URL=url)
+    run, done = run_page(place, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert rankings(run) == rankings(plain.run)
 

@@ -1,4 +1,4 @@
-"""The table of docs/engines/README.md: each engine's answer is read as it says, and its line gives the other ids."""
+"""The table of docs/engines.md: each engine's answer is read as it says, and its line gives the other ids."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 from tests.retrievers.shapes import rows, value
 from tests.retrievers.ways import ask, outcome
 
-README = Path(__file__).parents[2] / "docs" / "engines" / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "engines.md"
 ANSWERS = dict(rows(Path(__file__).with_name("engine_answers.txt")))
 
 
 def lines_of_the_table():
     """Engine (and method, where it has two) → the line for other ids."""
-    for line in README.read_text(encoding="utf-8").splitlines():
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
         if len(cells) == 4 and cells[3].startswith("`["):
             method = re.search(r"index\.(\w+)", cells[1])

@@ -47,15 +47,14 @@ def relay(opensearch_url):
 
 @pytest.fixture
 def engine(tmp_path, documents, request):
-    """Make the project of a page: engine("faiss")."""
+    """Make the project of a snippet: engine("faiss")."""
 
-    def make(page):
+    def make(name):
         environment = {}
-        if page in {"postgresql", "pgvector"}:
+        if name == "postgresql":
             environment["DATABASE_URL"] = request.getfixturevalue("postgresql_url")
-        if page in {"opensearch", "elasticsearch"}:
-            url = request.getfixturevalue("relay").url
-            environment[f"{page.upper()}_URL"] = url
-        return Engine(tmp_path, page, documents, environment)
+        if name == "opensearch":
+            environment["OPENSEARCH_URL"] = request.getfixturevalue("relay").url
+        return Engine(tmp_path, name, documents, environment)
 
     return make

@@ -1,4 +1,4 @@
-"""The pages of docs/engines: their code is what the tests run, so that what users copy is what works."""
+"""The snippets of docs/engines.md, each in a project of its own, so that what users copy is what works."""
 
 from __future__ import annotations
 
@@ -13,30 +13,44 @@ from pathlib import Path
 from pytest_irmetrics import Run
 
 ROOT = Path(__file__).parents[3]
-PAGES = ROOT / "docs" / "engines"
+PAGE = ROOT / "docs" / "engines.md"
 GOLDEN = ROOT / "example_project" / "golden" / "rules.yaml"
-BLOCK = re.compile(r"^```python\n# (?P<name>[^\n]+)\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
+SNIPPETS = dict(
+    re.findall(
+        r"^```python\n# conftest\.py, (\w+)\n(.*?)^```$",
+        PAGE.read_text(encoding="utf-8"),
+        re.DOTALL | re.MULTILINE,
+    )
+)
+"""Engine → the conftest.py that the page has for it."""
+TEST = """
+import pytest
 
 
-def blocks(page):
-    """The first line of each block of code, without its #, and the code below."""
-    text = (PAGES / page).read_text(encoding="utf-8")
-    return {found["name"]: found["code"] for found in BLOCK.finditer(text)}
+@pytest.mark.ir_golden("golden/*.yaml")
+@pytest.mark.ir_threshold("ndcg@10", min=0.60, max_drop=0.01)
+def test_search_quality(irmetrics):
+    irmetrics.check()
+"""
 
 
 class Engine:
-    """A user's project, made of a page: documents, an index, conftest.py and a test."""
+    """A user's project, made of a snippet: documents, an index, conftest.py and a test."""
 
-    def __init__(self, folder, page, documents, environment):
+    def __init__(self, folder, name, documents, environment):
         self.folder = folder
-        self.code = blocks(f"{page}.md")
+        self.code = SNIPPETS[name]
         self.environment = environment
         self.documents(documents)
-        shutil.copy(Path(__file__).with_name("embedding.py"), folder)
+        for file in (
+            Path(__file__).with_name("embedding.py"),
+            Path(__file__).parent / "indexes" / f"{name}.py",
+        ):
+            shutil.copy(file, folder / ("index.py" if file.stem == name else file.name))
         self.ask()
         self.write("pytest.ini", "[pytest]\naddopts = --strict-markers --strict-config\n")
-        self.write("test_search.py", blocks("README.md")["test_search.py"])
-        self.write("conftest.py", self.code["conftest.py"])
+        self.write("test_search.py", TEST)
+        self.write("conftest.py", self.code)
 
     def write(self, name, text):
         path = self.folder / name
@@ -54,17 +68,15 @@ class Engine:
         queries = [query for query in golden["queries"] if not {"no_answer", "params"} & set(query)]
         self.write("golden/rules.yaml", yaml.safe_dump({"queries": [*queries, *more]}, sort_keys=False))
 
-    def change(self, name, before, after):
+    def change(self, before, after):
         """Change the code of the page, as a user might by mistake."""
-        text = self.code[name]
-        assert text.count(before) == 1, f"{before!r} is not once in {name}"
-        self.code[name] = text.replace(before, after)
-        self.write(name, self.code[name])
+        assert self.code.count(before) == 1, f"{before!r} is not once in {self.code}"
+        self.code = self.code.replace(before, after)
+        self.write("conftest.py", self.code)
 
     def index(self):
-        """Make the index; nothing to do for a page whose conftest.py does it each time."""
-        self.write("index.py", self.code["index.py"])
-        if "from index import" in self.code["conftest.py"]:
+        """Make the index; nothing to do where conftest.py does it each time."""
+        if "from index import" in self.code:
             return
         done = self._python("index.py")
         assert done.returncode == 0, done.stdout + done.stderr
@@ -72,8 +84,6 @@ class Engine:
     def gate(self, *options):
         """Run the test. Gives the exit status and what was printed."""
         plugins = ["-p", "pytest_irmetrics.plugin", "-p", "no:cacheprovider"]
-        if "asyncio" in (self.folder / "test_search.py").read_text(encoding="utf-8"):
-            plugins += ["-p", "pytest_asyncio.plugin"]
         done = self._python("-m", "pytest", *plugins, *options)
         assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr
         assert "INTERNALERROR" not in done.stdout + done.stderr

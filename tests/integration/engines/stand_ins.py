@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from tests.integration.engines.servers import Served
+from tests.integration.packages import need_there
 
 
 class StandIn(Served):
@@ -145,6 +146,7 @@ class Weaviate:
         self.http = Http({"version": "1.33.0"})
 
     def __enter__(self):
+        need_there("weaviate")
         import grpc
         from weaviate.proto.v1 import search_get_pb2, weaviate_pb2_grpc
 

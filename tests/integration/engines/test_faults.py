@@ -13,7 +13,6 @@ def one_line(output):
     return " ".join(output.split())
 
 
-@pytest.mark.parametrize("page", ["opensearch", "elasticsearch"])
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -23,9 +22,9 @@ def one_line(output):
     ],
     ids=["timed_out", "failed_shards", "skipped_clusters"],
 )
-def test_a_part_of_the_results_is_no_result(engine, documents, relay, page, change, said):
-    need_there("opensearchpy" if page == "opensearch" else page)
-    project = engine(page)
+def test_a_part_of_the_results_is_no_result(engine, documents, relay, change, said):
+    need_there("opensearchpy")
+    project = engine("opensearch")
     project.documents(documents[::20])
     project.index()
     relay.spoil = lambda number, answer: (200, answer | change if number == 3 else answer)
@@ -39,10 +38,9 @@ def test_a_part_of_the_results_is_no_result(engine, documents, relay, page, chan
     assert not project.baselines
 
 
-@pytest.mark.parametrize("page", ["opensearch", "elasticsearch"])
-def test_a_server_that_refuses_one_query_fails_that_query(engine, documents, relay, page):
-    need_there("opensearchpy" if page == "opensearch" else page)
-    project = engine(page)
+def test_a_server_that_refuses_one_query_fails_that_query(engine, documents, relay):
+    need_there("opensearchpy")
+    project = engine("opensearch")
     project.documents(documents[::20])
     project.index()
     refused = {
@@ -60,9 +58,9 @@ def test_a_server_that_refuses_one_query_fails_that_query(engine, documents, rel
 
 @pytest.mark.parametrize("how", ["ir_concurrency=4", "ir_timeout=30"])
 def test_a_connection_of_another_thread_is_told_with_its_cure(engine, how):
-    project = engine("sqlite-fts5")
+    project = engine("sqlite")
     project.index()
-    project.change("conftest.py", ", check_same_thread=False", "")
+    project.change(", check_same_thread=False", "")
     status, output = project.gate("-o", how)
     assert status == 1, output
     output = one_line(output)
@@ -82,7 +80,6 @@ def test_connections_that_are_cut_fail_the_queries_that_meet_them(engine, docume
     project.documents(documents[::20])
     project.index()
     project.change(
-        "conftest.py",
         "\n\n@pytest.fixture",
         """
 
@@ -95,11 +92,9 @@ def cut(query):
 
 @pytest.fixture""",
     )
-    project.change("conftest.py", "import pytest\n", "import psycopg\nimport pytest\n")
-    project.change("conftest.py", "        return db", "        cut(query)\n                return db")
-    project.change(
-        "conftest.py", '"autocommit": True}', f'"autocommit": True, "application_name": "gate"}}{more}'
-    )
+    project.change("import pytest\n", "import psycopg\nimport pytest\n")
+    project.change("        return db", "        cut(query)\n                return db")
+    project.change('"autocommit": True}', f'"autocommit": True, "application_name": "gate"}}{more}')
     status, output = project.gate("--ir-baseline-update")
     assert status == 1, output
     output = one_line(output)
@@ -114,7 +109,7 @@ def test_a_transaction_that_failed_is_told_by_the_first_query_named(engine):
     need_there("psycopg_pool")
     project = engine("postgresql")
     project.index()
-    project.change("conftest.py", "plainto_tsquery('english', %s)", "to_tsquery('english', %s)")
+    project.change("plainto_tsquery('english', %s)", "to_tsquery('english', %s)")
     status, output = project.gate()
     assert status == 1, output
     output = one_line(output)

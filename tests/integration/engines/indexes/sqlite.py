@@ -1,0 +1,13 @@
+"""The index that the page's search of sqlite asks."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+documents = json.loads(Path("documents.json").read_text(encoding="utf-8"))
+db = sqlite3.connect("docs.db")
+with db:
+    db.execute("DROP TABLE IF EXISTS docs")
+    db.execute("CREATE VIRTUAL TABLE docs USING fts5(id UNINDEXED, title, body, tokenize = 'porter')")
+    db.executemany("INSERT INTO docs VALUES (:id, :title, :body)", documents)
+db.close()
