@@ -10,7 +10,7 @@ from pytest_irmetrics.base.paths import relative_path
 from pytest_irmetrics.base.wording import cut
 from pytest_irmetrics.gates.limits import own_gates, stored_form
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note
-from pytest_irmetrics.retrieval.describe import describe
+from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.run import Answer, Run
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import reprlib
 from collections.abc import (
     Callable,
     ItemsView,
@@ -19,15 +20,15 @@ from collections.abc import (
     Sequence,
 )
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from decimal import Decimal
 from itertools import islice
 from operator import countOf
-from typing import Any, NoReturn, SupportsFloat, SupportsIndex, TypeVar
+from typing import Any, SupportsFloat, SupportsIndex, TypeVar
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
-from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.retrieval.describe import describe
+from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.retrieval.responses import find_results, where_results_are
 
 T = TypeVar("T")
@@ -36,27 +37,48 @@ _ACCEPTED = (
     "Accepted, best first: ids (text, integers, UUIDs), (id, score) pairs, items with a key or attribute `id` or `_id`, "
     "a mapping of id to score, a data frame with a column `id`, a framework's documents or a search engine's response"
 )
-
-_MISSING = object()
 _ID_NAMES = ("id", "_id", "node_id", "corpus_id")
 """What an item's id is called; the last two by LlamaIndex and by sentence-transformers."""
+FIELD_HOLDERS = ("metadata", "meta", "payload", "_source", "node", "properties", "entity", "fields")
+"""Keys and attributes under which frameworks and engines keep a document's own fields."""
+_MAX_TITLES = 200_000
+"""How many titles are kept: those of a golden set of ten thousand queries with other answers each."""
+_LONGEST_TITLE = 200
 
 
 class AnswerError(IRMetricsError, ValueError):
     """An answer that cannot be read as ids; its text says what came back and what is accepted."""
 
 
+class RefusedError(Exception):
+    """Why an answer or an item is not read; made an AnswerError where it is known what came back."""
+
+
+# The user's values in messages
+
+
+def type_name(value: object) -> str:
+    """Return the name of a value's type, on one line."""
+    return printable(type(value).__name__)
+
+
+def describe(value: object) -> str:
+    """Return a value's type and a short repr for a message, also where its own repr raises."""
+    name = type_name(value)
+    try:
+        text = printable(" ".join(_SHORT.repr(value).split()))
+    except Exception:  # noqa: BLE001 - reprlib goes by the type's name, and another type may have that name
+        text = f"<{name}>"
+    return text if value is None or text.startswith((f"<{name}", f"{name}(")) else f"{name} {text}"
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.maxdict = _SHORT.maxdeque = 3
+_SHORT.maxlevel = 3
+
+
 # The items of an answer
-
-
-def _unchanged(item: Any) -> Any:
-    return item
-
-
-def _refuse_answer(answer: object, why: str) -> NoReturn:
-    """Raise AnswerError for an answer as a whole."""
-    raise AnswerError(f"came back: {describe(answer)}. {why} {_ACCEPTED}.")
-
 
 _NEVER_RESULTS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (type(None), "Return an empty list where nothing was found."),
@@ -81,133 +103,118 @@ def draw_items(answer: Any, k: int) -> list[Any]:
     """Return the first k items of an answer. Raises AnswerError, and whatever an iterator of the user's raises."""
     if type(answer) is list:
         return answer[:k]
-    for kind, cure in _NEVER_RESULTS:
-        if isinstance(answer, kind) and not isinstance(answer, (ItemsView, KeysView)):
-            _refuse_answer(answer, cure)
+    try:
+        return list(islice(_results(answer), k))
+    except RefusedError as refused:
+        raise AnswerError(f"came back: {describe(answer)}. {refused} {_ACCEPTED}.") from None
+
+
+def _results(answer: Any) -> Any:
+    """Return the results of an answer, best first. Raises RefusedError."""
+    kind = type(answer)
+    for never, cure in _NEVER_RESULTS:
+        if isinstance(answer, never) and not isinstance(answer, (ItemsView, KeysView)):
+            raise RefusedError(cure)
     found = find_results(answer)
     if found is not None:
         if found.refused:
-            _refuse_answer(answer, found.refused)
-        return list(found.items[:k])
+            raise RefusedError(found.refused)
+        return found.items
     if isinstance(answer, (list, tuple)):
-        return list(answer[:k])
+        return answer
     if isinstance(answer, Mapping):
-        return list(_ids_by_score(answer, k))
-    if callable(getattr(type(answer), "fetchall", None)) and not hasattr(type(answer), "__iter__"):
-        _refuse_answer(answer, "Its rows have not been fetched: return its .fetchall().")
-    columns = _columns(answer)
-    if columns is not None:
-        return _frame_ids(answer, columns, k)
+        return _ids_by_score(answer)
+    if _has_method(kind, "fetchall") and not hasattr(kind, "__iter__"):
+        raise RefusedError("Its rows have not been fetched: return its .fetchall().")
+    if _is_frame(answer):
+        return _frame_ids(answer)
     for names, cure in _HELD_BACK:
-        if all(callable(getattr(type(answer), name, None)) for name in names):
-            _refuse_answer(answer, cure)
-    if _has_keys(answer) and not hasattr(type(answer), "__next__") and not hasattr(type(answer), "dtype"):
-        _refuse_answer(answer, "It is a single row: return the list of rows.")
+        if all(_has_method(kind, name) for name in names):
+            raise RefusedError(cure)
+    if _has_keys(answer) and not hasattr(kind, "__next__") and not hasattr(kind, "dtype"):
+        raise RefusedError("It is a single row: return the list of rows.")
     try:
-        items = iter(answer)
+        return iter(answer)
     except TypeError:
-        if hasattr(type(answer), "__aiter__"):
-            _refuse_answer(answer, "It is asynchronous: return a list, [doc async for doc in found].")
-        path = where_results_are(answer)
-        _refuse_answer(answer, f"It cannot be gone through.{f' Return {path}.' if path else ''}")
-    return _take_first(items, k)
+        if hasattr(kind, "__aiter__"):
+            raise RefusedError("It is asynchronous: return a list, [doc async for doc in found].") from None
+        raise RefusedError(f"It cannot be gone through.{where_results_are(answer)}") from None
 
 
-def _take_first(items: Iterator[Any], k: int, read: Callable[[Any], T] = _unchanged) -> list[T]:
-    try:
-        return list(map(read, islice(items, k)))
-    finally:
-        if inspect.isgenerator(items):
-            items.close()
-
-
-def split_batch(answer: Any, size: int, read: Callable[[Any], T]) -> list[T]:
+def split_batch(answer: Any, size: int, read: Callable[[int, Any], T]) -> list[T]:
     """Return one result for each of `size` queries of a batched retriever's answer.
 
-    `read` is called with each before the next is made, because a generator may fill one list for all. Raises
-    AnswerError where there are fewer or more.
+    `read` is called with the place and the result of each before the next is made, because a generator may fill one list
+    for all. Raises AnswerError where there are fewer or more.
     """
-    if (
-        answer is None
-        or isinstance(answer, (str, bytes, bytearray, Mapping, AbstractSet))
-        or not isinstance(answer, Iterable)
-        or (not isinstance(answer, (list, tuple)) and find_results(answer) is not None)
-        or _columns(answer) is not None
-    ):
-        cure = ""
-        if isinstance(answer, Mapping):
-            cure = ": of a mapping by query `[found[query] for query in queries]`"
-            if isinstance(answer.get("ids"), (list, tuple)):
-                cure = ': of Chroma answer["ids"]'
-        raise AnswerError(f"came back: {describe(answer)}. {_expected_of_batch(size)}{cure}.")
-    return _require_one_each(_take_first(iter(answer), size + 1, read), size)
-
-
-def _require_one_each(results: list[T], size: int) -> list[T]:
-    if len(results) != size:
-        queries = f"{size} queries" if size > 1 else "1 query"
-        found = f"more than {size}" if len(results) > size else str(len(results))
-        raise AnswerError(
-            f"{found} {'result' if found == '1' else 'results'} came back for {queries}. {_expected_of_batch(size)}."
-        )
-    return results
-
-
-def _expected_of_batch(size: int) -> str:
-    return (
+    expected = (
         f"A batched retriever returns a list with one result for each of the queries ({size}), in their order"
     )
+    if (
+        isinstance(answer, (str, bytes, bytearray, Mapping, AbstractSet))
+        or not isinstance(answer, Iterable)
+        or _is_frame(answer)
+        or (not isinstance(answer, (list, tuple)) and find_results(answer) is not None)
+    ):
+        cure = (
+            ": of a mapping by query `[found[query] for query in queries]`"
+            if isinstance(answer, Mapping)
+            else ""
+        )
+        if cure and isinstance(answer.get("ids"), (list, tuple)):
+            cure = ': of Chroma answer["ids"]'
+        raise AnswerError(f"came back: {describe(answer)}. {expected}{cure}.")
+    results = list(map(read, range(size + 1), answer))
+    if len(results) == size:
+        return results
+    found = f"more than {size}" if len(results) > size else str(len(results))
+    results_word, queries = (
+        "result" if found == "1" else "results",
+        f"{size} queries" if size > 1 else "1 query",
+    )
+    raise AnswerError(f"{found} {results_word} came back for {queries}. {expected}.")
 
 
-def _columns(answer: Any) -> Any:
-    """Return the columns of a data frame (pandas, Polars); None for any other answer."""
-    if not (hasattr(answer, "iloc") or hasattr(answer, "iter_rows")):
-        return None
-    columns = getattr(answer, "columns", None)
-    return None if callable(columns) else columns
-
-
-def _frame_ids(answer: Any, columns: Any, k: int) -> list[Any]:
-    """Return the first k ids of a data frame: of its column `id` or `_id`, or of pandas' index of that name."""
-    for name in ("id", "_id"):
-        if name in columns:
-            if hasattr(answer[name], "columns"):
-                _refuse_answer(answer, f"It has several columns `{name}`.")
-            return _take_first(iter(answer[name]), k)
-        if getattr(getattr(answer, "index", None), "name", None) == name:
-            return _take_first(iter(answer.index), k)
-    names = ", ".join(quote(str(name), 20) for name in islice(columns, 5))
-    _refuse_answer(
-        answer,
-        f"A frame needs a column `id` or `_id`, and this one has: {names}. Return the column that holds the ids.",
+def _is_frame(answer: Any) -> bool:
+    """Say whether an answer is a data frame (pandas, Polars)."""
+    return (hasattr(answer, "iloc") or hasattr(answer, "iter_rows")) and not callable(
+        getattr(answer, "columns", len)
     )
 
 
-def _ids_by_score(answer: Mapping[Any, Any], k: int) -> list[str]:
-    """Return the first k ids of a mapping of id to score, highest score first."""
+def _frame_ids(frame: Any) -> Any:
+    """Return the ids of a data frame: of its column `id` or `_id`, or of pandas' index of that name."""
+    for name in ("id", "_id"):
+        if name in frame.columns:
+            if hasattr(frame[name], "columns"):
+                raise RefusedError(f"It has several columns `{name}`.")
+            return frame[name]
+        if getattr(getattr(frame, "index", None), "name", None) == name:
+            return frame.index
+    names = ", ".join(quote(str(name), 20) for name in islice(frame.columns, 5))
+    raise RefusedError(
+        f"A frame needs a column `id` or `_id`, and this one has: {names}. Return the column that holds the ids."
+    )
+
+
+def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
+    """Return the ids of a mapping of id to score, highest score first."""
     scores: list[tuple[str, float]] = []
     for key, value in answer.items():
         doc, score = as_id(key), _score_of(value)
         if doc is None or score is None:
-            path = where_results_are(answer)
             inside = " Return the list of results that is in it." if _is_container(value) else ""
-            inside = f" Return {path}." if path else inside
-            _refuse_answer(
-                answer,
-                f"It is not a mapping of id to score: {describe(key)} leads to {describe(value)}.{inside}",
+            raise RefusedError(
+                f"It is not a mapping of id to score: {describe(key)} leads to {describe(value)}."
+                f"{where_results_are(answer) or inside}"
             )
         if math.isnan(score):
-            _refuse_answer(answer, f"The score of {describe(key)} is NaN.")
+            raise RefusedError(f"The score of {describe(key)} is NaN.")
         scores.append((doc, score))
-    return list(ranked(scores)[:k])
+    return ranked(scores)
 
 
 # The id of an item
-
-
-def _refuse_item(rank: int, item: object, why: str) -> NoReturn:
-    """Raise AnswerError for one item of an answer; `rank` counts from 1."""
-    raise AnswerError(f"result {rank} is {describe(item)}. {why} {_ACCEPTED}.")
 
 
 def read_ranking(
@@ -222,141 +229,136 @@ def read_ranking(
     for an item without an id, for scores of pairs that ascend or are NaN, and for a document that comes twice unless
     `duplicates` is "collapse".
     """
-    plain = doc_id is None and countOf(map(type, items), str) == len(items)
+    plain = doc_id is None and countOf(map(type, items), str) == len(items) and "" not in items
     ids = tuple(items) if plain else read_ids(items, doc_id)
     for other in stored:
         if other == ids:
             return other
-    unique = set(ids)
-    if "" in unique:
-        read_ids(items, doc_id)  # raises, and names the rank
-    if len(unique) == len(ids):
+    repeated = first_repeat(ids)
+    if repeated is None:
         return ids
     if duplicates == "collapse":
         return tuple(dict.fromkeys(ids))
-    repeated = first_repeat(ids)
-    assert repeated is not None  # noqa: S101 - its set is smaller
     doc, first, second = repeated
     cure = (
-        "Return each document once; or keep the first of each: ir_duplicates = collapse (from Python, "
+        "A place of -1 is what FAISS and its like return where there is nothing more: leave it out."
+        if doc == "-1"
+        else "Return each document once; or keep the first of each: ir_duplicates = collapse (from Python, "
         'duplicates="collapse").'
     )
-    if doc == "-1":
-        cure = "A place of -1 is what FAISS and its like return where there is nothing more: leave it out."
     raise AnswerError(f"{quote(doc)} came back at rank {first} and again at rank {second}. {cure}")
+
+
+def read_item(item: Any) -> tuple[str, float | None]:
+    """Return an item's id and, of an explicit pair, its score. Raises RefusedError where no id can be read."""
+    doc = as_id(item)
+    if doc is not None:
+        return doc, None
+    if isinstance(item, (bytes, bytearray, memoryview)):
+        raise RefusedError("That is no id: decode it.")
+    if item is None or isinstance(item, (bool, float, Decimal)):
+        raise RefusedError("That is no id.")
+    named = _first(_id_fields(item))
+    if named is not None:
+        return _id_in(named), None
+    if isinstance(item, (MutableSequence, AbstractSet)):
+        raise RefusedError("Results within a result: return one flat list; pairs are tuples.")
+    row = _as_row(item)
+    if row is None:
+        raise RefusedError("No id can be read from it. A fixture ir_doc_id can say where it is.")
+    if len(row) == 1:
+        return _id_in(row[0]), None
+    score = _score_of(row[1])
+    if score is None:
+        raise RefusedError(_why_no_pair(*row))
+    return _id_in(row[0]), score
 
 
 def read_ids(
     items: Sequence[Any],
     doc_id: Callable[[Any], Any] | None,
-    read: Callable[[int, Any], tuple[str, float | None]] | None = None,
+    read: Callable[[Any], tuple[str, float | None]] = read_item,
 ) -> tuple[str, ...]:
-    """Return the id of each item: what `doc_id` returns, else what `read` (`read_item`) finds. Raises AnswerError."""
-    read = read or read_item
+    """Return the id of each item: what `doc_id` returns, else what `read` finds. Raises AnswerError."""
     ids: list[str] = []
-    before: float | None = None
+    before = math.inf
     for rank, item in enumerate(items, start=1):
-        if type(item) is str:
-            doc, score = item, None
-        else:
-            doc, score = read(rank, item) if doc_id is None else ("", None)
-        if doc_id is not None:
-            given = doc_id(item)
-            found = as_id(given)
-            if found is None:
-                if inspect.iscoroutine(given):
-                    given.close()
-                raise AnswerError(
-                    f"ir_doc_id gave {describe(given)} for result {rank}, {describe(item)}. It returns an id: text, an integer or a UUID."
-                )
-            doc = found
-        if not doc:
-            _refuse_item(rank, item, "Its id is empty.")
-        if score is not None:
-            _check_order(rank, item, score, before)
-            before = score
+        try:
+            if doc_id is not None:
+                doc, score = _given_id(doc_id(item), rank, item), None
+            else:
+                doc, score = (item, None) if type(item) is str else read(item)
+            if not doc:
+                raise RefusedError("Its id is empty.")  # noqa: TRY301 - one place says what came back
+            before = before if score is None else _descending(score, before)
+        except RefusedError as refused:
+            raise AnswerError(f"result {rank} is {describe(item)}. {refused} {_ACCEPTED}.") from None
         ids.append(doc)
     return tuple(ids)
 
 
-def _check_order(rank: int, item: Any, score: float, before: float | None) -> None:
-    if math.isnan(score):
-        _refuse_item(rank, item, "Its score is NaN.")
-    if before is not None and score > before:
-        _refuse_item(
-            rank,
-            item,
-            f"Its score is above that of the result before it ({before!r}), and the best comes first. "
-            "Where the number is a distance, return ids alone.",
+def _given_id(given: Any, rank: int, item: Any) -> str:
+    """Return the id that `ir_doc_id` gave for an item."""
+    doc = as_id(given)
+    if doc is None:
+        if inspect.iscoroutine(given):
+            given.close()
+        raise AnswerError(
+            f"ir_doc_id gave {describe(given)} for result {rank}, {describe(item)}. It returns an id: text, an integer or a UUID."
         )
-
-
-def read_item(rank: int, item: Any) -> tuple[str, float | None]:
-    """Return an item's id and, of an explicit pair, its score. Raises AnswerError where no id can be read."""
-    doc = as_id(item)
-    if doc is not None:
-        return doc, None
-    if isinstance(item, (bytes, bytearray, memoryview)):
-        _refuse_item(rank, item, "That is no id: decode it.")
-    if item is None or isinstance(item, (bool, float, Decimal)):
-        _refuse_item(rank, item, "That is no id.")
-    named = _id_field(item)
-    if named is not _MISSING:
-        return _id_in(rank, item, named), None
-    if isinstance(item, (MutableSequence, AbstractSet)):
-        _refuse_item(rank, item, "Results within a result: return one flat list; pairs are tuples.")
-    row = _as_row(item)
-    if row is None:
-        _refuse_item(rank, item, "No id can be read from it. A fixture ir_doc_id can say where it is.")
-    if len(row) == 1:
-        return _id_in(rank, item, row[0]), None
-    first, second = row
-    score = _score_of(second)
-    if score is None:
-        if as_id(first) is None and _score_of(first) is not None:
-            _refuse_item(rank, item, "That looks like (score, id): put the id first.")
-        if as_id(second) is not None and _score_of(first) is not None:
-            _refuse_item(
-                rank,
-                item,
-                "The second of a pair is its score, a number, and this is text: return the id alone; or, if the number is "
-                "the score, put the id first.",
-            )
-        if isinstance(first, str) and _is_container(second):
-            _refuse_item(rank, item, "That is a field and what it holds: return the list of results itself.")
-        _refuse_item(rank, item, "The second of a pair is its score, a number.")
-    return _id_in(rank, item, first), score
-
-
-def _id_in(rank: int, item: Any, value: Any) -> str:
-    """Return the id that a part of an item is or has."""
-    doc = as_id(value)
-    if doc is None:
-        named = _id_field(value) if item is not value else _MISSING
-        doc = None if named is _MISSING else as_id(named)
-    if doc is None:
-        _refuse_item(rank, item, f"Its id would be {describe(value)}, which is no text, integer or UUID.")
     return doc
 
 
-def _id_field(item: Any) -> Any:
-    """Return an item's key or attribute `id`, else `_id` and so on, else `metadata["_id"]` as LangChain has it.
+def _descending(score: float, before: float) -> float:
+    """Return a pair's score. Raises RefusedError for one that is NaN or above the one before it."""
+    if math.isnan(score):
+        raise RefusedError("Its score is NaN.")
+    if score > before:
+        raise RefusedError(
+            f"Its score is above that of the result before it ({before!r}), and the best comes first. "
+            "Where the number is a distance, return ids alone."
+        )
+    return score
+
+
+def _why_no_pair(first: Any, second: Any) -> str:
+    """Say why a row of two columns is no pair of an id and a score."""
+    if as_id(first) is None and _score_of(first) is not None:
+        return "That looks like (score, id): put the id first."
+    if as_id(second) is not None and _score_of(first) is not None:
+        return (
+            "The second of a pair is its score, a number, and this is text: return the id alone; or, if the number is the "
+            "score, put the id first."
+        )
+    if isinstance(first, str) and _is_container(second):
+        return "That is a field and what it holds: return the list of results itself."
+    return "The second of a pair is its score, a number."
+
+
+def _id_in(value: Any) -> str:
+    """Return the id that a part of an item is or has."""
+    doc = as_id(value)
+    if doc is None:
+        doc = as_id(_first(_id_fields(value)))
+    if doc is None:
+        raise RefusedError(f"Its id would be {describe(value)}, which is no text, integer or UUID.")
+    return doc
+
+
+def _id_fields(item: Any) -> Iterator[Any]:
+    """Yield where an item may have its id: key or attribute `id`, `_id` and so on, `metadata["_id"]` as LangChain has it.
 
     An object of Weaviate has its `uuid` beside its `properties`. A hit of Elasticsearch's or OpenSearch's DSL has `meta.id`; an `id` would be a field of the document.
     """
     meta = getattr(item, "meta", None)
-    value = getattr(meta, "id", None) if hasattr(meta, "index") else None
-    if value is not None:
-        return value
-    for name in _ID_NAMES:
-        value = field_of(item, name)
-        if value is not None:
-            return value
+    if hasattr(meta, "index"):
+        yield getattr(meta, "id", None)
+    yield from (field_of(item, name) for name in _ID_NAMES)
     metadata = field_of(item, "metadata")
-    value = metadata.get("_id") if isinstance(metadata, Mapping) else None
-    if value is None and isinstance(getattr(item, "properties", None), Mapping):
-        value = getattr(item, "uuid", None)
-    return _MISSING if value is None else value
+    if isinstance(metadata, Mapping):
+        yield metadata.get("_id")
+    if isinstance(getattr(item, "properties", None), Mapping):
+        yield getattr(item, "uuid", None)
 
 
 def field_of(item: Any, name: str) -> Any:
@@ -368,18 +370,49 @@ def field_of(item: Any, name: str) -> Any:
     return getattr(item, name, None)
 
 
+def keep_titles(items: Sequence[Any], doc_ids: Sequence[str], titles: dict[str, str]) -> None:
+    """Add the titles of an answer's items, whose ids are given in the same order, to `titles`.
+
+    A title is the key, attribute or metadata entry `title`. What raises or is no text is no title: a report without one
+    is as right.
+    """
+    if len(items) != len(doc_ids):  # a document that came twice was dropped
+        return
+    for item, doc_id in islice(zip(items, doc_ids, strict=True), max(0, _MAX_TITLES - len(titles))):
+        document = item[0] if isinstance(item, tuple) and item else item
+        if isinstance(document, (str, int)) or doc_id in titles:
+            continue
+        with suppress(Exception):  # an attribute of the user's object may raise anything
+            holders = [document, *(field_of(document, name) for name in FIELD_HOLDERS)]
+            held = (field_of(holder, "title") for holder in holders if holder is not None)
+            # Of a text, `title` is a method.
+            titles[doc_id] = next(title for title in held if title and isinstance(title, str))[
+                :_LONGEST_TITLE
+            ]
+
+
 def _as_row(item: Any) -> tuple[Any, ...] | None:
     """Return a row of one or two columns as a tuple; None for anything else, arrays included."""
-    if isinstance(item, Mapping) or hasattr(type(item), "dtype"):
+    kind = type(item)
+    if isinstance(item, Mapping) or hasattr(kind, "dtype"):
         return None
-    if not (hasattr(type(item), "__len__") and hasattr(type(item), "__getitem__")) or len(item) not in {1, 2}:
+    if not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")) or len(item) not in {1, 2}:
         return None
     return tuple(item[column] for column in range(len(item)))
 
 
+def _first(values: Iterable[Any]) -> Any:
+    """Return the first value that is not None, None if there is none."""
+    return next((value for value in values if value is not None), None)
+
+
+def _has_method(kind: type, name: str) -> bool:
+    return callable(getattr(kind, name, None))
+
+
 def _has_keys(value: object) -> bool:
     """Say whether a value has keys, as mappings and rows of sqlite3 do."""
-    return callable(getattr(type(value), "keys", None)) and hasattr(type(value), "__getitem__")
+    return _has_method(type(value), "keys") and hasattr(type(value), "__getitem__")
 
 
 def _is_container(value: Any) -> bool:

@@ -9,8 +9,7 @@ from traceback import walk_tb
 
 from pytest_irmetrics.base.paths import path_below
 from pytest_irmetrics.base.wording import cut, printable
-from pytest_irmetrics.retrieval.answers import AnswerError
-from pytest_irmetrics.retrieval.describe import type_name
+from pytest_irmetrics.retrieval.answers import AnswerError, type_name
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -19,27 +18,6 @@ _OUTCOMES = frozenset((("_pytest.outcomes", "Exit"), ("unittest.case", "SkipTest
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _STANDARD_LIBRARY = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-
-
-def explain(error: Exception) -> str:
-    """Return what went wrong, in a sentence; for an answer that cannot be read, the message of its AnswerError.
-
-    Raises `pytest.exit` and `unittest.SkipTest` again.
-    """
-    error, others = _first_of_group(error)
-    raise_outcome(error)
-    if isinstance(error, AnswerError):
-        return str(error)
-    text, place = summary(error), _place(error)
-    problem = f"raised {text}{f' ({place})' if place else ''}"
-    if others:
-        problem += f", the first of {others + 1} at once"
-    advice = next(
-        (cure for kind, words, cure in _ADVICE if isinstance(error, kind) and words in text),
-        None,
-    )
-    return f"{problem}. {advice}" if advice else f"{problem}."
-
 
 _ANOTHER_LOOP = "attached to a different loop"
 _OF_ANOTHER_LOOP = (
@@ -56,20 +34,34 @@ _IN_A_THREAD = (
     "thread (threading.local()); or one for all with check_same_thread=False, and hold a threading.Lock() from the "
     "query until its rows are read; or leave these settings out."
 )
-_ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
-    (
-        Exception,  # sqlite3's own, or what a library makes of it
-        "SQLite objects created in a thread can only be used in that same thread",
-        _IN_A_THREAD,
-    ),
-    (RuntimeError, _ANOTHER_LOOP, _OF_ANOTHER_LOOP),
-    (RuntimeError, "is bound to a different event loop", _OF_ANOTHER_LOOP),
-    (RuntimeError, "Event loop is closed", _OF_ANOTHER_LOOP),
-    (RuntimeError, "cannot be called from a running event loop", _ASYNC_ITSELF),
-    (RuntimeError, "There is no current event loop in thread", _ASYNC_ITSELF),
-    (RuntimeError, "no running event loop", _ASYNC_ITSELF),
-)
-"""Well-known errors: type, a part of the message, and how to fix it."""
+_ADVICE = {
+    "SQLite objects created in a thread can only be used in that same thread": _IN_A_THREAD,
+    _ANOTHER_LOOP: _OF_ANOTHER_LOOP,
+    "is bound to a different event loop": _OF_ANOTHER_LOOP,
+    "Event loop is closed": _OF_ANOTHER_LOOP,
+    "cannot be called from a running event loop": _ASYNC_ITSELF,
+    "There is no current event loop in thread": _ASYNC_ITSELF,
+    "no running event loop": _ASYNC_ITSELF,
+}
+"""A part of a well-known error's message → how to fix it."""
+
+
+def explain(error: Exception) -> str:
+    """Return what went wrong, in a sentence; for an answer that cannot be read, the message of its AnswerError.
+
+    Raises `pytest.exit` and `unittest.SkipTest` again.
+    """
+    others = 0
+    while isinstance(error, ExceptionGroup):  # of a task group: its first
+        others += len(error.exceptions) - 1
+        error = error.exceptions[0]
+    raise_outcome(error)
+    if isinstance(error, AnswerError):
+        return str(error)
+    text, place = summary(error), _place(error)
+    at_once = f", the first of {others + 1} at once" if others else ""
+    advice = next((f" {cure}" for words, cure in _ADVICE.items() if words in text), "")
+    return f"raised {text}{place}{at_once}.{advice}"
 
 
 def raise_outcome(error: Exception) -> None:
@@ -80,45 +72,23 @@ def raise_outcome(error: Exception) -> None:
 
 def summary(error: Exception) -> str:
     """Return an exception's type and message on one line, also if its text raises or has control characters."""
-    kind = type(error)
-    name = (
-        type_name(error)
-        if kind.__module__ == "builtins"
-        else f"{printable(str(kind.__module__))}.{type_name(error)}"
-    )
+    module = printable(str(type(error).__module__))
+    name = type_name(error) if module == "builtins" else f"{module}.{type_name(error)}"
     try:
         message = printable(" ".join(str(error).split()))
-        if kind is RuntimeError and message.endswith(_ANOTHER_LOOP):
-            message = _ANOTHER_LOOP  # the text before it names tasks, which differ for each query
     except Exception:  # noqa: BLE001 - an exception's text may raise anything too
         message = ""
-    message = cut(message, 300)
-    return f"{name}{': ' if message else ''}{message}"
+    if message.endswith(_ANOTHER_LOOP):
+        message = _ANOTHER_LOOP  # the text before it names tasks, which differ for each query
+    return f"{name}: {cut(message, 300)}" if message else name
 
 
-def _first_of_group(error: Exception) -> tuple[Exception, int]:
-    """Return the first exception of a group, as task groups and nurseries raise, and how many others it has."""
-    others = 0
-    while type(error).__name__ == "ExceptionGroup":  # its module is exceptiongroup before Python 3.11
-        inner = getattr(error, "exceptions", ())
-        if not inner or not isinstance(inner[0], Exception):
-            break
-        error, others = inner[0], others + len(inner) - 1
-    return error, others
-
-
-def _place(error: BaseException) -> str | None:
-    """Return `path:line` of the innermost line of the user's own code, else of any code but ours."""
-    frames = [
-        (frame.f_code.co_filename, line)
-        for frame, line in walk_tb(error.__traceback__)
-        if not frame.f_code.co_filename.startswith(_PACKAGE)
-    ]
+def _place(error: BaseException) -> str:
+    """Return ` (path:line)` of the innermost line of the user's own code, else of any code but ours; or nothing."""
+    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    frames = [(path, line) for path, line in frames if not path.startswith(_PACKAGE)]
     own = [(path, line) for path, line in frames if not _is_library(path)]
-    if not frames:
-        return None
-    path, line = (own or frames)[-1]
-    return f"{printable(path_below(path))}:{line}"
+    return "".join(f" ({printable(path_below(path))}:{line})" for path, line in (own or frames)[-1:])
 
 
 def _is_library(path: str) -> bool:

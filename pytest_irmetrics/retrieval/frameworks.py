@@ -1,4 +1,4 @@
-"""Find the method of a LangChain, LlamaIndex or Haystack object that retrieves.
+"""Find the method of a LangChain, LlamaIndex or Haystack object that retrieves, and read signatures.
 
 No framework is imported: an object is known by its methods. It is handed the query's text, its params, and the depth where
 the method has a parameter for it; where it has none, the depth is set where the object is made.
@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+from pytest_irmetrics.retrieval.answers import describe, type_name
 from pytest_irmetrics.retrieval.calls import RetrievalError
-from pytest_irmetrics.retrieval.describe import describe, type_name
-from pytest_irmetrics.retrieval.signatures import DEPTH_NAMES, signature_of
 
+DEPTH_NAMES = ("k", "top_k", "top_n", "limit", "size", "n", "n_results", "num_results")
+"""A parameter of one of these names is given the depth."""
 _METHODS = (("invoke", "ainvoke"), ("retrieve", "aretrieve"), ("run", "run_async"))
 """The sync and the async method by which an object of LangChain, LlamaIndex and Haystack is known, in this order."""
-
 _LANGCHAIN = "langchain_core.retrievers"
 
 
-@dataclass(frozen=True, slots=True)
-class FrameworkMethod:
+class Method(NamedTuple):
     """The method of a framework's object to call."""
 
     function: Callable[..., Any]
@@ -32,7 +30,15 @@ class FrameworkMethod:
     """A sentence: where the user sets the depth, if it cannot be an argument of the call."""
 
 
-def find_method(retriever: object, *, prefer_async: bool) -> FrameworkMethod | None:
+def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
+    """Return a function's signature; None where it cannot be read."""
+    try:
+        return inspect.signature(function)
+    except Exception:  # noqa: BLE001 - a builtin, or a __signature__ that raises whatever it likes
+        return None
+
+
+def find_method(retriever: object, *, prefer_async: bool) -> Method | None:
     """Return the method of a framework's object to call, None for an object of no framework.
 
     `prefer_async` takes the async method where there are both. Raises RetrievalError for an object that looks like a
@@ -47,7 +53,7 @@ def find_method(retriever: object, *, prefer_async: bool) -> FrameworkMethod | N
             signature = signature_of(function)
             if names[0] == "run" and signature is not None:
                 signature = _by_keyword(retriever, signature)
-            return FrameworkMethod(function, signature, function is async_, _depth_advice(retriever))
+            return Method(function, signature, function is async_, _depth_advice(retriever))
     return None
 
 
@@ -70,23 +76,14 @@ def _by_keyword(retriever: object, signature: inspect.Signature) -> inspect.Sign
 
     Raises RetrievalError where there is no parameter for the text.
     """
-    parameters = [
-        parameter
-        if parameter.kind is parameter.VAR_KEYWORD
-        else parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for parameter in signature.parameters.values()
-        if parameter.kind is not parameter.VAR_POSITIONAL
-    ]
-    if (
-        parameters
-        and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD
-        and "query" not in signature.parameters
-    ):
-        parameters.insert(0, inspect.Parameter("query", inspect.Parameter.KEYWORD_ONLY))
-    text = [parameter for parameter in parameters if parameter.name == "query"]
-    if not text:
-        raise RetrievalError(_no_query(retriever, [parameter.name for parameter in parameters]))
-    return inspect.Signature([*text, *(parameter for parameter in parameters if parameter.name != "query")])
+    kinds = inspect.Parameter
+    named = [of for of in signature.parameters.values() if of.kind not in {of.VAR_POSITIONAL, of.VAR_KEYWORD}]
+    others = [of for of in signature.parameters.values() if of.kind is of.VAR_KEYWORD]
+    if "query" not in signature.parameters and not others:
+        raise RetrievalError(_no_query(retriever, [of.name for of in named]))
+    text = kinds("query", kinds.KEYWORD_ONLY)
+    named = [of.replace(kind=kinds.KEYWORD_ONLY) for of in named if of.name != "query"]
+    return inspect.Signature([text, *named, *others])
 
 
 def _depth_advice(retriever: object) -> str:
@@ -100,19 +97,19 @@ def _depth_advice(retriever: object) -> str:
 
 def _no_query(retriever: object, names: list[str]) -> str:
     """Return the message about a `run` that takes these parameters, and none for the query's text."""
-    listed = ", ".join(f"`{name}`" for name in names) or "nothing"
-    start = f"The retriever is {describe(retriever)}. Its run takes {listed}, and no `query`."
+    cure = "Give a function of (query, k) that calls it."
     if _method(retriever, "add_component"):
-        return (
-            f"{start} Of a pipeline, give a function that says where the text goes in and the documents come out: "
+        cure = (
+            "Of a pipeline, give a function that says where the text goes in and the documents come out: "
             'lambda query, k: pipeline.run({"retriever": {"query": query, "top_k": k}})["retriever"]["documents"].'
         )
-    if "query_embedding" in names:
-        return (
-            f"{start} Give Haystack's TextEmbeddingRetriever of it and the embedder, or a function of (query, k) "
-            "that embeds the query's text."
+    elif "query_embedding" in names:
+        cure = (
+            "Give Haystack's TextEmbeddingRetriever of it and the embedder, or a function of (query, k) that embeds the "
+            "query's text."
         )
-    return f"{start} Give a function of (query, k) that calls it."
+    listed = ", ".join(f"`{name}`" for name in names) or "nothing"
+    return f"The retriever is {describe(retriever)}. Its run takes {listed}, and no `query`. {cure}"
 
 
 def hint(value: object) -> str:

@@ -7,10 +7,24 @@ a ranking twice, however chunks overlap, and no score leaves its range.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_irmetrics.base.ids import as_id
+from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.passage import normalize_text
+from pytest_irmetrics.retrieval.answers import (
+    FIELD_HOLDERS,
+    AnswerError,
+    RefusedError,
+    describe,
+    field_of,
+    keep_titles,
+    read_ids,
+    read_item,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.golden.passage import Passage
@@ -18,6 +32,10 @@ if TYPE_CHECKING:
     from pytest_irmetrics.run import Answer
 
 _CHUNK = " (chunk "
+_TEXT_NAMES = ("text", "page_content", "content", "get_content")
+"""Keys and attributes that hold the text of a chunk; the last is a method of LlamaIndex."""
+_SOURCE_NAMES = ("doc_id", "document_id", "ref_doc_id", "source_id", "source")
+"""Keys and attributes that hold the id of the document that a chunk is of."""
 
 
 class JudgedPassages(NamedTuple):
@@ -28,36 +46,119 @@ class JudgedPassages(NamedTuple):
     """The documents that it judges, as a whole or by passage, or forbids."""
 
 
-class Chunk(NamedTuple):
-    """One returned item: a part of a document, with its text."""
-
-    document: str
-    own_id: str | None
-    """The item's id, if it is not its document's."""
-    text: str | None
-    """Normalized (see `normalize_text`) where passages of the document are judged; None where the item has none."""
+# Reading an answer's items as chunks
 
 
-def rank_chunks(chunks: Iterable[Chunk], passages: Sequence[Passage], *, collapse: bool) -> tuple[str, ...]:
-    """Return the ids of documents and the keys of passages that chunks stand for, best first, each once.
+def read_passage_ranking(
+    items: Sequence[Any],
+    duplicates: str,
+    doc_id: Callable[[Any], Any] | None,
+    known: JudgedPassages,
+    titles: dict[str, str] | None = None,
+) -> tuple[str, ...]:
+    """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
-    A chunk stands for each passage that it is the first to contain, the best grade first. One that only contains what
-    was found before gains nothing: it keeps its rank under an id of its own, or with `collapse` is dropped. So does one
-    of a document that came back before and is not judged by passage. One that contains none of its document's passages
-    keeps its rank under an id of its own.
+    An item's document is what `doc_id` returns. Without that it is the item's id; or, where one of its usual fields names
+    a document that the query judges or forbids, that one; or whatever they name, where it has no id. A chunk stands for
+    each passage that it is the first to contain, the best grade first. One that contains no passage, or only what was
+    found before, keeps its rank under an id of its own; where `duplicates` is "collapse", the latter is dropped.
+
+    Titles are added to `titles`. Raises AnswerError as `read_ranking` does; for a chunk that comes twice, unless
+    `duplicates` is "collapse"; and for one without a text that can be read, of a document judged by passage.
     """
-    ranking = _Ranking(passages)
-    for chunk in chunks:
-        if chunk.document not in ranking.judged:
-            if chunk.document not in ranking.ids:
-                ranking.add(chunk.document)
-            elif not collapse:
-                ranking.add_chunk(chunk)
-            continue
-        contained = ranking.passages_in(chunk.document, chunk.text or "")
-        if not ranking.add_new(contained) and not (contained and collapse):
-            ranking.add_chunk(chunk)
-    return tuple(ranking.ids)
+    documents = read_ids(items, doc_id, lambda item: _read_document(known.documents, item))
+    if titles is not None:
+        keep_titles(items, documents, titles)
+    collapse = duplicates == "collapse"
+    judged: dict[str, list[Passage]] = {}
+    for passage in sorted(known.passages, key=lambda passage: -passage.grade):
+        judged.setdefault(passage.doc, []).append(passage)
+    ranking: dict[str, None] = {}
+    first_ranks: dict[tuple[str, str | None], int] = {}
+    for rank, (item, document) in enumerate(zip(items, documents, strict=True), start=1):
+        own_id = _own_id(item, document)
+        text = _text(rank, item, document, required=document in judged)
+        first = first_ranks.setdefault((document, own_id or text), rank)
+        if first != rank:
+            if collapse:
+                continue
+            raise AnswerError(
+                f"{quote(own_id or document)} came back at rank {first} and again at rank {rank}. Return each chunk once, "
+                "or set ir_duplicates = collapse to keep the first of each."
+            )
+        held = [passage.key for passage in judged.get(document, ()) if passage.normalized in (text or "")]
+        entries = held if document in judged else [document]
+        added = [entry for entry in entries if entry not in ranking]
+        if added or not (entries and collapse):
+            ranking.update(dict.fromkeys(added or [_chunk_entry(document, own_id, ranking, judged)]))
+    return tuple(ranking)
+
+
+def _chunk_entry(document: str, own_id: str | None, taken: Collection[str], judged: Collection[str]) -> str:
+    """Return the entry of a chunk that stands for no passage: by its own id, else by a number."""
+    entry = f"{document}{_CHUNK}{own_id})" if own_id else document
+    number = 0
+    while entry in taken or entry in judged:
+        number += 1
+        entry = f"{document}{_CHUNK}{number})"
+    return entry
+
+
+def _read_document(known: Collection[str], item: Any) -> tuple[str, float | None]:
+    """Return the document that an item is a chunk of, and the score of an explicit pair."""
+    sources = [source for value in _fields(item, _SOURCE_NAMES) if (source := as_id(value))]
+    source = next((source for source in sources if source in known), None)
+    try:
+        own_id, score = read_item(item)
+    except RefusedError:
+        if not sources:
+            raise
+        return source or sources[0], None
+    return (own_id if source is None or own_id in known else source), score
+
+
+def _own_id(item: Any, document: str) -> str | None:
+    """Return an item's id; None where it has none, and needs none, or where it is its document's."""
+    try:
+        own_id = read_item(item)[0]
+    except RefusedError:
+        return None
+    return None if own_id == document else own_id
+
+
+def _text(rank: int, item: Any, document: str, *, required: bool) -> str | None:
+    """Return an item's text from one of its usual fields, normalized if it is `required`, as that of a judged document is."""
+    values = (value() if callable(value) else value for value in _fields(item, _TEXT_NAMES))
+    text = next((value for value in values if isinstance(value, str)), None)
+    if not required:
+        return text
+    if text is None:
+        raise AnswerError(
+            f"result {rank} is {describe(item)}. This query judges {quote(document)} by passage, and the result has no "
+            "text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or `content`."
+        )
+    return normalize_text(text)
+
+
+def _fields(item: Any, names: Sequence[str]) -> Iterator[Any]:
+    """Yield the values of these fields of an item, or of the first of a pair, and then those of its parts."""
+    if isinstance(item, str):
+        return
+    outer = item[0] if isinstance(item, tuple) and item and not hasattr(item, "_fields") else item
+    for holder in (outer, *(_field(outer, name) for name in FIELD_HOLDERS)):
+        if holder is not None:
+            yield from (value for name in names if (value := _field(holder, name)) is not None)
+
+
+def _field(holder: Any, name: str) -> Any:
+    """Return a key or an attribute of this name; None where there is neither, or where it raises."""
+    try:
+        return field_of(holder, name)
+    except Exception:  # noqa: BLE001 - a property of a framework's raises where the item is of another kind
+        return None
+
+
+# Entries of rankings
 
 
 def judges_other_passages(
@@ -87,40 +188,3 @@ def documents_of(query: Query, ranking: Iterable[str]) -> Iterator[str]:
     """Yield the document of each entry of a query's ranking: that of a judged passage or of a chunk, or the entry itself."""
     passages = {passage.key: passage.doc for passage in query.passages}
     return (passages.get(entry) or document_of(entry) for entry in ranking)
-
-
-class _Ranking:
-    """A ranking being built: its ids so far, and which passages of which documents are judged."""
-
-    def __init__(self, passages: Sequence[Passage]) -> None:
-        self.ids: dict[str, None] = {}
-        self.judged: dict[str, list[tuple[str, str]]] = {}
-        """Document → key and text of each of its judged passages, the best grade first."""
-        for passage in sorted(passages, key=lambda passage: -passage.grade):
-            self.judged.setdefault(passage.doc, []).append((passage.key, passage.normalized))
-
-    def passages_in(self, document: str, text: str) -> list[str]:
-        """Return the keys of the document's passages that a text contains, the best grade first."""
-        return [key for key, passage in self.judged[document] if passage in text]
-
-    def add(self, entry: str) -> None:
-        self.ids[entry] = None
-
-    def add_new(self, keys: Iterable[str]) -> bool:
-        """Add the keys that are not there yet; return whether there were any."""
-        before = len(self.ids)
-        self.ids.update(dict.fromkeys(keys))
-        return len(self.ids) > before
-
-    def add_chunk(self, chunk: Chunk) -> None:
-        """Add a chunk that stands for no passage, under an id of its own."""
-        name = chunk.own_id
-        self.add_with_own_id(f"{chunk.document}{_CHUNK}{name})" if name else chunk.document, chunk.document)
-
-    def add_with_own_id(self, entry: str, document: str) -> None:
-        """Add an entry, as a numbered chunk of its document if its id is taken or is that of a document judged by passage."""
-        if entry in self.ids or (entry == document and document in self.judged):
-            number = 1
-            while (entry := f"{document}{_CHUNK}{number})") in self.ids:
-                number += 1
-        self.add(entry)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import listed, quote
-from pytest_irmetrics.retrieval.calls import RetrievalError, Retrieved, answer_to, passages_of
-from pytest_irmetrics.retrieval.describe import describe
+from pytest_irmetrics.retrieval.answers import describe
+from pytest_irmetrics.retrieval.calls import RetrievalError, answer_to, passages_of
 from pytest_irmetrics.retrieval.passages import judges_other_passages
+from pytest_irmetrics.retrieval.session import Retrieved
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_irmetrics.retrieval.calls import QueryLike
-    from pytest_irmetrics.retrieval.options import RetrievalOptions
+    from pytest_irmetrics.retrieval.calls import QueryLike, RetrievalOptions
 
 _EMPTY_ANSWER = Answer(((),))
 _MAX_NAMED = 3
@@ -41,24 +41,19 @@ def replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) ->
             f"{listed(missing, _MAX_NAMED, quote)}. "
             "Queries go by their ids. Give the run of this golden set, or store it anew."
         )
+    # Not cut at its own depth: chunks that contain several passages make a ranking longer than that.
+    depth = None if options.depth == run.depth else options.depth
     answers: dict[str, Answer] = {}
     errors: dict[str, str] = {}
     for query in queries:
         stored = run.answers.get(query.id)
         if stored is None and run.depth is not None:
             errors[query.id] = "the stored run was not asked this query. Store the run anew."
-            continue
-        stored = stored or _EMPTY_ANSWER
-        problem = _asked_otherwise(query, stored)
-        if problem:
-            errors[query.id] = problem
-            continue
-        # Not cut at its own depth: chunks that contain several passages make a ranking longer than that.
-        depth = None if options.depth == run.depth else options.depth
-        rankings = stored.rankings
-        answers[query.id] = answer_to(
-            query, rankings if depth is None else tuple([ranking[:depth] for ranking in rankings])
-        )
+        elif problem := _asked_otherwise(query, stored or _EMPTY_ANSWER):
+            errors[query.id] = f"{problem}. Store the run anew."
+        else:
+            rankings = tuple([ranking[:depth] for ranking in (stored or _EMPTY_ANSWER).rankings])
+            answers[query.id] = answer_to(query, rankings)
     return Retrieved(
         Run.of(answers, depth=options.depth),
         errors,
@@ -69,12 +64,12 @@ def replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) ->
     )
 
 
-def _asked_otherwise(query: QueryLike, stored: Answer) -> str | None:
-    """Return what is wrong where a stored answer is to another text, other params or other passages; else None."""
+def _asked_otherwise(query: QueryLike, stored: Answer) -> str:
+    """Return what is wrong where a stored answer is to another text, other params or other passages; else nothing."""
     if stored.text is not None and query.text is not None and stored.text != query.text:
-        return f"the stored run answers another text, {quote(stored.text)}. Store the run anew."
+        return f"the stored run answers another text, {quote(stored.text)}"
     if (stored.text is not None or stored.params) and stored.params != query.params:
-        return f"the stored run answers other params, {describe(dict(stored.params))}. Store the run anew."
+        return f"the stored run answers other params, {describe(dict(stored.params))}"
     if judges_other_passages(getattr(query, "judgments", {}), passages_of(query), stored):
-        return "the stored run was searched for other passages than the query judges now. Store the run anew."
-    return None
+        return "the stored run was searched for other passages than the query judges now"
+    return ""

@@ -157,16 +157,19 @@ def _at(value: Any, path: str) -> Any:
 
 
 def where_results_are(answer: Any) -> str:
-    """Return the line that takes the results out of an answer, such as `answer["data"]["docs"]`; "" if none is known."""
+    """Return a sentence that says where the results are, such as ` Return answer["data"]["docs"].`; empty if not known."""
+    path = ""
     with suppress(Exception):  # attributes of the user's objects may raise anything
         if isinstance(answer, Mapping):
-            return next(_paths(answer, "answer", 3), "")
-        for name in ("hits", "results", "docs", "documents", "matches", "objects", "items", "nodes", "data"):
-            if isinstance(getattr(answer, name, None), (list, tuple)):
-                return f"answer.{name}"
-        if callable(getattr(type(answer), "fetchall", None)):
-            return "answer.fetchall()"
-    return ""
+            path = next(_paths(answer, "answer", 3), "")
+        else:
+            path = next(
+                f"answer.{name}" for name in _LISTS if isinstance(getattr(answer, name, None), (list, tuple))
+            )
+    return f" Return {path}." if path else ""
+
+
+_LISTS = ("hits", "results", "docs", "documents", "matches", "objects", "items", "nodes", "data")
 
 
 def _paths(body: Mapping[Any, Any], path: str, depth: int) -> Iterator[str]:

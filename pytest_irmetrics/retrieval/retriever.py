@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.wording import printable
+from pytest_irmetrics.retrieval.answers import describe, type_name
 from pytest_irmetrics.retrieval.calls import Call, RetrievalError, passages_of
-from pytest_irmetrics.retrieval.describe import describe, type_name
+from pytest_irmetrics.retrieval.frameworks import DEPTH_NAMES, find_method, hint, signature_of
 from pytest_irmetrics.retrieval.passages import JudgedPassages
-from pytest_irmetrics.retrieval.signatures import DEPTH_NAMES, signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -125,18 +125,10 @@ class Retriever:
             raise RetrievalError(f"The retriever is {describe(retriever)}, a class. {_RETRIEVERS}")
         if callable(retriever):
             return cls(retriever, None, signature_of(retriever), is_async(retriever))
-        return cls._of_framework(retriever, prefer_async=prefer_async)
-
-    @classmethod
-    def _of_framework(cls, retriever: object, *, prefer_async: bool) -> Retriever:
-        from pytest_irmetrics.retrieval import frameworks  # noqa: PLC0415 - a plain callable does without it
-
-        method = frameworks.find_method(retriever, prefer_async=prefer_async)
+        method = find_method(retriever, prefer_async=prefer_async)
         if method is None:
-            hint = frameworks.hint(retriever)
-            raise RetrievalError(f"The retriever is {describe(retriever)}.{hint} {_RETRIEVERS}")
-        signature = method.signature or signature_of(method.function)
-        found = cls(method.function, None, signature, method.is_async)
+            raise RetrievalError(f"The retriever is {describe(retriever)}.{hint(retriever)} {_RETRIEVERS}")
+        found = cls(method.function, None, method.signature, method.is_async)
         return found if found.takes_depth else replace(found, depth_advice=method.depth_advice)
 
     @property
@@ -161,12 +153,8 @@ class Retriever:
             return style
         # Copied, because a retriever may change what it is given, and be asked again.
         args, kwargs = style.arguments(text, depth, copy.deepcopy(dict(params)) if params else {})
-        if not is_batch:
-            judged = _judged_passages(first)
-            return Call((first.id,), args, kwargs, is_batch, repeat, () if judged is None else (judged,))
-        passages = tuple([_judged_passages(query) for query in queries])
         ids = tuple([query.id for query in queries])
-        return Call(ids, args, kwargs, is_batch, repeat, passages if any(passages) else ())
+        return Call(ids, tuple(map(_judged_passages, queries)), args, kwargs, is_batch, repeat)
 
     def _checked_style(self, params: Mapping[str, Any]) -> _CallStyle | str:
         """Return how to call with params of these names, or a sentence that says why the signature forbids it."""
@@ -191,23 +179,21 @@ class Retriever:
             parameters = [parameter for parameter in parameters if parameter.name not in given]
         named = [parameter for parameter in parameters if parameter.kind not in _VARIABLE]
         positional = [parameter for parameter in named if parameter.kind in _POSITIONAL]
-        takes_more = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters)
-        if not named:
-            return _CallStyle(2 if takes_more else 1)
-        if not positional and not takes_more:
-            count, text_name, named = 0, named[0].name, named[1:]
-        else:
-            count, text_name, named = 1, None, named[1:] if positional else named
+        has_args = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters)
+        if not named:  # (*args), (), (**params)
+            return _CallStyle(2 if has_args else 1)
+        by_keyword = not positional and not has_args  # (*, query, k)
+        text_name, first = (named[0].name, 0) if by_keyword else (None, 1)
         second = positional[1] if len(positional) > 1 else None
         if second is not None and second.default is second.empty and second.name not in params:
-            return _CallStyle(2)
-        for parameter in named:
+            return _CallStyle(2)  # (query, depth)
+        for parameter in named[1 if by_keyword or positional else 0 :]:
             if parameter.name in DEPTH_NAMES and parameter.name not in params:
                 if parameter.kind is not inspect.Parameter.POSITIONAL_ONLY:
-                    return _CallStyle(count, text_name, parameter.name)
+                    return _CallStyle(first, text_name, parameter.name)  # (query, k=10), (query, *, k)
                 if parameter is second:
-                    return _CallStyle(2)
-        return _CallStyle(2 if takes_more and second is None else count, text_name)
+                    return _CallStyle(2)  # (query, k=10, /)
+        return _CallStyle(2 if has_args and second is None else first, text_name)  # (query, *args), (query)
 
 
 def _bare_parameter(parameter: inspect.Parameter) -> str:

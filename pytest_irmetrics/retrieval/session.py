@@ -1,0 +1,191 @@
+"""One retriever that is asked all queries: which calls to make, when to stop, and the result of the replies."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_irmetrics.retrieval.calls import PendingAnswer, RetrievalError, answer_to, call_retriever
+from pytest_irmetrics.retrieval.retriever import Retriever
+from pytest_irmetrics.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pytest_irmetrics.retrieval.calls import Call, QueryLike, Reply, RetrievalOptions
+
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
+
+MAX_INITIAL_FAILURES = 5
+"""After this many errors in a row from the start the other queries are not asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The result of asking a retriever every query of a set: the run, and what went wrong."""
+
+    run: Run
+    """The queries that were answered each time, in the order given."""
+    errors: Mapping[str, str]
+    """Query id → what went wrong, in the order given."""
+    stopped: str
+    """Why some queries have neither an answer nor an error; empty where all were asked."""
+    latencies: Mapping[str, tuple[float, ...]]
+    """Query id → milliseconds, one number for each repeat; of a batch, each query's share. Empty for a stored run."""
+    depth_advice: str | None = None
+    """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""
+    missing: tuple[str, ...] = ()
+    """Queries that a stored run has no answer to, where it does not say what it was asked."""
+
+
+class ReplyCollector:
+    """Collect replies, decide when to stop, build the result."""
+
+    def __init__(self, queries: Sequence[QueryLike], options: RetrievalOptions) -> None:
+        self._queries = queries
+        self._options = options
+        repeats = range(options.repeat)
+        # By query, one for each repeat.
+        self._rankings: dict[str, list[Any]] = {query.id: [None for _ in repeats] for query in queries}
+        self._milliseconds = {query.id: [0.0 for _ in repeats] for query in queries}
+        self.errors: dict[str, str] = {}
+        """Query id → what went wrong."""
+        self.has_answer = False
+        """Whether any query has been answered yet."""
+
+    def add(self, reply: Reply) -> None:
+        """Add the reply to one call."""
+        repeat, repeats = reply.call.repeat, self._options.repeat
+        for query_id, outcome in zip(reply.call.query_ids, reply.outcomes, strict=True):
+            if isinstance(outcome, str):
+                when = f"the {_ordinal(repeat + 1)} of {repeats} times: " if repeats > 1 else ""
+                self.errors.setdefault(query_id, when + outcome)
+                continue
+            self._rankings[query_id][repeat] = outcome
+            self._milliseconds[query_id][repeat] = reply.milliseconds
+            self.has_answer = True
+        if self._options.progress is not None:
+            self._options.progress(len(reply.outcomes))
+
+    @property
+    def _failed_from_the_start(self) -> bool:
+        return not self.has_answer and len(self.errors) >= MAX_INITIAL_FAILURES
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether nothing more is to be asked."""
+        return bool(self.errors) and (self._options.stop_on_error or self._failed_from_the_start)
+
+    def result(self, depth_advice: str | None) -> Retrieved:
+        """Return the result of all replies; `depth_advice` as in Retrieved."""
+        answers = {
+            query.id: answer_to(query, tuple(self._rankings[query.id]))
+            for query in self._queries
+            if None not in self._rankings[query.id]
+        }
+        errors = {query.id: self.errors[query.id] for query in self._queries if query.id in self.errors}
+        unanswered = len(self._queries) - len(answers) - len(errors)
+        if unanswered and not self.should_stop:
+            raise RetrievalError(
+                f"{unanswered} queries have neither an answer nor an error. Report this as a fault."
+            )
+        return Retrieved(
+            run=Run.of(answers, depth=self._options.depth),
+            errors=errors,
+            stopped=self._why_stopped(unanswered) if unanswered else "",
+            latencies={query_id: tuple(self._milliseconds[query_id]) for query_id in answers},
+            depth_advice=depth_advice,
+        )
+
+    def _why_stopped(self, unanswered: int) -> str:
+        if self._failed_from_the_start:
+            return "The first five failed in a row, and the others were not asked."
+        others = "the other query was" if unanswered == 1 else f"the other {unanswered} were"
+        return f"With -x the first error ends it: {others} not asked, or cancelled."
+
+
+def _ordinal(number: int) -> str:
+    suffix = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"
+
+
+class Session:
+    """One retriever that is asked all queries: the calls to make, and what has come back."""
+
+    def __init__(
+        self,
+        queries: Iterable[QueryLike],
+        retriever: Any,
+        options: RetrievalOptions,
+        *,
+        prefer_async: bool = False,
+    ) -> None:
+        self.options = options
+        self.target = Retriever.of(retriever, prefer_async=prefer_async)
+        if options.executor is not None and self.target.is_async:
+            raise RetrievalError(
+                "An async retriever cannot run in ir_executor. Leave the fixture out: ir_concurrency is enough."
+            )
+        asked = list(queries)
+        self.collector = ReplyCollector(asked, options)
+        self.pending: list[PendingAnswer] = []
+        """Answers that have yet to be awaited, of a retriever that looked sync: lambda query, k: client.search(query)."""
+        self.calls = self._iterate_calls(asked)
+        """The calls to make; whoever makes them takes them from here."""
+        self.is_given_up = False
+        """Whether nobody waits any more."""
+        self._asked = 0
+
+    def next_call(self, in_flight: int, most: int) -> Call | None:
+        """Return the next call to make; None where enough are in flight, or nothing is left to ask.
+
+        Until a query has been answered, no more than MAX_INITIAL_FAILURES are asked: what is asked of a retriever that is
+        down does not depend on how many calls may be in flight.
+        """
+        waits = not self.collector.has_answer and self._asked >= MAX_INITIAL_FAILURES
+        if in_flight >= most or (waits and in_flight) or self.collector.should_stop:
+            return None
+        call = next(self.calls, None)
+        if call is not None:
+            self._asked += len(call.query_ids)
+        return call
+
+    def ask_one_by_one(self) -> None:
+        """Make one call after the other, in this thread; leave the others where an answer has to be awaited."""
+        for call in self.calls:
+            reply = call_retriever(self.target.function, call, self.options)
+            if isinstance(reply, PendingAnswer):
+                self.pending.append(reply)
+                return
+            self.collector.add(reply)
+
+    def _iterate_calls(self, queries: Sequence[QueryLike]) -> Iterator[Call]:
+        """Yield the calls to make, each query once before any query twice; skip queries that have failed."""
+        size = self.target.batch_size
+        groups = [[query] for query in queries] if size is None else _batches(queries, size)
+        errors = self.collector.errors
+        for repeat in range(self.options.repeat):
+            for group in groups:
+                left = [query for query in group if query.id not in errors]
+                if not left:
+                    continue
+                call = self.target.call_for(left, self.options.depth, repeat)
+                if isinstance(call, str):
+                    errors.update(dict.fromkeys([query.id for query in left], call))
+                else:
+                    yield call
+                if self.collector.should_stop:
+                    return
+
+
+def _batches(queries: Sequence[QueryLike], size: int) -> list[list[QueryLike]]:
+    """Group queries with equal params, at most `size` in a group."""
+    by_params: dict[str, list[QueryLike]] = {}
+    for query in queries:
+        # By JSON, because 1, 1.0 and true are equal in Python, and other params to a retriever.
+        key = json.dumps(dict(query.params), sort_keys=True, default=repr)
+        by_params.setdefault(key, []).append(query)
+    return [
+        alike[start : start + size] for alike in by_params.values() for start in range(0, len(alike), size)
+    ]
