@@ -9,9 +9,8 @@ import os
 import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import printable
@@ -26,8 +25,10 @@ _OPTIONS = (
     *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never"),
     *("-c", "log.showSignature=false", "-c", "i18n.logOutputEncoding=UTF-8"),
 )
-_NO_PROGRAMS = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
-
+_CHANGES = (
+    *("-z", "-M50%", "--name-status", "--diff-filter=DR"),
+    *("--no-ext-diff", "--no-textconv", "--ignore-submodules=all"),
+)
 # All other GIT_ variables are left out: in a hook GIT_DIR and GIT_INDEX_FILE are those of the command that called it.
 _KEPT = ("GIT_CONFIG", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
 _SET = {
@@ -37,23 +38,21 @@ _SET = {
     "LANGUAGE": "",
     "LC_ALL": "C",
 }
-_TIME_LIMIT = 60.0  # seconds that one command may take
-
+_SECONDS = 60.0  # that one command may take
 _WHOLE_CLONE = "In CI, clone the whole history: `fetch-depth: 0` for actions/checkout in GitHub Actions, `GIT_DEPTH: 0` in GitLab CI."
 # A part of what Git prints → what to do.
-_ADVICE = (
-    ("safe.directory", "The repository belongs to another user: if you trust it, this makes Git read it."),
-    ("not a git repository", "It is in no Git repository. Run this in a clone, with its folder .git."),
-    ("must be run in a work tree", "It is in no Git repository with files. Run this in a clone."),
-)
+_ADVICE = {
+    "safe.directory": " The repository belongs to another user: if you trust it, this makes Git read it.",
+    "not a git repository": " It is in no Git repository. Run this in a clone, with its folder .git.",
+    "must be run in a work tree": " It is in no Git repository with files. Run this in a clone.",
+}
 
 
 class GitError(IRMetricsError):
     """Git could not say what was asked of it; the message has the command to type."""
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(NamedTuple):
     """A commit that changed a file, and the path that the file had in it."""
 
     commit: str
@@ -83,16 +82,16 @@ class Repository:
     def _run(self, *words: str) -> bytes:
         """Return what a command prints. Raises GitError where it fails."""
         status, printed, said = self._call(words)
-        if status == 0:
-            return printed
-        last = printable(said.strip().splitlines()[-1].strip()) if said.strip() else "it printed nothing"
-        advice = next((text for part, text in _ADVICE if part in said), "")
-        raise GitError(f"git {words[0]} failed in {self._shown}: {last}. {advice}".rstrip())
+        if status:
+            advice = next((text for part, text in _ADVICE.items() if part in said), "")
+            last = printable((said.strip() or "it printed nothing").splitlines()[-1].strip())
+            raise GitError(f"git {words[0]} failed in {self._where()}: {last}.{advice}")
+        return printed
 
-    def _ask(self, *words: str) -> bytes | None:
-        """Return what a command prints, None where it says no by its exit status. Raises GitError."""
+    def _ask(self, *words: str) -> str:
+        """Return what a command prints, without white space at the ends; empty where it says no by its exit status."""
         status, printed, _ = self._call(words)
-        return printed if status == 0 else None if status in (1, 128) else self._run(*words)
+        return printed.decode("utf-8", "replace").strip() if status == 0 else ""
 
     def _call(self, words: tuple[str, ...]) -> tuple[int, bytes, str]:
         kept = {
@@ -100,21 +99,17 @@ class Repository:
             for name, value in os.environ.items()
             if not name.upper().startswith("GIT_") or name.startswith(_KEPT)
         }
+        command = [self._git, *_OPTIONS, *words]
         try:
             done = subprocess.run(  # noqa: S603 - no shell, and no word of it is a program
-                [self._git, *_OPTIONS, *words],
-                cwd=self.top,
-                env=kept | _SET,
-                capture_output=True,
-                timeout=_TIME_LIMIT,
-                check=False,
+                command, cwd=self.top, env=kept | _SET, capture_output=True, timeout=_SECONDS, check=False
             )
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            raise GitError(f"git {words[0]} cannot be run in {self._shown}: {error}.") from None
+            raise GitError(f"git {words[0]} cannot be run in {self._where()}: {error}.") from None
         return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
 
-    @property
-    def _shown(self) -> str:
+    def _where(self) -> str:
+        """Return the repository's top folder as messages print it."""
         return printable(str(self.top))
 
     def _to_type(self, *words: str) -> str:
@@ -126,46 +121,40 @@ class Repository:
 
         Links among its parents are followed, the last part is taken as it is; it may be gone.
         """
-        real = Path(os.path.realpath(path.parent), path.name)
-        top = os.path.realpath(self.top)
+        real, top = Path(os.path.realpath(path.parent), path.name), os.path.realpath(self.top)
         if not real.is_relative_to(top):
-            raise GitError(f"{printable(str(path))} is not in the Git repository {self._shown}.")
-        relative = real.relative_to(top)
-        return "" if relative == Path() else relative.as_posix()
+            raise GitError(f"{printable(str(path))} is not in the Git repository {self._where()}.")
+        return "/".join(real.relative_to(top).parts)
 
     @property
     def is_shallow(self) -> bool:
         """Whether the clone was cut at a depth (`git clone --depth`)."""
         return self._run("rev-parse", "--is-shallow-repository").strip() == b"true"
 
-    def commit(self, revision: str = "HEAD") -> str:
+    @property
+    def _has_commits(self) -> bool:
+        return bool(self._ask("rev-parse", "--verify", "--quiet", "HEAD"))
+
+    def commit(self, revision: str) -> str:
         """Return the id of the commit that a revision names. Raises GitError."""
-        found = self._commit(revision)
-        if found is not None:
+        # Not of an option, nor of what cannot be passed on.
+        asks = bool(revision) and not revision.startswith("-") and "\0" not in revision
+        found = self._ask("rev-parse", "--verify", "--quiet", revision + "^{commit}") if asks else ""
+        if found:
             return found
-        if self._commit("HEAD") is None:
-            raise GitError(f"The Git repository {self._shown} has no commit yet. Commit the baselines first.")
-        shown = printable(revision) if revision.strip() else repr(revision)
+        if not self._has_commits:
+            raise GitError(
+                f"The Git repository {self._where()} has no commit yet. Commit the baselines first."
+            )
+        remote, _, branch = revision.partition("/")
+        fetch = ["--tags", "origin"]
+        if branch and self._ask("config", f"remote.{remote}.url"):
+            fetch = [remote, f"+{branch}:refs/remotes/{remote}/{branch}"]
         shallow = f", a shallow clone. {_WHOLE_CLONE}" if self.is_shallow else "."
         raise GitError(
-            f"Git knows no commit {shown} in {self._shown}{shallow} Fetch it: {self._fetch_command(revision)}; or give another "
-            "branch, tag or commit."
+            f"Git knows no commit {printable(revision) if revision.strip() else repr(revision)} in {self._where()}{shallow} "
+            f"Fetch it: {self._to_type('fetch', *fetch)}; or give another branch, tag or commit."
         )
-
-    def _commit(self, revision: str) -> str | None:
-        if (
-            not revision or revision.startswith("-") or "\0" in revision
-        ):  # an option, or what cannot be passed on
-            return None
-        found = self._ask("rev-parse", "--verify", "--quiet", revision + "^{commit}")
-        return None if found is None else found.decode("ascii").strip()
-
-    def _fetch_command(self, revision: str) -> str:
-        """Return the command line that fetches a revision: a branch of a remote by its name, else all tags."""
-        remote, _, branch = revision.partition("/")
-        if branch and self._ask("config", f"remote.{remote}.url"):
-            return self._to_type("fetch", remote, f"+{branch}:refs/remotes/{remote}/{branch}")
-        return self._to_type("fetch", "--tags", "origin")
 
     def merge_base(self, revision: str) -> str:
         """Return the commit where HEAD left a revision: their best common ancestor, the latest if there are several.
@@ -175,16 +164,16 @@ class Repository:
         clone lacks the commits that it takes to be sure.
         """
         of_revision = self.commit(revision)
-        found = (self._ask("merge-base", "--all", "HEAD", of_revision) or b"").decode("ascii").split()
+        found = self._ask("merge-base", "--all", "HEAD", of_revision).split()
         # What is itself behind HEAD has no better ancestor in the commits that a shallow clone lacks.
         if found != [of_revision] and self.is_shallow:
             raise GitError(
-                f"{self._shown} is a shallow clone, which lacks the commits back to where this branch left "
+                f"{self._where()} is a shallow clone, which lacks the commits back to where this branch left "
                 f"{printable(revision)}. Fetch them: {self._to_type('fetch', '--unshallow')}. {_WHOLE_CLONE}"
             )
         if not found:
             raise GitError(
-                f"{printable(revision)} and HEAD have no commit in common in {self._shown}. Give the branch, tag or commit "
+                f"{printable(revision)} and HEAD have no commit in common in {self._where()}. Give the branch, tag or commit "
                 "that this branch grew from."
             )
         return self._run("rev-list", "--no-walk", "--max-count=1", *found).decode("ascii").strip()
@@ -207,11 +196,11 @@ class Repository:
         if not entry or entry[1] == b"tree":
             return None
         what = f"{printable(path)} in commit {commit[:10]}"
-        data = self._ask("cat-file", "blob", entry[2].decode("ascii")) if entry[0] != b"120000" else b""
-        if data is None:
+        status, data, _ = self._call(("cat-file", "blob", entry[2].decode("ascii")))
+        if status:
             fetch = self._to_type("fetch", "--refetch", "--no-filter", "origin")
             raise GitError(
-                f"{self._shown} lacks {what}: it is a partial clone (--filter), and nothing is fetched here. Fetch all: {fetch}"
+                f"{self._where()} lacks {what}: it is a partial clone (--filter), and nothing is fetched here. Fetch all: {fetch}"
             )
         if entry[0] == b"120000" or data.startswith(b"version https://git-lfs.github.com/spec/"):
             raise GitError(f"{what} is a link, or kept in Git LFS, which is not read. Keep it in Git itself.")
@@ -229,8 +218,7 @@ class Repository:
         )
 
     def _changes(self, command: str, *words: str) -> tuple[dict[str, str], list[str]]:
-        options = ("-z", "-M50%", "--name-status", "--diff-filter=DR", *_NO_PROGRAMS)
-        fields = map(os.fsdecode, self._run(command, *options, *words).split(b"\0")[:-1])
+        fields = map(os.fsdecode, self._run(command, *_CHANGES, *words).split(b"\0")[:-1])
         renamed, deleted = {}, []
         for status in fields:
             path = next(fields)
@@ -242,23 +230,15 @@ class Repository:
 
     def history(self, path: str) -> Iterator[Version]:
         """Yield the commits that changed a file, newest first, also from before it was renamed; of a merged branch the merge."""
-        start: str | None = "HEAD"
-        while start is not None:
-            words = (
-                "log",
-                "-z",
-                "--first-parent",
-                "--no-color",
-                "--format=%H%x09%P%x09%ct%x09%s",
-                start,
-                "--",
-            )
+        start = "HEAD" if self._has_commits else ""
+        log = ("log", "-z", "--first-parent", "--no-color", "--format=%H%x09%P%x09%ct%x09%s")
+        while start:
             commit = parents = ""
-            for record in self._run(*words, path).decode("utf-8", "replace").split("\0"):
+            for record in self._run(*log, start, "--", path).decode("utf-8", "replace").split("\0"):
                 if record:
                     commit, parents, time, subject = record.split("\t", 3)
                     yield Version(commit, int(time), subject, path)
             # `log --follow` would also take a file for the successor of another that is like it and still there.
-            start = next(iter(parents.split()), None)
-            renamed = {} if start is None else self._changes("diff-tree", "-r", start, commit)[0]
-            start, path = (start, renamed[path]) if path in renamed else (None, path)
+            start = parents.partition(" ")[0]
+            renamed = self._changes("diff-tree", "-r", start, commit)[0] if start else {}
+            start, path = (start, renamed[path]) if path in renamed else ("", path)

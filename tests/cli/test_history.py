@@ -292,6 +292,22 @@ def test_what_is_no_ground_for_a_history(folder, tmp_path_factory, monkeypatch):
     assert "Git" in history(status=1).err
 
 
+def test_a_repository_that_cannot_be_read_or_is_empty_stops_none_but_its_own(folder):
+    commit(folder, ("Begin", stored()))
+    for name in ("empty", "damaged"):
+        inner = new_repository(folder / name)
+        (inner / BASELINE).parent.mkdir(parents=True)
+        (inner / BASELINE).write_text(stored())
+    assert "1 version of its baseline, all scored" in history("empty").out
+    commit(inner, ("Begin", stored(hours="z h1")))
+    for one in (inner / ".git" / "objects").glob("??/*"):
+        one.unlink()
+    done = history(status=1)
+    assert done.out.count("1 version of its baseline") == 2
+    assert "damaged" in done.err
+    assert "no commit yet" not in done.err + history("--since", "HEAD", "damaged", status=1).err
+
+
 def test_tests_below_the_repositorys_top_and_in_a_repository_of_their_own(folder, monkeypatch):
     top = "services/search/tests"
     (folder / top).mkdir(parents=True)
