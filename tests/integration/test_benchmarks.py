@@ -21,7 +21,7 @@ SMALLEST = [
     "plugin.py --sizes 100x10 --rounds 1",
     "runs.py --rows 2000 --rounds 1 --peers pytrec_eval",
     "startup.py --samples 1",
-    "verdicts.py --quick default_gate",
+    "verdicts.py --trials 1 likely",
 ]
 
 
