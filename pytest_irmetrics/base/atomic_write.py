@@ -8,6 +8,7 @@ tells `write_whole` what was read.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import secrets
 import stat
@@ -27,6 +28,11 @@ _SECONDS_PER_DAY = 24 * 60 * 60.0
 
 class WriteError(IRMetricsError, ValueError):
     """A file that cannot be written; says what is wrong with which file and what to do."""
+
+
+def content_digest(data: bytes) -> str:
+    """Return what tells one content of a file from another."""
+    return hashlib.sha256(data).hexdigest()
 
 
 @contextmanager
@@ -54,13 +60,13 @@ def write_whole(
     *,
     again: str = "write it again",
     shown: str | None = None,
-    read: bytes | None = None,
+    read: str | None = None,
 ) -> bool:
     """Write a user's file, whole or not at all, unless it has this content; return whether it was written.
 
     Makes the folders that it takes, follows links and keeps the file's mode. Raises WriteError, and then the file is
     as it was; `again` says what to do once the cause is mended, and `shown` is how the error calls the file. `read` is the
-    content that `data` was made of: where the file has another one by now, that is an error, too.
+    `content_digest` of what `data` was made from: where the file has another content by now, that is an error, too.
     """
     real = Path(os.path.realpath(path))
     where = printable(str(path) if shown is None else shown)
@@ -72,7 +78,7 @@ def write_whole(
             content = real.read_bytes()
             if content == data:
                 return False
-            if read is not None and content != read:
+            if read is not None and content_digest(content) != read:
                 raise WriteError(f"{where}: was changed meanwhile, and nothing was written. Run it again.")
             if not mode & 0o222 or not os.access(real, os.W_OK):
                 raise WriteError(f"{where}: is read-only. Make it writable (`chmod u+w`), and {again}.")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.analysis.labelling import is_judged_by_text
-from pytest_irmetrics.base.atomic_write import lock_file, write_whole
+from pytest_irmetrics.base.atomic_write import content_digest, lock_file, write_whole
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.gzipped import without_gz
 from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
@@ -194,7 +194,7 @@ class Editor:
             if new:
                 before, about = self._data, (self.path, self.shown, self._metrics)
                 data, golden = append_judgments(before, documents, *about, passages)
-                write_whole(self.path, data, shown=self.shown, read=before)
+                write_whole(self.path, data, shown=self.shown, read=content_digest(before))
                 self._written.append((before, data))
                 self._data, self.golden = data, golden
         return new
@@ -206,7 +206,7 @@ class Editor:
             self._read()
             if self._data != after:
                 raise shared.CommandError("Somebody else has changed the file since.")
-            write_whole(self.path, before, shown=self.shown, read=after)
+            write_whole(self.path, before, shown=self.shown, read=content_digest(after))
             self._read()
         del self._written[-1]
 

@@ -16,6 +16,7 @@ from pytest_irmetrics.retrieval import RetrievalError, Retriever
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import CURE
 from pytest_irmetrics.run.baseline import (
+    baseline_digest,
     baseline_path,
     folders_with_baselines,
     list_baselines,
@@ -101,6 +102,8 @@ def _read_own_baseline(item: GatedItem, notes: list[Note]) -> StoredRun | None:
             f"To store one, and then commit it: {item.command('--ir-baseline-update')}"
         )
     try:
+        if settings.update:
+            item.baseline_read = baseline_digest(path)
         run = read_baseline(path, shown=shown)
         _require_queries(run, f"{shown}:1: this run", CURE)
         if settings.update and settings.only_queries:

@@ -66,6 +66,8 @@ class GatedItem:
         self.doc_title = doc_title
         self.returned_titles: dict[str, str] = {}
         """Id → the title of the document that came back."""
+        self.baseline_read: str | None = None
+        """In an updating run, the digest of the stored baseline as it was read."""
         self._doc_id, self._executor = doc_id, executor
 
     def golden_set(self, given: Any = None) -> GoldenSet:

@@ -69,6 +69,7 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
         unbound=item.session.unbound(golden) if result.checked else [],
         baseline_file=relative_path(item.baseline_file, config.rootpath) if updating else None,
         baseline_text=(text if accepted is None else accepted.run.dumps()) if updating else None,
+        baseline_read=item.baseline_read if updating else None,
         run=text if reporting else None,
         against=against,
         look=item.command(*(["--ir-baseline"] if own else [])),

@@ -121,7 +121,8 @@ class Recorder:
         path = self._config.rootpath / item_report.baseline_file
         shown = self._shown(item_report.baseline_file)
         try:
-            changed = write_baseline(path, item_report.baseline_text, shown=shown)
+            read = item_report.baseline_read
+            changed = write_baseline(path, item_report.baseline_text, shown=shown, read=read)
         except IRMetricsError as error:
             self._problems.append(str(error))
         else:

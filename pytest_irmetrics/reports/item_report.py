@@ -269,6 +269,8 @@ class ItemReport:
     baseline_file: str | None = None
     """Where to store the baseline, relative to the root directory; set in an updating run."""
     baseline_text: str | None = None
+    baseline_read: str | None = None
+    """The digest of the baseline's file as it was read, where it was."""
 
     def dumps(self) -> str:
         """Return the report as ASCII JSON text, which any transport takes."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 
-LEFT_OUT = ("baseline_file", "baseline_text")
+LEFT_OUT = ("baseline_file", "baseline_text", "baseline_read")
 """The fields of an ItemReport that are for the controller alone."""
 
 _ENTRY_A_LINE = ("rows", "slices", "gates", "queries")

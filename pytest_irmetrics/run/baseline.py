@@ -152,13 +152,28 @@ def golden_set_named(path: Path) -> str | None:
 # Writing.
 
 
-def write_baseline(path: Path, text: str, *, shown: str | None = None) -> bool:
+def baseline_digest(path: Path) -> str | None:
+    """Return what `write_baseline` takes as `read`; None for what cannot be read."""
+    from pytest_irmetrics.base.atomic_write import content_digest  # noqa: PLC0415 - only an updating run writes one
+
+    try:
+        return content_digest(path.read_bytes()) if path.is_file() else None
+    except OSError:
+        return None
+
+
+def write_baseline(path: Path, text: str, *, shown: str | None = None, read: str | None = None) -> bool:
     """Write a baseline, whole or not at all, and return whether that changed anything.
+
+    `read` is the `content_digest` of the file as it was read: what another run has stored since is not written over.
 
     Makes the folders that it takes, follows links and keeps the file's mode. Raises WriteError, and RunError where the
     file is that of another test; then the file is as it was. `shown` is how errors call it.
     """
     _require_own_name(path, printable(str(path) if shown is None else shown))
-    from pytest_irmetrics.base.atomic_write import write_whole  # noqa: PLC0415 - only an updating run writes one
+    from pytest_irmetrics.base.atomic_write import lock_file, write_whole  # noqa: PLC0415 - only an updating run writes one
 
-    return write_whole(path, text.encode("utf-8"), again="store the baseline again", shown=shown)
+    with lock_file(path):
+        return write_whole(
+            path, text.encode("utf-8"), again="store the baseline again", shown=shown, read=read
+        )

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_irmetrics.base.atomic_write import WriteError, write_output, write_whole
+from pytest_irmetrics.base.atomic_write import WriteError, content_digest, write_output, write_whole
 
 OLD, NEW = b"old\n" * 40, b"new\n" * 40
 LEFT = ".ir-writing-0123456789abcdef.tmp"
@@ -47,11 +47,11 @@ def test_says_whether_anything_changed_and_touches_nothing_that_did_not(path):
 
 
 def test_what_was_changed_since_it_was_read_is_not_written_over(path):
-    assert write_whole(path, NEW, read=OLD) is True
+    assert write_whole(path, NEW, read=content_digest(OLD)) is True
     with pytest.raises(WriteError, match=r"was changed meanwhile, and nothing was written\. Run it again"):
-        write_whole(path, b"newer", read=OLD)
+        write_whole(path, b"newer", read=content_digest(OLD))
     assert path.read_bytes() == NEW
-    assert write_whole(path, NEW, read=OLD) is False
+    assert write_whole(path, NEW, read=content_digest(OLD)) is False
 
 
 @either
