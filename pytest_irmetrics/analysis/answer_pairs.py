@@ -18,7 +18,7 @@ FEWEST_ANSWERS = 3
 """In how many answers a sign must be seen: one or two are single cases."""
 
 MOST = 0.8
-"""In which share of the answers that could show a sign it must be seen."""
+"""In which share of all answers a sign must be seen."""
 
 Ranking = tuple[str, ...]
 
@@ -31,18 +31,18 @@ class AnswerPair(NamedTuple):
     now: Sequence[Ranking]
 
     @property
-    def then(self) -> Ranking:
+    def first_before(self) -> Ranking:
         """The baseline's first ranking."""
         return self.before[0] if self.before else ()
 
     @property
-    def today(self) -> Ranking:
+    def first_now(self) -> Ranking:
         """Today's first ranking."""
         return self.now[0] if self.now else ()
 
     def shows(self, test: Callable[[Ranking, Ranking], bool]) -> bool:
         """Tell whether `test` holds between most of today's rankings, or the only one, and any of the baseline's."""
-        return 2 * sum(any(test(then, today) for then in self.before) for today in self.now) > len(self.now)
+        return 2 * sum(any(test(before, now) for before in self.before) for now in self.now) > len(self.now)
 
 
 class AnswerPairs:
@@ -89,16 +89,18 @@ class AnswerPairs:
         """The pairs whose answer changed: at least half of today's rankings are none of the baseline's."""
         return [pair for pair in self.answered if not pair.shows(operator.eq)]
 
-    @cached_property
-    def ids_before(self) -> frozenset[str]:
-        """All ids that the baseline returned."""
-        return frozenset(i for pair in self.pairs for ranking in pair.before for i in ranking)
+    def holds(self, seen: int) -> bool:
+        """Tell whether a sign seen in so many answers counts: 3 or more, and 80 % of all that the baseline has."""
+        return seen >= FEWEST_ANSWERS and seen >= MOST * len(self.answered)
 
-    @cached_property
-    def ids_now(self) -> frozenset[str]:
-        """All ids that came back today."""
-        return frozenset(i for pair in self.pairs for ranking in pair.now for i in ranking)
-
-    def holds(self, seen: int, among: int | None = None) -> bool:
-        """Tell whether a sign seen in so many answers counts: 3 or more, and 80 % of `among`, or of all that changed."""
-        return seen >= FEWEST_ANSWERS and seen >= MOST * (len(self.changed) if among is None else among)
+    def showing(self, test: Callable[[Ranking, Ranking], bool]) -> list[AnswerPair]:
+        """Return the changed pairs that show a sign; none where they are too few to count."""
+        seen, left = [], len(self.changed)
+        for pair in self.changed:
+            if not self.holds(left):
+                return []
+            if pair.shows(test):
+                seen.append(pair)
+            else:
+                left -= 1
+        return seen if self.holds(left) else []

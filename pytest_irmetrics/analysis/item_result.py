@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.slices import on_main_slice
-from pytest_irmetrics.analysis.unjudged import on_unjudged, possible_cause
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
 from pytest_irmetrics.base.wording import listed
 from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.analysis.kind_of_change import KindOfChange
     from pytest_irmetrics.analysis.selftest import Selftest
-    from pytest_irmetrics.analysis.unjudged import MissingJudgments
     from pytest_irmetrics.comparison import Comparison, MetricChange
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Verdict
@@ -170,69 +166,13 @@ class ItemResult:
         return any(not v.over_no_query for v in fell) if fell else not self.failed
 
     def kind(self) -> KindOfChange | None:
-        """Return what kind of change a failed regression gate is about; None where there is none, or nothing to say."""
-        if self.comparison is None:
+        """Return what a failure says of its cause; None where no failed gate compares, or there is nothing to say."""
+        failed = [verdict for verdict in self.verdicts if verdict.failed]
+        if self.comparison is None or not failed:
             return None
-        if any(verdict.failed and verdict.word == "ids" for verdict in self.verdicts):
-            return self._kind_of_ids(self.comparison)
-        if not self.fell:
-            return None
-        then = self.comparison.under_stored_labels
-        sides = [self.comparison] if then is None else [self.comparison, then]
-        # A drop that an edit of the golden set hides shows under the stored labels alone.
-        regressions = [
-            verdict for verdict in self.verdicts if verdict.failed and verdict.word in BASELINE_WORDS
-        ]
-        if all(verdict.as_stored for verdict in regressions):
-            sides.reverse()
-        # These modules are needed only after a drop.
-        from pytest_irmetrics.analysis.kind_of_change import KindOfChange, kind_of_change  # noqa: PLC0415
+        from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - needed after a drop alone
 
-        kind = next((kind for side in sides if (kind := kind_of_change(side)) is not None), None)
-        metric = self.leading_metric
-        if metric is None:
-            return kind
-        in_slice = tuple(on_main_slice(sides[0], metric)) if self.mean_fell else ()
-        said = () if kind is None else kind.sentences
-        if kind is not None and kind.sign is not None:
-            return kind._replace(sentences=(said[0], *in_slice, *said[1:]))
-        unjudged = self.unjudged
-        on_them = () if unjudged is None else tuple(on_unjudged(metric, unjudged))
-        if not in_slice and not on_them:
-            return kind
-        word = "one_slice" if kind is None else kind.kind
-        if unjudged is not None and (unjudged.more or kind is None):
-            word = "unjudged"
-        return KindOfChange(word, (*in_slice, *said, *on_them))
-
-    @cached_property
-    def unjudged(self) -> MissingJudgments | None:
-        """The unjudged documents that a failed fall may come from; None where their judgments would not decide it."""
-        metric = self.leading_metric
-        if not self.fell or self.comparison is None or metric is None:
-            return None
-        return possible_cause(self.comparison, metric)
-
-    def needs_judgments(self, kind: KindOfChange | None) -> bool:
-        """Whether the documents of both runs should be judged before anybody decides on a failed fall of this kind."""
-        if not self.fell or self.comparison is None:
-            return False
-        if self.comparison.judged_since.one_sided is not None:
-            return True
-        return self.unjudged is not None and (kind is None or kind.sign is None)
-
-    @staticmethod
-    def _kind_of_ids(comparison: Comparison) -> KindOfChange | None:
-        """Return the kind of change where no returned id is in the golden set; None where the ids may be of another kind."""
-        from pytest_irmetrics.analysis.answer_pairs import AnswerPairs  # noqa: PLC0415 - only after a drop
-        from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415
-
-        kind = kind_of_change(comparison)
-        if kind is None or kind.sign is None:
-            return None
-        answers = AnswerPairs.of(comparison)
-        of_another_kind = kind.kind == "nothing_shared" and answers.ids_before.isdisjoint(answers.ids_now)
-        return None if of_another_kind else kind
+        return kind_of_change(self.comparison, self.gates, failed, self.leading_metric)
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         states = {

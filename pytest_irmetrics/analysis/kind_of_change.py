@@ -1,181 +1,110 @@
-"""Classify a drop: by a sign of its cause in the answers, else by what it did to the relevant documents."""
+"""Say what kind of change a drop is: by a sign of its cause in the answers, else by what became of relevant documents."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.analysis.signs import Sign, SignKind, find_sign
-from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
+from pytest_irmetrics.analysis.chance import chance_of
+from pytest_irmetrics.analysis.signs import find_sign
+from pytest_irmetrics.analysis.slices import on_main_slice
+from pytest_irmetrics.analysis.unjudged import missing_judgments
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.evaluation import read_metrics
-from pytest_irmetrics.metrics import mean
+from pytest_irmetrics.thresholds import BASELINE_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from pytest_irmetrics.comparison import Comparison, MetricChange
-    from pytest_irmetrics.metrics import Grade
-
-_MAIN_CAUSE = 2 / 3
-"""From which share of a drop on one cause is named as the cause."""
-
-_FEWER_RESULTS = 0.8
-"""Below which share of the results before it is said that fewer come back."""
-
-_FEWEST_QUERIES = 3
-"""How many queries it takes to speak of a kind of change rather than of single cases."""
-
-
-class Causes(NamedTuple):
-    """A change of NDCG as the sum of two parts: of documents found or lost, and of documents that moved.
-
-    Over all answers to a query that was asked several times; counts are then averages.
-    """
-
-    found: float
-    """The part of relevant documents that are returned on one side only."""
-    ranked: float
-    """The part of relevant documents that are returned on both sides, at different ranks."""
-    lost_documents: int
-    gained_documents: int
-
-
-def causes(comparison: Comparison) -> Causes:
-    """Divide the change of NDCG over the paired queries, at the depth that both runs have, exactly.
-
-    NDCG is Σ gain / log2(rank + 1) over the relevant documents, divided by the ideal DCG (Järvelin and Kekäläinen, 2002),
-    which both runs share. So the change is the sum of one term for each document.
-    """
-    found = ranked = lost = gained = 0.0
-    queries = [query for query in comparison.now.counted if not query.no_answer]
-    total = math.fsum(query.weight for query in queries)
-    for query in queries:
-        ideal = _ideal(query.judgments, comparison.depth)
-        if not ideal:
-            continue
-        # Chunks that hold several passages make a ranking longer than its depth.
-        before = [_discounts(r[: comparison.depth]) for r in comparison.baseline.rankings(query.id)]
-        now = [_discounts(r[: comparison.depth]) for r in comparison.now.rankings(query.id)]
-        times = math.lcm(len(before), len(now))
-        for turn in range(times):
-            then, today = before[turn % len(before)], now[turn % len(now)]
-            for doc_id, grade in query.judgments.items():
-                was, is_ = then.get(doc_id), today.get(doc_id)
-                if grade <= 0 or was == is_:
-                    continue
-                part = query.weight / total * grade * ((is_ or 0.0) - (was or 0.0)) / ideal / times
-                if was is None or is_ is None:
-                    found += part
-                    gained += (was is None) / times
-                    lost += (is_ is None) / times
-                else:
-                    ranked += part
-    return Causes(found, ranked, round(lost), round(gained))
-
-
-def _discounts(ranking: Sequence[str]) -> dict[str, float]:
-    """Map documents to 1 / log2(rank + 1)."""
-    return {doc_id: 1 / math.log2(rank + 1) for rank, doc_id in enumerate(ranking, 1)}
-
-
-def _ideal(judgments: Mapping[str, Grade], depth: int | None) -> float:
-    """Return the DCG of the ideal ranking, cut at a depth, with gains as in `causes`."""
-    best = sorted((grade for grade in judgments.values() if grade > 0), reverse=True)[:depth]
-    return math.fsum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))
-
-
-Kind = Literal[
-    SignKind,
-    "fewer_results",
-    "not_found",
-    "ranked_lower",
-    "not_found_and_ranked_lower",
-    "one_slice",
-    "unjudged",
-]
-"""What kind of change a drop is, as a word; JSON reports have it, so it never changes its meaning."""
+    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.gates import Verdict
+    from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.thresholds import Gates
 
 
 class KindOfChange(NamedTuple):
     """What kind of change a drop is, with the sentences that say so."""
 
-    kind: Kind
+    kind: str | None
+    """The kind of a sign, as a word; None where the answers show none."""
     sentences: tuple[str, ...]
-    sign: Sign | None = None
-    """The sign by which it was told; None where it was told by what became of relevant documents."""
+    judge: bool = False
+    """Whether documents of both runs should be judged before anybody decides."""
 
 
-def kind_of_change(comparison: Comparison) -> KindOfChange | None:
-    """Say what kind of drop it is; None where neither NDCG nor recall fell."""
-    whole = "ndcg" if comparison.depth is None else f"ndcg@{comparison.depth}"
-    measured = comparison.with_metrics(read_metrics([whole, "recall"]))
-    change = measured.change(whole)
-    fell = change.n > 0 and change.delta < -TOLERANCE
-    if not fell and measured.change("recall").delta >= -TOLERANCE:
-        return None
+def kind_of_change(
+    comparison: Comparison, gates: Gates, failed: Sequence[Verdict], leading: Metric | None
+) -> KindOfChange | None:
+    """Say what a failed fall is about; None where no failed gate compares with another run.
+
+    `failed` are the failed verdicts, the one that leads first, and `leading` is the metric of which slices and missing
+    judgments are spoken.
+    """
     sign = find_sign(comparison)
-    if sign is not None and (sign.alone or not fell):
-        return KindOfChange(sign.kind, (sign.text,), sign)
+    if any(verdict.word == "ids" for verdict in failed):
+        if sign is None or sign.kind == "nothing_shared":  # they may be ids of another kind
+            return None
+        return KindOfChange(sign.kind, (sign.text,))
+    fell = [verdict for verdict in failed if verdict.word in BASELINE_WORDS]
     if not fell:
         return None
-    parts = causes(comparison)
-    fewer = _fewer_results(comparison, emptied=sign is not None and sign.kind == "nothing_returned")
-    sentences = [*fewer, _cause(parts, change, comparison)]
-    if sign is not None:
-        return KindOfChange(sign.kind, (sign.text, *sentences), sign)
-    return KindOfChange("fewer_results" if len(sentences) > 1 else _part(parts, change), tuple(sentences))
-
-
-def _fewer_results(comparison: Comparison, *, emptied: bool) -> Iterator[str]:
-    """Say that queries come back empty, unless that was said (``emptied``), and that others have clearly fewer results."""
-    sizes = [
-        [
-            mean([len(ranking) for ranking in side.rankings(query.id)])
-            for side in (comparison.baseline, comparison.now)
-        ]
-        for query in comparison.now.counted
-        if not query.no_answer
+    # A drop that an edit of the golden set hides shows under the stored labels alone.
+    stored = comparison.under_stored_labels if all(verdict.as_stored for verdict in fell) else None
+    side = comparison if stored is None else stored
+    missing = None
+    if leading is not None and (sign is None or sign.answers):
+        missing = missing_judgments(comparison, leading)
+    sentences = [
+        *([chance_of(comparison, gates, failed[0]), relevant_counts(side)] if sign is None else [sign.text]),
+        None if leading is None or not any(map(is_of_mean, fell)) else on_main_slice(side, leading),
+        missing,
     ]
-    empty = sum(before > 0 and not now for before, now in sizes)
-    if empty >= _FEWEST_QUERIES and not emptied:
-        yield f"Nothing comes back any more for {empty:,} of {plural(len(sizes), 'query', 'queries')}."
-        emptied = True
-    answered = [(before, now) for before, now in sizes if before > 0 and now > 0]
-    if not answered:
-        return
-    before, now = (math.fsum(side) / len(answered) for side in zip(*answered, strict=True))
-    if now < _FEWER_RESULTS * before:
-        which = "of the others " if emptied else ""
-        yield f"Fewer results come back: {now:.1f} a query {which}on average, and {before:.1f} before."
+    judge = comparison.judged_since.one_sided is not None or missing is not None
+    return KindOfChange(None if sign is None else sign.kind, tuple(filter(None, sentences)), judge)
 
 
-def _part(parts: Causes, change: MetricChange) -> Kind:
-    """Return which part is the larger: documents lost, ranked lower, or both."""
-    if -parts.ranked >= _MAIN_CAUSE * -change.delta:
-        return "ranked_lower"
-    return "not_found" if -parts.found >= _MAIN_CAUSE * -change.delta else "not_found_and_ranked_lower"
+def is_of_mean(verdict: Verdict) -> bool:
+    """Tell whether a verdict is on how far a mean over the whole golden set fell."""
+    return verdict.word == "max_drop" and verdict.tag is None and not verdict.single
 
 
-def _cause(parts: Causes, change: MetricChange, comparison: Comparison) -> str:
-    """Say which part of a drop is documents lost, and which is documents ranked lower."""
-    depth = comparison.depth
-    # NDCG counts every grade above 0, also those below the relevance level.
+def relevant_counts(comparison: Comparison) -> str:
+    """Count what became of relevant documents: how hit, recall and MRR moved, read together.
+
+    Of queries that were asked several times the counts are averages.
+    """
     level = comparison.now.golden.relevance_level
-    grades = {grade for query in comparison.now.counted for grade in query.judgments.values() if grade > 0}
-    left = plural(
-        parts.lost_documents, "graded document" if any(g < level for g in grades) else "relevant document"
+    left = came = found_before = found_now = lower = higher = 0.0
+    judged = 0
+    for query in comparison.now.counted:
+        relevant = {doc_id for doc_id, grade in query.judgments.items() if grade >= level}
+        if not relevant:
+            continue
+        judged += 1
+        befores = [
+            _ranks(relevant, ranking[: comparison.depth])
+            for ranking in comparison.baseline.rankings(query.id)
+        ]
+        nows = [
+            _ranks(relevant, ranking[: comparison.depth]) for ranking in comparison.now.rankings(query.id)
+        ]
+        times = max(len(befores), len(nows))
+        part = 1 / times
+        for turn in range(times):
+            before, now = befores[turn % len(befores)], nows[turn % len(nows)]
+            left += part * len(before.keys() - now.keys())
+            came += part * len(now.keys() - before.keys())
+            found_before += part * bool(before)
+            found_now += part * bool(now)
+            if before and now:
+                lower += part * (min(now.values()) > min(before.values()))
+                higher += part * (min(now.values()) < min(before.values()))
+    where = "the results" if comparison.depth is None else f"the first {comparison.depth}"
+    return (
+        f"{plural(round(left), 'relevant document')} left {where}, {round(came):,} came in; something relevant is found for "
+        f"{round(found_now):,} of {plural(judged, 'query', 'queries')} (was {round(found_before):,}), first at a lower rank for "
+        f"{round(lower):,} and a higher one for {round(higher):,}."
     )
-    gone = "left the results" if depth is None else f"dropped out of the first {depth}"
-    exchanged = f"{left} {gone} and {parts.gained_documents} came in"
-    ranked = f"({signed_text(parts.ranked)} of {change.metric.name})"
-    part = _part(parts, change)
-    if part == "not_found":
-        return f"Documents are no longer found: {exchanged}."
-    if part == "not_found_and_ranked_lower":
-        found = f"({signed_text(parts.found)} of {change.metric.name})"
-        return f"Documents are no longer found: {exchanged} {found}; and others ranked lower {ranked}."
-    if not parts.lost_documents:
-        came_in = f"; {parts.gained_documents} came in" if parts.gained_documents else ""
-        return f"Documents are found as before, but ranked lower {ranked}{came_in}."
-    return f"Mostly documents ranked lower {ranked}: {exchanged}."
+
+
+def _ranks(relevant: set[str], ranking: Sequence[str]) -> dict[str, int]:
+    """Map the relevant documents of a ranking to their ranks."""
+    return {doc_id: rank for rank, doc_id in enumerate(ranking) if doc_id in relevant}

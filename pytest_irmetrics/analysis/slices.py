@@ -57,13 +57,13 @@ def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str]
         yield f"So it did in {plural(len(rest), 'more slice')} that cost less: {listed(rest)}."
 
 
-def on_main_slice(comparison: Comparison, metric: Metric) -> Iterator[str]:
+def on_main_slice(comparison: Comparison, metric: Metric) -> str | None:
     """Say how much of the fall of a mean is in one slice, where most of it is, beyond what chance gives any slice."""
     fall = main_slice(comparison, metric)
-    if fall is not None:
-        whole = comparison.change(metric).n
-        part, share = ("Most", f" ({fall.share * 100:.0f} %)") if fall.share < _ALL else ("All", "")
-        yield (
-            f"{part} of the fall of {metric.name}{share} is in `{fall.tag}`, {fall.change.n:,} of "
-            f"{plural(whole, 'query', 'queries')}."
-        )
+    if fall is None:
+        return None
+    part, share = ("Most", f" ({fall.share * 100:.0f} %)") if fall.share < _ALL else ("All", "")
+    return (
+        f"{part} of the fall of {metric.name}{share} is in `{fall.tag}`, {fall.change.n:,} of "
+        f"{plural(comparison.change(metric).n, 'query', 'queries')}."
+    )

@@ -23,7 +23,6 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.chance import on_chance
 from pytest_irmetrics.analysis.edits import on_additions
 from pytest_irmetrics.analysis.evaluation_notes import on_evaluation
 from pytest_irmetrics.analysis.item_result import ItemResult
@@ -213,8 +212,6 @@ def _notes(result: ItemResult, beyond: Sequence[Metric], unscorable: Sequence[Me
             ]
             yield from hidden_slices(comparison, leading, gated)
         yield from on_passed_drops(comparison, result.verdicts)
-        if result.mean_fell:
-            yield from on_chance(comparison, result.gates, result.verdicts)
 
 
 def _notes_on_run(evaluation: Evaluation) -> Iterator[str]:
@@ -246,6 +243,7 @@ def _report(result: ItemResult, options: argparse.Namespace, name: str, wanted: 
         doc_id for query in queries for doc_id in (*query.now, *(query.before or ()), *query.judgments)
     }
     paths = [path for path in (options.stored, options.against) if path not in (None, shared.STANDARD)]
+    again = shared.STANDARD not in (options.golden, options.stored, options.against)
     titles = titles_of_reports(paths)
     runs = [part for path in paths for part in ("--run", path)]
     judge = shlex.join(["pytest-irmetrics", "label", options.golden, *runs])
@@ -267,6 +265,6 @@ def _report(result: ItemResult, options: argparse.Namespace, name: str, wanted: 
         xfail_count=len(now.known_bad),
         queries=queries,
         against=result.against,
-        judge=[judge] if result.needs_judgments(kind) else [],
+        judge=[judge] if again and kind is not None and kind.judge else [],
         depth=now.depth,
     )

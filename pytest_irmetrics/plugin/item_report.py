@@ -74,7 +74,7 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
         against=against,
         look=item.command(*(["--ir-baseline"] if own else [])),
         judge=item.label_commands(golden, result.leading_metric, baseline_shown)
-        if result.needs_judgments(kind) and not settings.only_queries
+        if kind is not None and kind.judge and not settings.only_queries
         else [],
         accept=item.command("--ir-baseline-update") if own and result.acceptable else None,
         depth=result.evaluation.depth,

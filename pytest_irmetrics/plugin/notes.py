@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.analysis.chance import on_chance
 from pytest_irmetrics.analysis.edits import on_additions, on_edits
 from pytest_irmetrics.analysis.evaluation_notes import on_evaluation
 from pytest_irmetrics.analysis.run_lint import lint_run_verbose, on_misspelt_ids
 from pytest_irmetrics.analysis.slices import hidden_slices
 from pytest_irmetrics.analysis.trust import on_passed_drops, on_run_noise
-from pytest_irmetrics.analysis.unjudged import on_unjudged, possible_cause
+from pytest_irmetrics.analysis.unjudged import missing_judgments
 from pytest_irmetrics.base.wording import listed
 from pytest_irmetrics.gates.limits import limit_edits, read_limits
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
@@ -43,7 +42,6 @@ def add_notes(item: GatedItem, result: ItemResult, corpus: Any) -> None:
         if against == OWN_BASELINE and not item.settings.update:
             _add(result, "quiet", _on_missing_means(item, comparison))
             _add(result, "quiet", _on_limits(item, comparison, gates))
-        _add(result, "normal", on_chance(comparison, gates, result.verdicts))
         if wants_all:
             _add(result, "verbose", on_run_noise(comparison, result.verdicts))
     if not gates and not result.verdicts and not item.settings.update:
@@ -104,28 +102,12 @@ def _add_notes_on_comparison(result: ItemResult, comparison: Comparison, against
     _add(result, "normal", on_additions(comparison, against))
     told = leading if any(_falls_as_stored(verdict, leading) for verdict in result.verdicts) else None
     _add(result, "quiet", on_edits(comparison, against, gates, leading if own else None, told))
-    if leading is not None and _needs_judgments(result, comparison.change(leading).delta):
-        unjudged = on_unjudged(leading, possible_cause(comparison, leading))
-        _add(result, "normal", _unless_there_is_a_sign(comparison, unjudged))
+    if leading is not None and not result.failed and (missing := missing_judgments(comparison, leading)):
+        _add(result, "normal", [missing])
     if leading is not None and not result.mean_fell:
         gated = [gate.tag for gate in gates.with_word("max_drop") if gate.tag and gate.metric == leading]
         _add(result, "normal", hidden_slices(comparison, leading, gated))
     _add(result, "normal", on_passed_drops(comparison, result.verdicts))
-
-
-def _unless_there_is_a_sign(comparison: Comparison, on_judgments: Iterable[str]) -> list[str]:
-    """Return notes on unjudged documents, or none where the answers show another cause."""
-    notes = list(on_judgments)
-    if not notes:
-        return []
-    from pytest_irmetrics.analysis.signs import find_sign  # noqa: PLC0415 - seldom needed
-
-    return notes if find_sign(comparison) is None else []
-
-
-def _needs_judgments(result: ItemResult, delta: float) -> bool:
-    """Whether to note unjudged documents: after a fall that fails nothing, over ids that the golden set knows."""
-    return delta < 0 and not result.fell and not _finds_foreign_ids(result)
 
 
 def _falls_as_stored(verdict: Verdict, metric: Metric | None) -> bool:
@@ -137,8 +119,3 @@ def _falls_as_stored(verdict: Verdict, metric: Metric | None) -> bool:
         and is_of_mean
         and (verdict.metric, verdict.tag) == (metric, None)
     )
-
-
-def _finds_foreign_ids(result: ItemResult) -> bool:
-    """Whether not one returned id is one of the golden set's."""
-    return any(verdict.word == "ids" for verdict in result.verdicts)

@@ -79,7 +79,7 @@ def test_the_same_session_gives_the_same_reports(rich):
     )
     for name, old in before.items():
         new = (rich.folder / name.replace("r.", "again.")).read_text(encoding="utf-8")
-        assert without_time(new) == without_time(old.decode()), name
+        assert without_time(new).replace("again.", "r.") == without_time(old.decode()), name
         assert str(rich.folder) not in new
 
 

@@ -103,7 +103,7 @@ def filter_by_wrong_case(queries):
 
 def tag_empty(tag):
     return per_answer(
-        lambda query, answer: [] if tag in query["tags"] else answer, ("nothing_returned",), silent=True
+        lambda query, answer: [] if tag in query["tags"] else answer, ("fewer_results",), silent=True
     )
 
 
@@ -132,10 +132,12 @@ def words_of(query):
 
 FAULTS = {
     # Places.
-    "the index of results begins at 1": Change(index_from_one, ()),
-    "the first of ten results is dropped": per_answer(lambda _, a: a[1:], ()),
-    "the first of few results is dropped": per_answer(lambda _, a: a[1:], ("nothing_returned",), STRICT),
-    "the first two are taken for a header": per_answer(lambda _, a: a[2:], ()),
+    "the index of results begins at 1": Change(index_from_one, ("lost_before_ranking",)),
+    "the first of ten results is dropped": per_answer(lambda _, a: a[1:], ("lost_before_ranking",)),
+    "the first of few results is dropped": per_answer(lambda _, a: a[1:], ("fewer_results",), STRICT),
+    "the first two are taken for a header": per_answer(
+        lambda _, a: a[2:], ("lost_before_ranking", "fewer_results")
+    ),
     "page 2 of a large index": Change(page_two(ENGINE), ("nothing_shared",)),
     "page 2 of short answers": Change(page_two(STRICT), ("nothing_returned",), STRICT),
     "results put in backwards": per_answer(lambda _, a: a[::-1], ("reversed",)),
@@ -178,23 +180,24 @@ FAULTS = {
     # Documents.
     "an advertisement comes first": per_answer(lambda _, a: ["AD1", *a][:SIZE], ()),
     "security is not in the index": engine_change(
-        (), silent=True, keep=lambda rule, _: not re.match(r"S\d", rule.code)
+        ("lost_before_ranking",), silent=True, keep=lambda rule, _: not re.match(r"S\d", rule.code)
     ),
     "a third of the index is lost": engine_change(
-        (), silent=True, keep=lambda rule, _: zlib.crc32(rule.code.encode()) % 3
+        ("lost_before_ranking",), keep=lambda rule, _: zlib.crc32(rule.code.encode()) % 3
     ),
     "other vectors": Change(random_codes, ("nothing_shared",)),
 }
 
 FAULTS |= {
     "special characters break a query": per_answer(
-        lambda q, a: [] if re.search(r"[^\w\s]", q["query"]) else a, ("nothing_returned",), silent=True
+        lambda q, a: [] if re.search(r"[^\w\s]", q["query"]) else a, ("fewer_results",), silent=True
     ),
     "long queries time out": per_answer(
-        lambda q, a: [] if len(words_of(q)) > 4 else a, ("nothing_returned",), silent=True
+        lambda q, a: [] if len(words_of(q)) > 4 else a, ("fewer_results",), silent=True
     ),
     "a shard answers late": per_answer(
-        lambda q, a: [code for code in a if zlib.crc32((q["id"] + code).encode()) % 3], (), silent=True
+        lambda q, a: [code for code in a if zlib.crc32((q["id"] + code).encode()) % 3],
+        ("fewer_results", "lost_before_ranking"),
     ),
     "nine results are asked for": per_answer(lambda _, a: a[:9], ("ended_early",), silent=True),
     "a boost with the wrong sign": engine_change((), weights=(-10.0, 5.0, 1.0), silent=True),
@@ -206,7 +209,7 @@ FAULTS |= {
 
 PARAM_FAULTS = {
     "params are ignored": Change(params_ignored, ()),
-    "the filter never matches": Change(filter_by_wrong_case, ("nothing_returned",)),
+    "the filter never matches": Change(filter_by_wrong_case, ("fewer_results",)),
 }
 
 
@@ -275,8 +278,8 @@ VARIANTS = {
     "no names": engine_change(columns=("message", "explanation")),
     "two engines fused": Change(fused),
     "the index grew by half": Change(lambda queries: ask_all(ENGINE, queries), (), ENGINE.but(keep=grown)),
-    "two of a family": per_answer(one_of_a_family, ()),
-    "strict, no stemming": engine_change(("nothing_returned",), STRICT, silent=True, tokenizer="unicode61"),
+    "two of a family": per_answer(one_of_a_family, ("lost_before_ranking",)),
+    "strict, no stemming": engine_change(("fewer_results",), STRICT, silent=True, tokenizer="unicode61"),
     "strict, weights": engine_change((), STRICT, weights=(1.0, 1.0, 1.0)),
     "strict, any word": engine_change((), STRICT, operator=" OR "),
 }

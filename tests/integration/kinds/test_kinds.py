@@ -16,6 +16,7 @@ from tests.integration.kinds.golden_sets import GOLDEN_SETS, by_linter
 SIGNS = {
     *("ids_respelt", "same_answer", "reversed", "other_query"),
     *("ended_early", "nothing_returned", "reordered", "nothing_shared"),
+    *("fewer_results", "lost_before_ranking"),
 }
 TEST = """
 import json
