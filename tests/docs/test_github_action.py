@@ -194,14 +194,6 @@ class TestTheComment:
         assert job.comment().returncode == 0
         assert job.asked == []
 
-    def test_is_made_by_those_alone_who_may_write(self):
-        for part in (
-            "inputs.comment == 'true'",
-            "head.repo.full_name == github.repository",
-            "'pull_request'",
-        ):
-            assert part in COMMENT["if"]
-
 
 @needs_bash
 @needs_git
@@ -229,22 +221,25 @@ class TestTheCommentOnAFork:
         assert job.run(FORK_STEPS[2], job.reports, **given).returncode == 0
         assert len(job.asked) == 1
 
-    def test_is_the_same_script_as_the_action_s(self):
-        assert FORK_STEPS[2]["run"].endswith(COMMENT["run"].rstrip("\n") + "\n")
 
-    def test_takes_what_the_gate_keeps(self):
-        download = FORK_STEPS[0]
-        assert download["with"]["name"] == ACTION["inputs"]["artifact"]["default"]
-        assert FORKS[True]["workflow_run"]["workflows"] == [WORKFLOW["name"]]
-        assert "full_name != github.repository" in FORKS["jobs"]["comment"]["if"]
-        assert FORKS["permissions"] == {"pull-requests": "write", "actions": "read"}
-
-
-def test_the_page_s_workflow_has_the_action_s_needs():
-    (job,) = WORKFLOW["jobs"].values()
+def test_the_workflows_of_the_page_fit_the_action():
+    (gate,) = WORKFLOW["jobs"].values()
     assert WORKFLOW["permissions"]["pull-requests"] == "write"
-    assert job["steps"][0]["with"]["fetch-depth"] == 0
-    assert job["steps"][-1]["uses"].partition("@")[0] == "OWNER/pytest-irmetrics"
+    assert gate["steps"][0]["with"]["fetch-depth"] == 0
+    assert gate["steps"][-1]["uses"].partition("@")[0] == "OWNER/pytest-irmetrics"
+    assert KEEP["if"] == "${{ !cancelled() }}"
+    assert KEEP["with"]["path"] == "${{ steps.gate.outputs.reports }}"
+    assert FORK_STEPS[0]["with"]["name"] == ACTION["inputs"]["artifact"]["default"]
+    assert FORK_STEPS[2]["run"].endswith(COMMENT["run"].rstrip("\n") + "\n")
+    assert FORKS[True]["workflow_run"]["workflows"] == [WORKFLOW["name"]]
+    assert FORKS["permissions"] == {"pull-requests": "write", "actions": "read"}
+    for condition in (
+        "inputs.comment == 'true'",
+        "head.repo.full_name == github.repository",
+        "'pull_request'",
+    ):
+        assert condition in COMMENT["if"]
+    assert "full_name != github.repository" in FORKS["jobs"]["comment"]["if"]
 
 
 def test_every_input_is_used_and_on_the_page():
@@ -270,8 +265,3 @@ def test_each_action_has_the_same_major_version_wherever_it_is_used():
         "actions/upload-artifact@v7",
         "actions/download-artifact@v8",
     }
-
-
-def test_the_artifact_is_kept_when_the_gate_fails():
-    assert KEEP["if"] == "${{ !cancelled() }}"
-    assert KEEP["with"]["path"] == "${{ steps.gate.outputs.reports }}"

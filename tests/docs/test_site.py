@@ -96,18 +96,6 @@ def test_links_between_pages_lead_to_a_page_and_a_heading(name):
             assert anchor in anchors(path.relative_to(ROOT).as_posix()), f"{name}: {link} leads to no heading"
 
 
-def test_links_to_other_sites_are_well_formed_and_spelt_one_way():
-    spelt = {}
-    for name in NAMES:
-        for link in filter(lambda link: urlsplit(link).scheme, links(name)):
-            parts = urlsplit(link)
-            assert parts.scheme == "https", f"{name}: {link}"
-            assert re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", parts.netloc), f"{name}: {link}"
-            assert "utm_" not in parts.query, f"{name}: {link}"
-            spelt.setdefault(link.rstrip("/").lower(), set()).add(link)
-    assert all(len(links) == 1 for links in spelt.values()), spelt
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_every_picture_is_there_and_small(name):
     found = re.findall(
@@ -143,11 +131,6 @@ def test_every_block_of_code_is_run_or_says_why_not(name):
         )
 
 
-def test_no_key_of_the_configuration_is_written_twice():
-    keys = re.findall(r"^(\w+):", page("mkdocs.yml"), re.MULTILINE)
-    assert len(keys) == len(set(keys))
-
-
 def test_every_stylesheet_is_on_the_site():
     assert configuration()["extra_css"] == sorted(
         path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.css")
@@ -157,8 +140,3 @@ def test_every_stylesheet_is_on_the_site():
 @pytest.mark.parametrize(("title", "name"), [*titled(configuration()["nav"])][1:])
 def test_a_page_has_in_the_navigation_the_title_that_it_has(title, name):
     assert title.lower() in page(f"docs/{name}").partition("\n")[0].lower()
-
-
-@pytest.mark.parametrize("name", SITE)
-def test_the_link_to_a_heading_begins_and_ends_with_a_letter_or_digit(name):
-    assert [anchor for anchor in anchors(f"docs/{name}") if anchor.strip("-_") != anchor] == []

@@ -54,29 +54,3 @@ def test_over_workers(project, options):
     use(project)
     project.write("golden/other.yaml", GOLDEN)
     project.run_apart(*options).assert_outcomes(passed=2)
-
-
-def test_the_failure_reads_as_shown(project):
-    shown = re.search(r"```text\n(.*?)```", PAGE, re.DOTALL)[1].splitlines()
-    project.write(
-        "golden/faq.yaml",
-        "queries:\n"
-        + "".join(f"  - {{id: q{n}, query: text {n}, relevant: [doc-{n}]}}\n" for n in range(60)),
-    )
-    project.write(
-        "conftest.py",
-        """
-        import asyncio, pytest
-
-        async def search(query, k):
-            await asyncio.sleep(3600 if query == "text 7" else 0)
-            return ["doc-" + query.split()[-1]]
-
-        @pytest.fixture
-        def retriever():
-            return search
-        """,
-    )
-    project.write("pytest.ini", "[pytest]\nir_timeout = 1\nir_concurrency = 32\n")
-    result = project.run()
-    result.stdout.fnmatch_lines([line.replace("10 s", "1 s") for line in shown if line])
