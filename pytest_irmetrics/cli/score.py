@@ -41,7 +41,7 @@ from pytest_irmetrics.reports.document import failure, query_block
 from pytest_irmetrics.reports.item_report import ItemReport, Note
 from pytest_irmetrics.reports.session_report import SessionReport
 from pytest_irmetrics.reports.summary import summary_lines
-from pytest_irmetrics.reports.text import block_lines, lines
+from pytest_irmetrics.reports.text import lines
 from pytest_irmetrics.thresholds import (
     COMPARING_WORDS,
     DEFAULT_MAX_DROP,
@@ -117,10 +117,10 @@ def _printed(report: ItemReport, wanted: Sequence[str], *, as_json: bool) -> Ite
     elif wanted:
         shown = (query for query in report.queries if query.query_id in wanted)
         blocks = (query_block(query, list(query.scores), report, in_full=True) for query in shown)
-        yield from (line.text for block in blocks for line in block_lines(block, screen))
+        yield from (line.text for line in lines(blocks, screen, 0))
     else:
         if failed:
-            yield from (line.text for line in lines(failure(report), screen, 0, spaced=True))
+            yield from (line.text for line in lines(failure(report), screen, 1, spaced=True))
             yield ""
         yield from (line.text for line in summary_lines(session, screen, 1))
 

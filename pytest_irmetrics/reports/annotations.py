@@ -2,45 +2,53 @@
 
 from __future__ import annotations
 
+import os
+import posixpath
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import escape_terminal
+from pytest_irmetrics.base.paths import nearest_repository, relative_path
 from pytest_irmetrics.base.wording import cut, listed, plural
 from pytest_irmetrics.reports import texts
-from pytest_irmetrics.reports.places import failures
+from pytest_irmetrics.reports.document import query_block
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     failed_gates,
     look_command,
-    moved_texts,
     queries_as_judged,
-    score_texts,
+    worst_first,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_irmetrics.reports.places import Failure
+    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
     from pytest_irmetrics.reports.session_report import SessionReport
+
+    Place = dict[str, str]
 
 MOST = 10
 """How many errors, and how many warnings, GitHub shows of one step."""
 
 _GATES = 3
-"""How many failed gates a message has."""
+"""How many failed gates a message has, and how many documents."""
 
 _LONGEST = 1000
 """Characters of one line of a message."""
 
+_PLACE = re.compile(r"(?P<file>.+?)(?::(?P<line>\d+))?(?::(?P<col>\d+))?")
+_PROBLEM = re.compile(r"(?P<place>\S.*?:\d+:\d+): (?P<text>.+)")
+
 
 def github_errors(session: SessionReport) -> Iterator[str]:
     """Yield a command for GitHub's log on each failed test, at the line of the query that broke most; the worst first."""
-    found = failures(session)
+    first, further = _unmeasured(session)
+    failing = [item for item in session.measured_failures_first if session.fails(item)]
+    found = [*first, *(_failed(item, session) for item in failing), *further]
     shown = found if len(found) <= MOST else found[: MOST - 1]
-    for failure in shown:
-        place = failure.place
-        where = {"file": place.file, "line": place.line, "col": place.column}
-        yield _command("error", where, *_title_and_message(failure, session))
+    yield from shown
     if len(shown) < len(found):
         more = plural(len(found) - len(shown), "more failure")
         yield _command("error", {}, f"Search quality: {more}", "See the end of this step's log.")
@@ -54,36 +62,72 @@ def github_warnings(session: SessionReport) -> Iterator[str]:
         yield _command("warning", {"file": since[nodeid].file}, title, f"{nodeid}: {text}")
 
 
-def _title_and_message(failure: Failure, session: SessionReport) -> tuple[str, str]:
-    """Return the title and the message of an annotation: what fails, the query that broke most, and where to look closer."""
-    item, query = failure.item, failure.query
-    if item is None:
-        return "Search quality: nothing was measured", f"{failure.nodeid}: {cut(failure.text, _LONGEST)}"
+def _unmeasured(session: SessionReport) -> tuple[list[str], list[str]]:
+    """Return an error for each test that measured nothing, and those on what else is wrong with a golden set that cannot be read."""
+    sets = {item.nodeid: item.golden_set for item in session.items}
+    first, further = [], []
+    for nodeid, text in session.unmeasured.items():
+        problems = [found for line in text.splitlines() if (found := _PROBLEM.fullmatch(line.strip()))]
+        wrong = [(found["place"], found["text"]) for found in problems]
+        wrong = wrong or [(sets.get(nodeid, nodeid.partition("::")[0]), text)]
+        title = "Search quality: nothing was measured"
+        errors = [
+            _command("error", _place(where, session), title, f"{nodeid}: {cut(what, _LONGEST)}")
+            for where, what in wrong
+        ]
+        first += errors[:1]
+        further += errors[1:]
+    return first, further
+
+
+def _failed(item: ItemReport, session: SessionReport) -> str:
+    """Return an error: what fails, the query that broke most, and how to look closer."""
     failed = failed_gates(item)
     lines = [gate.text for gate in failed[:_GATES]]
     if len(failed) > _GATES:
         lines.append(f"And {plural(len(failed) - _GATES, 'more gate')}.")
     lines += item.kind_sentences[:1]
-    if query is not None:
-        judged = queries_as_judged(item)
-        metrics = explaining_queries(item.gates, judged).get(query.query_id, [])
-        query = judged[query.query_id]
-        worst = ", ".join([query.query_id, *score_texts(query, metrics)])
-        told = (
-            [query.error]
-            if query.error is not None
-            else [listed(parts, _GATES, between="; ") for parts in moved_texts(query, item.titles)]
-        )
-        lines.append(" ".join([f"Here: {worst}.", *(f"{text.removesuffix('.')}." for text in told)]))
+    known = queries_as_judged(item)
+    explaining = explaining_queries(item.gates, known)
+    worst = next((query for _, query in worst_first([item])[:1] if query.query_id in explaining), None)
+    if worst is not None:
+        lines.append(_worst(known[worst.query_id], explaining[worst.query_id], item))
     look = look_command(item)
-    lines.append(f"Test: {failure.nodeid}" if look is None else f"To look closer: {look}")
-    return f"Search quality: {texts.verdict(item, session)}", "\n".join(cut(line, _LONGEST) for line in lines)
+    lines.append(f"Test: {item.nodeid}" if look is None else f"To look closer: {look}")
+    # Of no query, the place of the first threshold in the golden set, or the golden set itself.
+    set_in = (gate.origin for gate in failed if gate.origin.startswith(f"{item.golden_set}:"))
+    where = next(set_in, item.golden_set) if worst is None else worst.where
+    message = "\n".join(cut(line, _LONGEST) for line in lines)
+    return _command(
+        "error", _place(where, session), f"Search quality: {texts.verdict(item, session)}", message
+    )
 
 
-def _command(name: str, where: dict[str, str | int | None], title: str, message: str) -> str:
+def _worst(query: QueryReport, metrics: list[str], item: ItemReport) -> str:
+    """Return what became of a query, in one line."""
+    block = query_block(query, metrics, item)
+    told = [*block.faults, *(listed(parts, _GATES, between="; ") for parts in block.moved)]
+    here = f"Here: {', '.join([block.query_id, *block.facts])}."
+    return " ".join([here, *(f"{text.removesuffix('.')}." for text in told)])
+
+
+def _place(where: str, session: SessionReport) -> Place:
+    """Return the place that messages name as ``file:line:column``, ``file:line`` or ``file``, from the repository's root."""
+    found = _PLACE.fullmatch(where)
+    parts = (
+        {"file": where} if found is None else {key: text for key, text in found.groupdict().items() if text}
+    )
+    file = parts["file"]
+    if os.path.isabs(file):  # noqa: PTH117 - text, that may be of another system
+        top = nearest_repository(Path(file).parent)
+        return {**parts, "file": file if top is None else relative_path(file, top)}
+    folder = "" if session.info is None else session.info.folder
+    return {**parts, "file": posixpath.normpath(posixpath.join(folder, file.replace(os.sep, "/")))}
+
+
+def _command(name: str, where: Place, title: str, message: str) -> str:
     """Return a command for GitHub's log, as its runner reads it back: `::error file=a.yaml,line=3,title=…::…`."""
-    given = {**{key: value for key, value in where.items() if value is not None}, "title": title}
-    properties = ",".join(f"{key}={_property(str(value))}" for key, value in given.items())
+    properties = ",".join(f"{key}={_property(text)}" for key, text in {**where, "title": title}.items())
     return f"::{name} {properties}::{_data(message)}"
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from pytest_irmetrics.reports.item_report import ScoreRow
     from pytest_irmetrics.reports.query_details import RankedDocument
 
 
@@ -20,21 +21,31 @@ class Level(IntEnum):
     ALL = 2
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A part of a report, and which levels show it."""
+
+    level: Level = Level.NORMAL
+    until: Level = Level.ALL
+    """The last level that shows it, where the next one says more instead."""
+
+    def is_shown_at(self, level: Level) -> bool:
+        """Whether a level shows it."""
+        return self.level <= level <= self.until
+
+
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A sentence."""
+class Text(Block):
+    """A sentence; an empty one parts what is above from what is below."""
 
     text: str
     tone: str = ""
     """`bad`, `warn` or `strong`."""
-    level: Level = Level.NORMAL
-    until: Level = Level.ALL
-    """The last level that shows it, where the next one says more instead."""
     indent: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(Block):
     """Cells as they are printed, below their headings."""
 
     head: Sequence[str]
@@ -47,21 +58,23 @@ class Table:
     """The columns that are not cut where a screen is narrow."""
     optional: Sequence[Collection[int]] = ()
     """Columns that a narrow screen leaves out, in this order."""
-    level: Level = Level.VERBOSE
-    until: Level = Level.ALL
+    drawn: Sequence[ScoreRow | None] = ()
+    """The numbers of each row, for outputs that draw them; empty where there is nothing to draw."""
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class Query(Block):
     """A query, its scores, and what became of its documents."""
 
     where: str
     query_id: str
-    asks: str
+    asks: str = ""
     """What was searched for, where the id does not say it."""
-    status: str
-    facts: Sequence[str]
-    moved: Sequence[Sequence[str]]
+    status: str = ""
+    facts: Sequence[str] = ()
+    faults: Sequence[str] = ()
+    """Sentences on what is wrong with its answer, whatever moved."""
+    moved: Sequence[Sequence[str]] = ()
     """Sentences of parts, of which a line has as many as it holds."""
     ranks: Sequence[tuple[int, RankedDocument | None, RankedDocument | None]] = ()
     """For each rank the document before and the one now."""
@@ -69,18 +82,11 @@ class Query:
     """Relevant documents that are not among today's results."""
     compared: bool = False
     in_full: bool = False
-    """Whether a terminal shows its ranking too."""
-    level: Level = Level.NORMAL
-    until: Level = Level.ALL
+    """Whether a terminal shows its ranking whatever its level."""
 
 
 @dataclass(frozen=True, slots=True)
-class Commands:
+class Commands(Block):
     """What to run next, each with what it is for."""
 
     commands: Sequence[tuple[str, str]]
-    level: Level = Level.NORMAL
-    until: Level = Level.ALL
-
-
-Block = Text | Table | Query | Commands

@@ -9,10 +9,11 @@ from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.blocks import Commands, Level, Query, Table, Text
-from pytest_irmetrics.reports.item_report import LIMIT_SIGNS
+from pytest_irmetrics.reports.item_report import LIMIT_SIGNS, explaining_gates
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     failed_gates,
+    faults,
     has_moved,
     is_only_slow,
     look_command,
@@ -23,18 +24,16 @@ from pytest_irmetrics.reports.query_details import (
     side_by_side,
     stored_judgments_note,
     took_text,
+    worst_first,
 )
+from pytest_irmetrics.reports.session_report import counted_as
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_irmetrics.reports.blocks import Block
-    from pytest_irmetrics.reports.item_report import (
-        Degradation,
-        ItemReport,
-        QueryReport,
-        ScoreRow,
-    )
+    from pytest_irmetrics.reports.item_report import Degradation, ItemReport, QueryReport, ScoreRow
+    from pytest_irmetrics.reports.session_report import SessionReport
 
 _IN_FULL = {Level.NORMAL: 3, Level.VERBOSE: 10}
 """How many of the queries that explain a failure each level shows; `ALL` shows all."""
@@ -43,7 +42,6 @@ _MORE_VERDICTS = 3
 _MAIN_DETAILS = 2
 """How many sentences on a fall under the stored judgments say why it counts."""
 _FAILED_MEANS = 5
-_SLICES = 30
 _ERRORS = 6
 _PLACES = 4
 """Of how many queries with one error the place is shown; the others are named."""
@@ -54,78 +52,76 @@ _SINCE = 8
 
 
 def failure(item: ItemReport) -> Iterator[Block]:
-    """Yield the message of a failed test."""
+    """Yield the message of a failed test: what failed, its means, its queries, what else to know, what to do."""
     yield from verdicts(item)
     yield from _failed_means(item)
+    yield from scores(item)
     yield from errors(item)
     yield from queries(item)
-    yield Text(f"{item.golden_set}: {texts.query_count(item)}", level=Level.VERBOSE)
+    yield from slices(item)
     yield from notes(item)
-    yield commands(item)
+    if failed_gates(item):
+        yield commands(item)
 
 
 def golden_set(item: ItemReport, *, told: bool) -> Iterator[Block]:
-    """Yield what the summary says of a golden set below its line; ``told``: its failure's message has the notes."""
-    yield from scores(item)
-    yield from slices(item)
-    if item.only_queries:
-        yield Text(texts.ONLY_QUERIES)
-    yield from since(item)
-    if item.outcome in ("passed", "skipped"):
-        yield from (Text(gate.text, "warn") for gate in item.gates if gate.state == "not checked")
+    """Yield what the summary says of a golden set below its line; ``told``: besides what its failure's message says."""
+    if not told:
+        yield from scores(item)
+        yield from slices(item)
+    yield from _besides(item)
     if not told:
         yield from notes(item)
-    yield from selftest(item)
-    yield from queries_in_full(item)
+        yield from queries(item)
 
 
 def whole(item: ItemReport) -> Iterator[Block]:
     """Yield all that a file says of a golden set."""
+    yield from failure(item)
+    yield from _besides(item, again=True)
+
+
+def _besides(item: ItemReport, *, again: bool = False) -> Iterator[Block]:
+    """Yield what no failure's message says."""
     if item.only_queries:
         yield Text(texts.ONLY_QUERIES)
-    yield from verdicts(item)
-    yield from _failed_means(item)
-    yield from scores(item)
-    yield from since(item, again=True)
-    yield from errors(item)
-    yield from queries(item)
-    if failed_gates(item):
-        yield commands(item)
-    yield from slices(item)
-    if item.selftest is not None:
-        yield _selftest_table(item.selftest, Level.ALL)
-        yield from _selftest_conclusion(item)
-    yield from (Text(gate.text, "warn") for gate in item.gates if gate.state == "not checked")
-    yield from notes(item, "")
+    yield from since(item, again=again)
+    if item.outcome in ("passed", "skipped"):
+        yield from (Text(gate.text, "warn") for gate in item.gates if gate.state == "not checked")
+    yield from selftest(item)
+
+
+def notes(item: ItemReport) -> Iterator[Block]:
+    """Yield what a reader should know besides the verdict."""
+    for note in item.notes:
+        level = Level.VERBOSE if note.level == "verbose" else Level.NORMAL
+        yield Text(f"note: {note.text}", "warn", level=level)
 
 
 def verdicts(item: ItemReport) -> Iterator[Block]:
-    """Yield what the failed gates say, and what kind of change it is; of those in the table only `-v` says more."""
+    """Yield what the failed gates say, the statistics of the first drop, and what kind of change it is."""
     tabled = {(row.metric, row.tag) for row in failed_rows(item)}
+    failed = failed_gates(item)
+    first_drop = next((gate for gate in failed if gate.shares), None)
     others = 0
-    for place, gate in enumerate(failed_gates(item)):
-        # Of a drop the table has the statistics; what else a verdict says may be what mends it.
+    for place, gate in enumerate(failed):
+        # What else than a mean's place a verdict says may be what mends it.
         measured = bool(gate.shares) or gate.word in ("min", "max")
         in_table = measured and (gate.metric, gate.tag) in tabled and not (gate.single or gate.as_stored)
         others += bool(place) and not in_table
         shown = not place or not (in_table or others > _MORE_VERDICTS)
-        yield Text(gate.text, "bad", Level.NORMAL if shown else Level.VERBOSE)
+        level = Level.NORMAL if shown else Level.VERBOSE
+        yield Text(gate.text, "bad", level=level)
         main = len(gate.details) if not gate.shares else 0 if in_table else _MAIN_DETAILS
-        for number, detail in enumerate(gate.details):
-            yield Text(detail, level=Level.NORMAL if shown and number < main else Level.VERBOSE, indent=1)
+        details = gate.details if not gate.shares or gate is first_drop else gate.details[:main]
+        for number, detail in enumerate(details):
+            yield Text(detail, indent=1, level=level if number < main else Level.VERBOSE)
         if gate.origin:
-            yield Text(f"Set in {gate.origin}.", level=Level.VERBOSE, indent=1)
+            yield Text(f"Set in {gate.origin}.", indent=1, level=Level.VERBOSE)
     if others > _MORE_VERDICTS:
         more = plural(others - _MORE_VERDICTS, "more gate fails", "more gates fail")
         yield Text(f"{more} (-v names them).", until=Level.NORMAL)
     yield from map(Text, item.kind_sentences)
-
-
-def notes(item: ItemReport, lead: str = "note: ") -> Iterator[Block]:
-    """Yield the notes on a test, each after ``lead``."""
-    for note in item.notes:
-        level = Level.VERBOSE if note.level == "verbose" else Level.NORMAL
-        yield Text(f"{lead}{note.text}", "warn", level)
 
 
 def failed_rows(item: ItemReport) -> list[ScoreRow]:
@@ -143,17 +139,18 @@ def _failed_means(item: ItemReport) -> Iterator[Block]:
     rows = failed_rows(item)
     compared = any(row.baseline is not None for row in rows)
     if len(rows) > 1 or compared:
-        head = ["", "limit", "now", texts.compared_with(item), "change", "worse", "better"]
-        cells = [_failed_mean(row, item) for row in rows[:_FAILED_MEANS]]
-        columns = len(head) if compared else 3
-        optional = ((6, 5), (3,), (1,))
+        head = [
+            "",
+            "limit",
+            "now",
+            *([texts.compared_with(item), "change", "worse", "better"] if compared else []),
+        ]
         yield Table(
-            head[:columns],
-            [row[:columns] for row in cells],
-            "<<>>>>>"[:columns],
+            head,
+            [_failed_mean(row, item)[: len(head)] for row in rows[:_FAILED_MEANS]],
+            "<<>>>>>"[: len(head)],
             whole=(1,),
-            optional=optional,
-            level=Level.NORMAL,
+            optional=((6, 5), (3,), (1,)),
             until=Level.NORMAL,
         )
     if len(rows) > _FAILED_MEANS:
@@ -161,6 +158,7 @@ def _failed_means(item: ItemReport) -> Iterator[Block]:
 
 
 def _failed_mean(row: ScoreRow, item: ItemReport) -> list[str]:
+    """Return the cells of a failed mean: its name, its limits with a sign before each broken one, and its numbers."""
     broken = tuple(
         LIMIT_SIGNS[gate.word]
         for gate in failed_gates(item)
@@ -196,15 +194,12 @@ def errors(item: ItemReport) -> Iterator[Block]:
             yield Text("")
         if len(failing) == 1:
             [query] = failing
-            yield Query(query.where, query.query_id, "", "", (), [[told]] if told else (), level=level)
+            yield Query(query.where, query.query_id, faults=[told] if told else (), level=level)
             continue
         yield Text(f"{len(failing):,} queries: {told}".rstrip(), level=level)
         for place, query in enumerate(failing):
-            yield Text(
-                f"{query.where}: {query.query_id}",
-                level=level if place < _PLACES else Level.VERBOSE,
-                indent=1,
-            )
+            shown_at = level if place < _PLACES else Level.VERBOSE
+            yield Text(f"{query.where}: {query.query_id}", indent=1, level=shown_at)
         if others := [query.query_id for query in failing[_PLACES:]]:
             yield Text(f"and {', '.join(others)}", level=level, until=Level.NORMAL, indent=1)
     if others := [query.query_id for _, failing in ordered[_ERRORS:] for query in failing]:
@@ -213,20 +208,37 @@ def errors(item: ItemReport) -> Iterator[Block]:
 
 
 def queries(item: ItemReport) -> Iterator[Block]:
-    """Yield the queries that explain the failure, the worst first."""
+    """Yield the queries that explain the failure, the worst first; then the others that changed, or were asked for."""
     known = queries_as_judged(item)
-    metrics = {
-        query_id: names
-        for query_id, names in explaining_queries(item.gates, known).items()
+    explaining = {
+        query_id: metrics
+        for query_id, metrics in explaining_queries(item.gates, known).items()
         if known[query_id].error is None
     }
-    if metrics:
+    if explaining:
         yield Text("")
-        total = max(item.explained_by, len(metrics))
-        yield Text(f"{plural(total, 'query explains', 'queries explain')} it, the worst first:")
-    for place, (query_id, names) in enumerate(metrics.items()):
+        yield Text(_worst_first(item))
+    for place, (query_id, metrics) in enumerate(explaining.items()):
         level = next((level for level, most in _IN_FULL.items() if place < most), Level.ALL)
-        yield query_block(known[query_id], names, item, level)
+        yield query_block(known[query_id], metrics, item, level, in_full=item.only_queries)
+    compared = any(query.before is not None for query in item.queries)
+    for _, query in worst_first([item]):
+        if query.query_id in explaining or query.error is not None:
+            continue
+        if item.only_queries:
+            yield query_block(query, list(query.scores), item, in_full=True)
+        elif not compared or query.before is None or has_moved(query):
+            yield query_block(query, list(query.scores), item, Level.ALL)
+
+
+def _worst_first(item: ItemReport) -> str:
+    """Return what stands above the queries: `27 queries worse by ndcg@10, the worst first:`."""
+    gate = explaining_gates(failed_gates(item))[0]
+    if not gate.shares:
+        return "Its queries, the worst first:"
+    count = len(gate.queries) + gate.more
+    metric = gate.metric if gate.tag is None else f"{gate.metric} [{gate.tag}]"
+    return f"{plural(count, 'query', 'queries')} worse by {metric}{', the worst first' if count > 1 else ''}:"
 
 
 def query_block(
@@ -239,33 +251,27 @@ def query_block(
 ) -> Query:
     """Return one query with its scores and the documents that moved."""
     facts = [*score_texts(query, metrics), *filter(None, [took_text(query)])]
-    base = (query.where, query.query_id, query.asks or "", query.status, facts)
-    if query.error is not None:
-        return Query(*base, [[query.error]], level=level)
-    if is_only_slow(query, item.gates) and not in_full:
-        return Query(*base, (), level=level)
-    moved = moved_texts(query, item.titles, ranked=in_full)
-    if in_full and (note := stored_judgments_note(query)):
-        moved.append([note])
-    compared = query.before is not None
+    ranked = in_full or level is Level.ALL
+    shown = query.error is None and (ranked or not is_only_slow(query, item.gates))
+    noted = stored_judgments_note(query) if ranked else ""
     return Query(
-        *base,
-        moved,
-        side_by_side(query, item.titles),
-        missing_by_grade(query, item.titles),
-        compared=compared,
-        in_full=in_full,
+        query.where,
+        query.query_id,
+        query.asks or "",
+        query.status,
+        facts,
+        [query.error]
+        if query.error is not None
+        else [*faults(query, item.titles), *filter(None, [noted])]
+        if shown
+        else (),
+        moved_texts(query, item.titles, ranked=ranked) if shown else (),
+        side_by_side(query, item.titles) if shown else (),
+        missing_by_grade(query, item.titles) if shown else (),
+        compared=query.before is not None,
+        in_full=in_full and shown,
         level=level,
     )
-
-
-def queries_in_full(item: ItemReport) -> Iterator[Block]:
-    """Yield the queries with their rankings: those of ``--ir-query``; of others those that changed, where anything is compared."""
-    compared = any(query.before is not None for query in item.queries)
-    for query in item.queries:
-        if item.only_queries or not compared or query.before is None or has_moved(query):
-            level = Level.NORMAL if item.only_queries else Level.ALL
-            yield query_block(query, list(query.scores), item, level, in_full=True)
 
 
 def commands(item: ItemReport) -> Commands:
@@ -277,73 +283,106 @@ def commands(item: ItemReport) -> Commands:
     return Commands([(lead, command) for lead, command in found if command])
 
 
+def overview(items: Sequence[ItemReport], names: Mapping[str, str], session: SessionReport) -> Table:
+    """Return the table of all golden sets: each with the mean that fails it, or else the first gated one."""
+    compared = any(map(texts.is_compared, items))
+    rows = [texts.shown_row(item) for item in items]
+    cells = []
+    for item, row in zip(items, rows, strict=True):
+        own = [names[item.nodeid], *(["", ""] if row is None else [texts.row_name(row), texts.now_text(row)])]
+        moved = row is not None and row.delta is not None
+        own += [texts.delta_text(row), f"{row.worse or 0:,}"] if row is not None and moved else ["", ""]
+        count = f"{item.query_count:,}"
+        cells.append([*own[: 5 if compared else 3], count, texts.verdict(item, session)])
+    return Table(
+        [counted_as(items), "metric", "now", *(["delta", "worse"] if compared else []), "queries", "verdict"],
+        cells,
+        "<<>" + ">>" * compared + "><",
+        [place for place, item in enumerate(items) if session.fails(item)],
+        drawn=rows,
+    )
+
+
 def scores(item: ItemReport) -> Iterator[Block]:
     """Yield the table of a golden set's scores, and what is to be said of its numbers."""
     if not item.rows:
         return
     compared = texts.is_compared(item)
-    head = [
-        "metric",
-        "n",
-        "now",
-        *([texts.compared_with(item), "delta"] if compared else []),
-        "gate",
-        "verdict",
-    ]
-    rows = [
+    yield Table(
         [
-            texts.row_name(row),
-            str(row.n),
-            texts.now_text(row),
-            *([texts.baseline_text(row), texts.delta_text(row)] if compared else []),
-            row.gate,
-            row.verdict,
-        ]
-        for row in item.rows
-    ]
-    align = "<>>" + ">>" * compared + "<<"
-    bad = [place for place, row in enumerate(item.rows) if row.verdict == "FAILS"]
-    yield Table(head, rows, align, bad, whole=(0, len(align) - 1))
+            "metric",
+            "n",
+            "now",
+            *([texts.compared_with(item), "delta"] if compared else []),
+            "gate",
+            "verdict",
+        ],
+        [
+            [
+                texts.row_name(row),
+                str(row.n),
+                texts.now_text(row),
+                *([texts.baseline_text(row), texts.delta_text(row)] if compared else []),
+                row.gate,
+                row.verdict,
+            ]
+            for row in item.rows
+        ],
+        "<>>" + ">>" * compared + "<<",
+        [place for place, row in enumerate(item.rows) if row.verdict == "FAILS"],
+        whole=(0, 6 if compared else 4),
+        drawn=item.rows,
+        level=Level.VERBOSE,
+    )
     yield from (Text(note, level=Level.VERBOSE) for note in texts.table_notes(item))
 
 
 def slices(item: ItemReport) -> Iterator[Block]:
-    """Yield the slices that cost the mean most, and how many others there are."""
-    if not item.slices:
-        return
-    yield Text("", level=Level.VERBOSE)
-    shown = texts.costliest_slices(item, _SLICES)
-    if shown:
-        yield _slices_table(shown, item, Level.VERBOSE, Level.VERBOSE)
-    if left_out := texts.slices_left_out(item, shown):
-        yield Text(f"{left_out} (-vv shows all)", level=Level.VERBOSE, until=Level.VERBOSE)
-    yield _slices_table(item.slices, item, Level.ALL, Level.ALL)
+    """Yield the slices that moved beyond chance, and how many did not."""
+    moved = [row for row in item.slices if texts.slice_trend(row)]
+    if moved:
+        yield _slices_table(moved, item, Level.VERBOSE, Level.VERBOSE)
+    if others := len(item.slices) - len(moved):
+        tags = plural(others, "tag moved", "tags moved")
+        yield Text(
+            f"{item.slices[0].metric}: {tags} no further than the joint interval.",
+            level=Level.VERBOSE,
+            until=Level.VERBOSE,
+        )
+    if item.slices:
+        yield _slices_table(item.slices, item, Level.ALL, Level.ALL)
 
 
 def _slices_table(shown: Sequence[ScoreRow], item: ItemReport, level: Level, until: Level) -> Table:
-    head = [
-        f"{item.slices[0].metric} by tag",
-        "n",
-        "now",
-        texts.compared_with(item),
-        "delta",
-        texts.JOINT_INTERVAL,
-        "",
-    ]
-    rows = [
+    return Table(
         [
-            row.tag or "",
-            str(row.n),
-            texts.now_text(row),
-            texts.baseline_text(row),
-            texts.delta_text(row),
-            texts.interval_text(row),
-            texts.slice_trend(row),
-        ]
-        for row in shown
-    ]
-    bad = [place for place, row in enumerate(shown) if texts.slice_trend(row) == "fell"]
-    return Table(head, rows, "<>>>>><", bad, whole=(), level=level, until=until)
+            f"{shown[0].metric} by tag",
+            "n",
+            "now",
+            texts.compared_with(item),
+            "delta",
+            texts.JOINT_INTERVAL,
+            "",
+        ],
+        [
+            [
+                row.tag or "",
+                str(row.n),
+                texts.now_text(row),
+                texts.baseline_text(row),
+                texts.delta_text(row),
+                texts.interval_text(row),
+                texts.slice_trend(row),
+            ]
+            for row in shown
+        ],
+        "<>>>>><",
+        [place for place, row in enumerate(shown) if texts.slice_trend(row) == "fell"],
+        whole=(),
+        drawn=shown,
+        level=level,
+        until=until,
+    )
 
 
 def selftest(item: ItemReport) -> Iterator[Block]:
@@ -353,28 +392,28 @@ def selftest(item: ItemReport) -> Iterator[Block]:
         return
     slices_lost = [one for one in tried if one.tag is not None and one.caught_by]
     hidden = slices_lost if len(slices_lost) > _CAUGHT_SLICES else []
-    yield _selftest_table([one for one in tried if one not in hidden], Level.NORMAL)
     if hidden:
-        yield Text(
-            f"{plural(len(hidden), 'more loss', 'more losses')} of slices: caught (-v shows them)",
-            until=Level.NORMAL,
-        )
+        yield _selftest_table([one for one in tried if one not in hidden], Level.NORMAL, Level.NORMAL)
+        more = plural(len(hidden), "more loss", "more losses")
+        yield Text(f"{more} of slices: caught (-v shows them)", until=Level.NORMAL)
+    yield _selftest_table(tried, Level.VERBOSE if hidden else Level.NORMAL, Level.ALL)
     for one in tried:
-        yield Text(f"{one.name}: {texts.caught_text(one)}", "" if one.caught_by else "warn", Level.VERBOSE)
-        yield Text(one.what, level=Level.VERBOSE, indent=1)
-        yield Text(texts.deltas_text(one), level=Level.VERBOSE, indent=1)
-    yield from _selftest_conclusion(item)
+        yield Text(f"{one.name}: {texts.caught_text(one)}", "" if one.caught_by else "warn", level=Level.ALL)
+        yield Text(one.what, indent=1, level=Level.ALL)
+        yield Text(texts.deltas_text(one), indent=1, level=Level.ALL)
+    yield from map(Text, (texts.selftest_conclusion(tried), *item.advice))
 
 
-def _selftest_conclusion(item: ItemReport) -> Iterator[Block]:
-    yield from map(Text, (texts.selftest_conclusion(item.selftest or ()), *item.advice))
-
-
-def _selftest_table(tried: Sequence[Degradation], until: Level) -> Table:
-    bad = [place for place, one in enumerate(tried) if not one.caught_by]
-    rows = [[one.name, _moves(one), _caught(one)] for one in tried]
-    head = ["degradation", "moves", "verdict"]
-    return Table(head, rows, "<<<", bad, whole=(0, 1, 2), level=Level.NORMAL, until=until)
+def _selftest_table(tried: Sequence[Degradation], level: Level, until: Level) -> Table:
+    return Table(
+        ["degradation", "moves", "verdict"],
+        [[one.name, _moves(one), _caught(one)] for one in tried],
+        "<<<",
+        [place for place, one in enumerate(tried) if not one.caught_by],
+        whole=(0, 1, 2),
+        level=level,
+        until=until,
+    )
 
 
 def _caught(tried: Degradation) -> str:
@@ -402,18 +441,14 @@ def since(item: ItemReport, *, lead: str = "", again: bool = False) -> Iterator[
     if found is None or (found.is_told_first and not again):
         return
     level = Level.VERBOSE if found.state == "unchanged" else Level.NORMAL
-    yield Text(f"{lead}{since_texts.one_line(found)}", "warn" if found.state == "new" else "", level)
+    yield Text(f"{lead}{since_texts.one_line(found)}", "warn" if found.state == "new" else "", level=level)
     yield from since_details(since_texts.details(found), level)
 
 
 def since_details(sentences: Sequence[str], level: Level = Level.NORMAL) -> Iterator[Block]:
     """Yield sentences on what changed since another commit, below the one on their test."""
     for place, sentence in enumerate(sentences):
-        yield Text(sentence, level=level if place < _SINCE else Level.VERBOSE, indent=1)
+        yield Text(sentence, indent=1, level=level if place < _SINCE else Level.VERBOSE)
     if len(sentences) > _SINCE:
-        yield Text(
-            f"{plural(len(sentences) - _SINCE, 'line')} more with -v.",
-            level=level,
-            until=Level.NORMAL,
-            indent=1,
-        )
+        more = plural(len(sentences) - _SINCE, "line")
+        yield Text(f"{more} more with -v.", indent=1, level=level, until=Level.NORMAL)

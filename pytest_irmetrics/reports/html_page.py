@@ -27,7 +27,7 @@ def templates() -> Any:
         import jinja2  # noqa: PLC0415 - an extra, and only HTML needs it
     except ImportError:
         raise ImportError(INSTALL) from None
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -40,6 +40,8 @@ def templates() -> Any:
             else value
         ),
     )
+    environment.filters["kind"] = lambda block: type(block).__name__
+    return environment
 
 
 def read_resource(name: str) -> str:

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import score_text, signed_text
-from pytest_irmetrics.reports import plots
-from pytest_irmetrics.reports.query_details import (
-    explaining_queries,
-    faults,
-    missing_by_grade,
-    query_option,
-    score_delta,
-    side_by_side,
-    stored_judgments_note,
-    took_text,
-    worst_first,
-)
-from pytest_irmetrics.reports.texts import compared_with
+from pytest_irmetrics.reports.document import query_block
+from pytest_irmetrics.reports.query_details import explaining_queries, query_option, score_delta, worst_first
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
+    from pytest_irmetrics.reports.blocks import Query
     from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
-    from pytest_irmetrics.reports.query_details import RankedDocument
 
 _IN_FULL = 300
 """How many queries, the worst, are shown with their rankings, about 5 kB each."""
@@ -33,37 +22,6 @@ _ROWS = 2000
 """How many others have a row of their own; the rest are counted."""
 _OPEN = 5
 """How many of the worst are open when the page is."""
-_MOST_RANKS = 25
-"""How many ranks of a ranking are shown; of what is below, relevant and forbidden documents are named."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueryScore:
-    """One metric of one query, as it is printed."""
-
-    metric: str
-    now: str
-    before: str
-    delta: str
-
-
-@dataclass(frozen=True, slots=True)
-class Details:
-    """What is shown of a query in full: scores, both rankings, and the lines between them."""
-
-    scores: Sequence[QueryScore]
-    ranks: Sequence[tuple[int, RankedDocument | None, RankedDocument | None]]
-    lines: Sequence[plots.Line]
-    below: int
-    """How many ranks are left out below those shown."""
-    deeper: Sequence[tuple[int, RankedDocument]]
-    """Relevant and forbidden documents among them, with their ranks."""
-    missing: Sequence[RankedDocument]
-    """Relevant documents that are not among today's results."""
-    faults: Sequence[str]
-    """What is wrong with its answer whatever moved."""
-    as_stored: str
-    """How its scores fell under the stored judgments, where today's differ."""
 
 
 @dataclass(slots=True)
@@ -73,170 +31,101 @@ class ListedQuery:
     set_anchor: str
     item: ItemReport
     """The test that asked it."""
-    place: int
-    """Where it stands in its golden set, from 0."""
     report: QueryReport
     label: str
     """`worse`, `better`, `same`, `new`, `error`, or empty where no two scores are compared."""
     explains: bool
     """Whether it explains a failed gate."""
-    score: float | None
-    """By its golden set's leading metric."""
-    change: float | None
     anchor: str = ""
-    listed: bool = False
-    """Whether it has a row, so that its anchor is there to be linked to."""
+    """Empty where it has no row to be linked to."""
+    in_full: Query | None = None
     opened: bool = False
     values: str = ""
     """Its score by each metric of the report, for the script: `0.5 1.0 -`."""
     values_before: str = ""
-    details: Details | None = None
+    """The same of the baseline, where a score that moved by no more than rounding is as it is now."""
 
     @property
-    def is_telling(self) -> bool:
-        """Whether it changed, or explains a failure."""
-        return self.explains or self.label not in ("same", "")
+    def score(self) -> float | None:
+        """By its golden set's leading metric."""
+        return self.report.scores.get(self.item.leading_metric or "")
 
     @property
-    def other(self) -> str:
-        """What the run is called that it is compared with: `baseline` or `other`."""
-        return compared_with(self.item)
+    def change(self) -> float | None:
+        """Of that score since the baseline."""
+        return score_delta(self.report, self.item.leading_metric)
+
+    @property
+    def now(self) -> str:
+        """Its score as it is printed."""
+        return score_text(self.score)
+
+    @property
+    def delta(self) -> str:
+        """Its change as it is printed; empty where nothing is compared."""
+        return "" if self.change is None else signed_text(self.change)
 
     @property
     def look(self) -> str:
         """The command that shows it in full; empty where there is none."""
         return f"{self.item.look} {query_option(self.report.query_id)}" if self.item.look else ""
 
-    @property
-    def now(self) -> str:
-        """Its score by the leading metric, as it is printed."""
-        return score_text(self.score)
 
-    @property
-    def delta(self) -> str:
-        """Its change by the leading metric, as it is printed; empty where nothing is compared."""
-        return "" if self.change is None else signed_text(self.change)
-
-    @property
-    def took(self) -> str:
-        """How many milliseconds it took; empty where no latency is reported."""
-        return took_text(self.report)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class QueryList:
     """The queries of all golden sets, the worst first."""
 
-    in_order: Sequence[ListedQuery]
-    leading: Mapping[str, str | None]
-    """The anchor of a golden set → the metric that its queries are ordered by."""
+    queries: Sequence[ListedQuery]
+    rows: Sequence[ListedQuery]
+    """Those that have a row."""
+    in_full: int
+    """How many of these are shown with their rankings."""
+    labels: Counter[str]
+    """How many queries have each label."""
     metrics: Sequence[str]
-    """All metrics of which any query has a score."""
-
-    @cached_property
-    def of_set(self) -> Mapping[str, Sequence[ListedQuery]]:
-        """The anchor of a golden set → its queries, the worst first."""
-        found: dict[str, list[ListedQuery]] = {anchor: [] for anchor in self.leading}
-        for query in self.in_order:
-            found[query.set_anchor].append(query)
-        return found
-
-    @property
-    def in_full(self) -> int:
-        """How many are shown with their rankings."""
-        return sum(query.details is not None for query in self.in_order)
-
-    @property
-    def compared(self) -> bool:
-        """Whether any query has a ranking in the baseline."""
-        return any(query.report.before is not None for query in self.in_order)
-
-    @property
-    def labels(self) -> dict[str, int]:
-        """How many queries have each label."""
-        return self.counts(self.in_order)
-
-    @staticmethod
-    def counts(queries: Iterable[ListedQuery]) -> dict[str, int]:
-        """Return how many of some queries have each label, without those that none has."""
-        found = [query.label for query in queries]
-        return {
-            label: count
-            for label in ("error", "worse", "better", "same", "new")
-            if (count := found.count(label))
-        }
+    """All metrics by which any query has a score."""
+    compared: bool
+    """Whether any query has a ranking in the baseline."""
 
 
 def query_list(items: Sequence[ItemReport], set_anchors: Sequence[str]) -> QueryList:
-    """Return the queries of all golden sets: errors, what explains a failure, then by how far each fell."""
-    leading = {anchor: item.leading_metric for anchor, item in zip(set_anchors, items, strict=True)}
-    found = [
-        query for anchor, item in zip(set_anchors, items, strict=True) for query in _queries(item, anchor)
+    """Return the queries of all golden sets; of a small report all in full, of a large one those that changed or fail."""
+    anchor_of = {item.nodeid: anchor for item, anchor in zip(items, set_anchors, strict=True)}
+    explaining = {
+        item.nodeid: explaining_queries(item.gates, [q.query_id for q in item.queries]) for item in items
+    }
+    paired = {item.nodeid for item in items if any(query.before is not None for query in item.queries)}
+    queries = [
+        ListedQuery(
+            anchor_of[item.nodeid],
+            item,
+            query,
+            _label(query, item) if query.error is not None or item.nodeid in paired else "",
+            query.query_id in explaining[item.nodeid],
+        )
+        for item, query in worst_first(items)
     ]
-    if len(items) > 1:  # of a single golden set `worst_first` has the order already
-        found.sort(key=_badness)
+    telling = [
+        one for one in queries if len(queries) <= _IN_FULL or one.explains or one.label not in ("same", "")
+    ]
+    full = {id(one) for one in telling[:_IN_FULL]}
+    others = [one for one in queries if id(one) not in full][:_ROWS]
+    has_row = full | {id(one) for one in others}
+    rows = [one for one in queries if id(one) in has_row]
     metrics = list(dict.fromkeys(name for item in items for query in item.queries for name in query.scores))
     names = [
-        query.report.query_id if len(items) == 1 else f"{query.set_anchor}/{query.report.query_id}"
-        for query in found
+        one.report.query_id if len(items) == 1 else f"{one.set_anchor}/{one.report.query_id}" for one in rows
     ]
-    for query, anchor in zip(found, anchors("q", names), strict=True):
-        query.anchor = anchor
-    return QueryList(found, leading, metrics)
-
-
-def choose_rows(queries: QueryList) -> list[ListedQuery]:
-    """Say of each query whether it has a row, and whether in full; return those that have one, the worst first.
-
-    Of a small report every query is shown in full; of a large one those that changed or fail.
-    """
-    small = len(queries.in_order) <= _IN_FULL
-    in_full = [query for query in queries.in_order if small or query.is_telling][:_IN_FULL]
-    for place, query in enumerate(in_full):
-        query.details = _details(query.report, query.item.titles)
-        query.opened = place < _OPEN and (query.explains or query.label == "error")
-    by_score = [query for query in queries.in_order if query.details is None][:_ROWS]
-    for query in (*in_full, *by_score):
-        query.listed = True
-        query.values = _values(query.report.scores, queries.metrics)
-        query.values_before = _values_before(query.report, queries.metrics)
-    return [query for query in queries.in_order if query.listed]
-
-
-def anchor_of(query: ListedQuery) -> str:
-    """Return a query's anchor; empty where it has no row to link to."""
-    return query.anchor if query.listed else ""
-
-
-def _queries(item: ItemReport, set_anchor: str) -> Iterator[ListedQuery]:
-    """Yield the queries of one golden set, the worst first."""
-    leading = item.leading_metric
-    paired = any(query.before is not None for query in item.queries)
-    places = {query.query_id: place for place, query in enumerate(item.queries)}
-    explaining = explaining_queries(item.gates, places)
-    for query in worst_first(item):
-        delta = score_delta(query, leading)
-        yield ListedQuery(
-            set_anchor=set_anchor,
-            item=item,
-            place=places[query.query_id],
-            report=query,
-            label=_label(query, delta, paired=paired),
-            explains=query.query_id in explaining,
-            score=query.scores.get(leading or ""),
-            change=delta,
-        )
-
-
-def _badness(query: ListedQuery) -> tuple[bool, bool, float, bool, float]:
-    """Return by what the queries of several golden sets are ordered, as `worst_first` orders those of one."""
-    return (
-        query.label != "error",
-        not query.explains,
-        min(query.change or 0.0, 0.0),
-        query.score is None,
-        query.score or 0.0,
-    )
+    for place, (one, anchor) in enumerate(zip(rows, anchors("q", names), strict=True)):
+        scores, before = one.report.scores, one.report.scores_before
+        same = {name for name in scores if score_delta(one.report, name) == 0}
+        one.anchor = anchor
+        one.values = _values(scores.get(name) for name in metrics)
+        one.values_before = _values((scores if name in same else before).get(name) for name in metrics)
+        if id(one) in full:
+            one.in_full = query_block(one.report, list(scores), one.item, in_full=True)
+            one.opened = place < _OPEN and (one.explains or one.label == "error")
+    return QueryList(queries, rows, len(full), Counter(one.label for one in queries), metrics, bool(paired))
 
 
 def anchors(prefix: str, names: Iterable[str]) -> list[str]:
@@ -253,56 +142,15 @@ def anchors(prefix: str, names: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def _details(query: QueryReport, titles: Mapping[str, str]) -> Details:
-    """Return what the list shows of a query in full: its scores, and its rankings side by side."""
-    both = side_by_side(query, titles)
-    shown = both[:_MOST_RANKS]
-    return Details(
-        scores=[_score(query, name) for name in query.scores if query.scores[name] is not None],
-        ranks=shown,
-        lines=plots.rank_lines(shown) if query.before is not None else [],
-        below=len(both) - len(shown),
-        deeper=[
-            (rank, now)
-            for rank, _, now in both[_MOST_RANKS:]
-            if now is not None and (now.relevant or now.forbidden)
-        ],
-        missing=missing_by_grade(query, titles),
-        faults=list(faults(query, titles)),
-        as_stored=stored_judgments_note(query),
-    )
-
-
-def _label(query: QueryReport, delta: float | None, *, paired: bool) -> str:
-    """Return a query's label in the list, as `ListedQuery.label` has it; `paired`: its golden set has a baseline."""
+def _label(query: QueryReport, item: ItemReport) -> str:
+    """Return the label of a query that has an error, or whose golden set is compared, as `ListedQuery.label` has it."""
     if query.error is not None:
         return "error"
-    if not paired:
-        return ""
     if query.before is None:
         return "new"
-    if delta is None:
-        return ""
-    return "same" if not delta else "worse" if delta < 0 else "better"
+    delta = score_delta(query, item.leading_metric)
+    return "" if delta is None else "same" if not delta else "worse" if delta < 0 else "better"
 
 
-def _values(scores: Mapping[str, float | None], metrics: Sequence[str]) -> str:
-    found = (scores.get(metric) for metric in metrics)
-    return " ".join("-" if value is None else f"{value:.9g}" for value in found)
-
-
-def _values_before(query: QueryReport, metrics: Sequence[str]) -> str:
-    """Return the scores before; those that moved by no more than rounding as they are now, for the script to compare."""
-    same = {metric: query.scores[metric] for metric in metrics if score_delta(query, metric) == 0}
-    scores: dict[str, Any] = {**query.scores_before, **same}
-    return _values(scores, metrics)
-
-
-def _score(query: QueryReport, metric: str) -> QueryScore:
-    now, before, delta = query.scores[metric], query.scores_before.get(metric), score_delta(query, metric)
-    return QueryScore(
-        metric,
-        score_text(now, before),
-        score_text(before, now),
-        "" if delta is None else signed_text(delta),
-    )
+def _values(scores: Iterable[float | None]) -> str:
+    return " ".join("-" if value is None else f"{value:.9g}" for value in scores)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.escape import code_markdown, escape_markdown
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.reports import document, texts
 from pytest_irmetrics.reports.blocks import Commands, Level, Query, Table, Text
+from pytest_irmetrics.reports.document import overview
 from pytest_irmetrics.reports.session_report import all_pass, counted_as, titles
 from pytest_irmetrics.reports.variants import variant_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.reports.blocks import Block
-    from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow
+    from pytest_irmetrics.reports.item_report import ItemReport
     from pytest_irmetrics.reports.query_details import RankedDocument
     from pytest_irmetrics.reports.session_report import SessionReport
 
@@ -44,13 +44,12 @@ _LONGEST_COMMAND = 1000
 """Characters of a command."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
+class _Scope(NamedTuple):
     """How much of a session is reported."""
 
     level: Level
     queries: int
-    """How many queries are shown at most for each failing golden set."""
+    """How many queries are shown at most for each golden set that fails."""
     passing: bool = False
     """Whether there is a section for each golden set that passes; else it has its row in the table of all."""
     failing: int | None = None
@@ -61,11 +60,9 @@ class _Scope:
 
 _SCOPES = (
     _Scope(Level.VERBOSE, queries=5, passing=True),
-    _Scope(Level.VERBOSE, queries=1, passing=True),
     _Scope(Level.NORMAL, queries=1),
     _Scope(Level.NORMAL, queries=1, failing=10),
     _Scope(Level.NORMAL, queries=0, failing=3, named=30),
-    _Scope(Level.NORMAL, queries=0, failing=0, named=10),
     _Scope(Level.NORMAL, queries=0, failing=0, named=0),
 )
 """From the whole report down to its headline; the first that fits the limit is used."""
@@ -94,23 +91,19 @@ def _document(session: SessionReport, scope: _Scope) -> Iterator[str]:
     if not scope.named:
         yield from ("", _left_out(len(items), unit))
         return
-    if len(items) > 1 or scope.failing == 0 or not scope.passing:
-        yield from _overview(items, names, session, scope, unit)
+    if len(items) > 1 or not scope.passing:
+        yield from _blocks([overview(items[: scope.named], names, session)], scope)
+        yield from _more(len(items) - scope.named, unit)
     yield from _unmeasured(session, scope)
     if scope.passing:
-        yield from _side_by_side(items)
+        yield from _blocks(variant_tables(items), scope)
     failing = [item for item in items if session.fails(item)]
-    passing = items[len(failing) :]
     for item in failing[: scope.failing]:
         yield from _golden_set(item, names[item.nodeid], session, scope)
-    if scope.failing and len(failing) > scope.failing:
-        yield from (
-            "",
-            _left_out(
-                len(failing) - scope.failing, f"section on a failing {unit}", f"sections on failing {unit}s"
-            ),
-        )
-    if scope.passing and passing:
+    if scope.failing is not None:
+        more = len(failing) - scope.failing
+        yield from _more(more, f"section on a failing {unit}", f"sections on failing {unit}s")
+    if scope.passing and (passing := items[len(failing) :]):
         if failing:
             yield from ("", f"<details><summary>{_how_many(passing, unit)}</summary>")
         for item in passing:
@@ -119,17 +112,6 @@ def _document(session: SessionReport, scope: _Scope) -> Iterator[str]:
             yield from ("", "</details>")
     for path, told in session.unused_baseline_notes[:_MOST]:
         yield from ("", f"The baseline {_code(path)} {told}")
-
-
-def _side_by_side(items: Sequence[ItemReport]) -> Iterator[str]:
-    """Show the variants of each test over each golden set in one table, the best in bold."""
-    for variants in variant_tables(items)[:_MOST]:
-        yield from ("", f"Side by side: {_code(variants.title)}", "")
-        yield _row(["metric", *map(_code, variants.columns)])
-        yield _row(["---", *["---:"] * len(variants.columns)])
-        for row in variants.rows:
-            cells = zip(row.cells, row.best, strict=True)
-            yield _row([_code(row.name), *(f"**{cell}**" if best else cell for cell, best in cells)])
 
 
 def _how_many(passing: Sequence[ItemReport], unit: str) -> str:
@@ -147,35 +129,7 @@ def _unmeasured(session: SessionReport, scope: _Scope) -> Iterator[str]:
     for nodeid, message in shown:
         yield f"- {_code(nodeid)}:"
         yield from (f"  {line}" for line in _paragraph(message))
-    if len(shown) < len(tests):
-        yield from ("", _left_out(len(tests) - len(shown), "test"))
-
-
-def _overview(
-    items: Sequence[ItemReport], names: Mapping[str, str], session: SessionReport, scope: _Scope, unit: str
-) -> Iterator[str]:
-    """Report each golden set in a row of one table, failures first, with the mean that fails it or else the first gated one."""
-    if not items:
-        return
-    compared = any(map(texts.is_compared, items))
-    yield from ("", _row([unit, "verdict", "metric", "now", *(["delta"] if compared else [])]))
-    yield "| :-- | :-- | :-- | --: | --: |" if compared else "| :-- | :-- | :-- | --: |"
-    for item in items[: scope.named]:
-        verdict = _words(texts.verdict(item, session))
-        cells = [_code(names[item.nodeid], 80), f"**{verdict}**" if session.fails(item) else verdict]
-        row = _telling_row(item)
-        cells += ["", ""] if row is None else [_code(texts.row_name(row), 80), texts.now_text(row)]
-        if compared:
-            cells.append("" if row is None or row.delta is None else texts.delta_text(row))
-        yield _row(cells)
-    if len(items) > scope.named:
-        yield from ("", _left_out(len(items) - scope.named, unit))
-
-
-def _telling_row(item: ItemReport) -> ScoreRow | None:
-    """Return the mean that fails a golden set, else its first gated one, else its first."""
-    rows = texts.gated_rows(item)
-    return next((row for row in rows if row.verdict == "FAILS"), next(iter(rows), None))
+    yield from _more(len(tests) - len(shown), "test")
 
 
 def _golden_set(item: ItemReport, name: str, session: SessionReport, scope: _Scope) -> Iterator[str]:
@@ -186,45 +140,32 @@ def _golden_set(item: ItemReport, name: str, session: SessionReport, scope: _Sco
 
 def _blocks(blocks: Sequence[Block], scope: _Scope) -> Iterator[str]:
     """Write blocks: sentences as paragraphs or entries of a list, queries in a section that is closed at first."""
-    shown = [
-        block
-        for block in blocks
-        if block.level <= scope.level <= block.until and not isinstance(block, Query)
-    ]
     queries = [block for block in blocks if isinstance(block, Query)]
-    kept = {id(block) for block in (*shown, *queries[: scope.queries])}
-    last = ""
+    shown = [block for block in queries if block.is_shown_at(Level.VERBOSE)][: scope.queries]
+    last: object = None
     for block in blocks:
-        if id(block) not in kept or block == Text(""):
+        if not (block in shown if isinstance(block, Query) else block.is_shown_at(scope.level)):
             continue
-        kind = "list" if isinstance(block, Text) and (block.tone or block.indent) else type(block).__name__
-        if last == "Query" != kind:
-            yield from _end_of_queries(len(queries) - scope.queries)
-        if kind == "Query" != last:
+        if block == Text(""):
+            continue
+        kind = "list" if isinstance(block, Text) and (block.tone or block.indent) else type(block)
+        if kind is Query and last is not Query:
             yield from ("", "<details><summary>Queries</summary>")
         if kind != "list" or last != "list":
             yield ""
-        last = kind
         yield from _block(block)
-    if last == "Query":
-        yield from _end_of_queries(len(queries) - scope.queries)
-
-
-def _end_of_queries(rest: int) -> Iterator[str]:
-    if rest > 0:
-        yield from ("", _left_out(rest, "query", "queries"))
-    yield from ("", "</details>")
+        if shown and block is shown[-1]:
+            yield from _more(len(queries) - len(shown), "query", "queries")
+            yield from ("", "</details>")
+        last = kind
 
 
 def _block(block: Block) -> Iterator[str]:
     match block:
         case Text():
-            text = _words(block.text)
-            yield (
-                f"{'  ' * block.indent}- {'**' * (block.tone == 'bad')}{text}{'**' * (block.tone == 'bad')}"
-                if block.tone or block.indent
-                else text
-            )
+            bold = "**" * (block.tone == "bad")
+            text = f"{bold}{_words(block.text)}{bold}"
+            yield f"{'  ' * block.indent}- {text}" if block.tone or block.indent else text
         case Table():
             yield _row([_words(head, 80) for head in block.head])
             yield _row(["--:" if side == ">" else ":--" for side in block.align])
@@ -242,22 +183,19 @@ def _block(block: Block) -> Iterator[str]:
 
 def _cell(text: str) -> str:
     """Return a cell of a table, where a number is no entry of a list."""
-    return text if re.fullmatch(r"[\d.,+−-]*", text) else _words(text, 200)
+    return text.rstrip().replace("*", r"\*") if re.fullmatch(r"[\d.,+−-]*[ *]?", text) else _words(text, 200)
 
 
 def _query(query: Query) -> Iterator[str]:
     """Show one query: its scores, and its rankings before and now, or else what is said of it."""
     yield f"**{_code(query.query_id)}**{f': {_words(query.asks)}' if query.asks else ''}"
-    yield from (
-        "",
-        ", ".join(filter(None, [_code(query.where), *map(_words, query.facts), _words(query.status)])),
-    )
-    if not query.ranks and not query.missing:
-        for parts in query.moved:
-            yield from ("", *map(_words, parts))
-        return
-    yield ""
-    yield from _ranking(query)
+    facts = [_code(query.where), *map(_words, query.facts), _words(query.status)]
+    yield from ("", ", ".join(filter(None, facts)))
+    for fault in query.faults:
+        yield from ("", _words(fault))
+    if query.ranks or query.missing:
+        yield ""
+        yield from _ranking(query)
     if query.missing:
         named = [f"{_code(document.doc_id, 80)} ({document.judgment})" for document in query.missing]
         yield from ("", f"Not returned: {listed(named, 5)}.")
@@ -269,24 +207,19 @@ def _ranking(query: Query) -> Iterator[str]:
         return
     yield "| rank | baseline | now |" if query.compared else "| rank | now |"
     yield "| --: | :-- | :-- |" if query.compared else "| --: | :-- |"
-    deeper = [row for row in query.ranks[_RANKS:] if any(map(_is_marked, row[1:]))][:_DEEPER_RANKS]
+    deeper = [
+        row for row in query.ranks[_RANKS:] if any(one is not None and one.stands_out for one in row[1:])
+    ][:_DEEPER_RANKS]
     for rank, before, now in [*query.ranks[:_RANKS], *deeper]:
         yield _row([str(rank), *([_document_cell(before)] if query.compared else []), _document_cell(now)])
-    hidden = len(query.ranks) - min(len(query.ranks), _RANKS) - len(deeper)
-    if hidden:
-        yield from ("", _left_out(hidden, "rank"))
-
-
-def _is_marked(document: RankedDocument | None) -> bool:
-    """Whether there is a document at a rank that is relevant or forbidden, and so stands out."""
-    return document is not None and (document.relevant or document.forbidden)
+    yield from _more(len(query.ranks[_RANKS:]) - len(deeper), "rank")
 
 
 def _document_cell(document: RankedDocument | None) -> str:
     if document is None:
         return ""
-    judgment = document.judgment if document.judged else ""
-    facts = [f"**{judgment}**" if _is_marked(document) else judgment, document.move]
+    judgment = "" if document.kind == "unjudged" else document.judgment
+    facts = [f"**{judgment}**" if document.stands_out else judgment, document.move]
     remark = ", ".join(filter(None, facts))
     named = _code(document.doc_id, 80) + (
         f" {_words(document.title, _LONGEST_TITLE)}" if document.title else ""
@@ -296,6 +229,12 @@ def _document_cell(document: RankedDocument | None) -> str:
 
 def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def _more(count: int, one: str, many: str | None = None) -> Iterator[str]:
+    """Yield how many more there are than the report shows, if any."""
+    if count > 0:
+        yield from ("", _left_out(count, one, many))
 
 
 def _left_out(count: int, one: str, many: str | None = None) -> str:

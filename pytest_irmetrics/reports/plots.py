@@ -1,4 +1,4 @@
-"""Where the marks of the HTML report's plots stand: numbers in the units of each SVG, which the template draws."""
+"""Where the marks of the HTML report's plots stand: numbers in the units of each SVG, which a template draws."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
-from pytest_irmetrics.reports import texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_irmetrics.reports.item_report import ScoreRow
     from pytest_irmetrics.reports.query_details import RankedDocument
@@ -20,10 +19,14 @@ _MARGIN = 8.0
 """Free at both ends of an axis, so that a mark at its end is whole."""
 _HEADROOM = 1.15
 """How much longer an axis is than what it shows."""
-_MOST_BARS = 240
-"""How many queries have a bar of their own: with more of them a bar is too thin to hit."""
+_FARTHEST = 3
+"""How many times the largest change a limit or the end of an interval may lie away to make an axis longer."""
+_MOST_BARS = 120
+"""How many queries have a bar: of more, the lowest and the highest."""
 _WIDEST_BAR = 32.0
-_BARS_WIDTH, _BARS_HEIGHT = 960.0, 120.0
+BARS_WIDTH, BARS_HEIGHT = 960.0, 120.0
+MOST_RANKS = 25
+"""How many ranks of a ranking are shown; of what is below, relevant and forbidden documents are named."""
 ROW_HEIGHT = 30
 """Of a row of two rankings side by side, in pixels, for the lines between them."""
 LINES_WIDTH = 96
@@ -31,54 +34,69 @@ LINES_WIDTH = 96
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
-    """A horizontal axis of `width` units from one value to another."""
-
-    low: float
-    high: float
-    width: float = WIDTH
-
-    def at(self, value: float) -> float:
-        """Return where a value stands; at the axis's end where it lies beyond."""
-        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
-        return round(_MARGIN + share * (self.width - 2 * _MARGIN), 1)
-
-    def shows(self, value: float) -> bool:
-        """Whether a value lies on the axis."""
-        return self.low - TOLERANCE <= value <= self.high + TOLERANCE
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One mean's change from the baseline, with what it may fall and the limits of the mean itself."""
+class Mark:
+    """One mean on an axis: its change from the baseline, or itself where nothing is compared."""
 
     zero: float
     now: float
     band: float | None
     """Where the fall that is allowed ends."""
-    limits: tuple[float, ...]
+    limits: Sequence[float]
     """Where the mean would be at its `min` or `max`, as far as that is on the axis."""
+    interval: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """One mean without a baseline, as a bar from 0."""
+class Axis:
+    """The horizontal axis of a table's marks: of changes, symmetrical about 0, or of means, from 0 to 1."""
 
-    zero: float
-    now: float
-    limits: tuple[float, ...]
+    low: float
+    high: float
+    compared: bool
+
+    @classmethod
+    def of(cls, rows: Sequence[ScoreRow | None]) -> Axis:
+        """Return the axis that all changes of a table fit on, with the limits and intervals that are not far away."""
+        moved = [row for row in rows if row is not None and row.delta is not None]
+        if not moved:
+            return cls(0.0, 1.0, compared=False)
+        longest = max(0.01, *(max(abs(row.delta or 0.0), row.allowed or 0.0) for row in moved))
+        others = [abs(value) for row in moved for value in (*_limits(row), *(row.interval or ()))]
+        longest = _HEADROOM * max([longest, *(value for value in others if value <= _FARTHEST * longest)])
+        return cls(-longest, longest, compared=True)
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The values at its ends, as they are printed above it."""
+        return (
+            (signed_text(self.low, digits=2), signed_text(self.high, digits=2))
+            if self.compared
+            else ("0", "1")
+        )
+
+    def at(self, value: float) -> float:
+        """Return where a value stands; at the axis's end where it lies beyond."""
+        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+        return round(_MARGIN + share * (WIDTH - 2 * _MARGIN), 1)
+
+    def mark(self, row: ScoreRow | None) -> Mark | None:
+        """Return the marks of one mean; None for what is not on the axis, such as a latency."""
+        value = None if row is None else row.delta if self.compared else row.now
+        if row is None or value is None or not (self.compared or 0 <= value <= 1):
+            return None
+        limits = _limits(row) if self.compared else row.bounds
+        return Mark(
+            self.at(0.0),
+            self.at(value),
+            None if row.allowed is None else self.at(-row.allowed),
+            [self.at(limit) for limit in limits if self.low - TOLERANCE <= limit <= self.high + TOLERANCE],
+            None if row.interval is None else (self.at(row.interval[0]), self.at(row.interval[1])),
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """One slice's change with its interval, clipped to the axis."""
-
-    zero: float
-    now: float
-    low: float | None
-    high: float | None
-    clipped: bool
-    """Whether the interval goes on beyond the axis."""
+def _limits(row: ScoreRow) -> list[float]:
+    """Return how far a mean may change until it is at its `min` or `max`."""
+    return [] if row.baseline is None else [bound - row.baseline for bound in row.bounds]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +110,7 @@ class Bar:
     width: float
     height: float
     shade: str
-    """`bad`, `good`, or `plain` for what is neither."""
+    """`bad` or `good`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +124,55 @@ class Bars:
     """The value at the top of the highest bar, as it is printed; empty where no bar goes up."""
     bottom: str
     """The value at the foot of the lowest bar; empty where no bar goes down."""
-    width: float = _BARS_WIDTH
-    height: float = _BARS_HEIGHT
 
-    def outline(self, shade: str) -> str:
-        """Return the path of all bars of a shade: a tenth of the text of bars with a link each."""
-        return "".join(
-            f"M{bar.x:g} {bar.y:g}h{bar.width:g}v{bar.height:g}h{-bar.width:g}z"
-            for bar in self.bars
-            if bar.shade == shade
+
+def change_bars(queries: Sequence[tuple[str, str, float]]) -> Bars | None:
+    """Return a bar for each query that changed, given as anchor, id and change of all; None where none did."""
+    changed = [one for one in queries if abs(one[2]) > TOLERANCE]
+    worse = sum(change < 0 for _, _, change in changed)
+    caption = f"{worse:,} worse, {len(changed) - worse:,} better, {len(queries) - len(changed):,} same"
+    return _bars(changed, caption, signed_text)
+
+
+def score_bars(queries: Sequence[tuple[str, str, float]]) -> Bars | None:
+    """Return a bar for each query's score, given as anchor, id and score; None where all score 0."""
+    zeros = sum(abs(score) <= TOLERANCE for _, _, score in queries)
+    return (
+        _bars(queries, f"{zeros:,} of {len(queries):,} score 0", score_text) if zeros < len(queries) else None
+    )
+
+
+def _bars(queries: Sequence[tuple[str, str, float]], caption: str, text: Callable[..., str]) -> Bars | None:
+    shown = sorted(queries, key=lambda one: one[2])
+    if not shown:
+        return None
+    if len(shown) > _MOST_BARS:
+        half = _MOST_BARS // 2
+        shown = [*shown[:half], *shown[-half:]]
+        caption += f"; bars for the {half} lowest and the {half} highest"
+    lowest, highest = min(0.0, shown[0][2]), max(0.0, shown[-1][2])
+    scale = (BARS_HEIGHT - 4) / (highest - lowest)
+    zero = round(2 + highest * scale, 1)
+    step = min(BARS_WIDTH / len(shown), _WIDEST_BAR)
+    bars = [
+        Bar(
+            anchor,
+            f"{name}: {text(value)}",
+            round(place * step, 1),
+            zero if value < 0 else round(zero - value * scale, 1),
+            round(step * 0.82, 1),
+            round(max(abs(value) * scale, 1.0), 1),
+            "bad" if value < 0 else "good",
         )
+        for place, (anchor, name, value) in enumerate(shown)
+    ]
+    return Bars(
+        bars,
+        zero,
+        caption,
+        text(highest, digits=2) if highest else "",
+        text(lowest, digits=2) if lowest else "",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,150 +184,11 @@ class Line:
     gone: bool
     new: bool
     kind: str
-    """`relevant`, `unjudged`, `forbidden` or `other` (judged not relevant)."""
+    """As `RankedDocument.kind` has it."""
     fell: bool
 
 
-def change_axis(rows: Iterable[ScoreRow]) -> Axis | None:
-    """Return one axis for the changes of all metrics, symmetrical about 0; None where nothing is compared.
-
-    Limits of a mean do not widen it beyond three times the largest change: one that is far away would hide all changes.
-    """
-    compared = [row for row in rows if row.delta is not None]
-    if not compared:
-        return None
-    changes = [abs(row.delta or 0.0) for row in compared] + [row.allowed or 0.0 for row in compared]
-    longest = max(0.01, *changes)
-    limits = [
-        abs(bound - row.baseline) for row in compared for bound in row.bounds if row.baseline is not None
-    ]
-    longest = max([longest, *(limit for limit in limits if limit <= 3 * longest)])
-    return Axis(-_HEADROOM * longest, _HEADROOM * longest)
-
-
-def change_plot(row: ScoreRow, axis: Axis | None) -> Change | None:
-    """Return the marks of one metric's change; None where it is not compared."""
-    if axis is None or row.delta is None or row.baseline is None:
-        return None
-    limits = [bound - row.baseline for bound in row.bounds]
-    return Change(
-        axis.at(0.0),
-        axis.at(row.delta),
-        None if row.allowed is None else axis.at(-row.allowed),
-        tuple(axis.at(limit) for limit in limits if axis.shows(limit)),
-    )
-
-
-def level_plot(row: ScoreRow) -> Level | None:
-    """Return the marks of a mean without a baseline; None where it is no score from 0 to 1."""
-    if row.now is None or not all(0 <= value <= 1 for value in (row.now, *row.bounds)):
-        return None
-    axis = Axis(0.0, 1.0)
-    return Level(axis.at(0.0), axis.at(row.now), tuple(map(axis.at, row.bounds)))
-
-
-def interval_axis(rows: Sequence[ScoreRow]) -> Axis | None:
-    """Return one axis for the changes of all slices, no longer than a score can change; None without any."""
-    ends = [abs(value) for row in rows for value in (row.delta, *(row.interval or ())) if value is not None]
-    changes = [abs(row.delta) for row in rows if row.delta is not None]
-    if not changes:
-        return None
-    # Intervals of small slices are much wider than what any slice changed; they are clipped.
-    longest = min(max(0.02, *ends), max(0.02, 3 * max(changes)), max(1.0, *changes))
-    return Axis(-_HEADROOM * longest, _HEADROOM * longest)
-
-
-def interval_plot(row: ScoreRow, axis: Axis | None) -> Interval | None:
-    """Return the marks of one slice's change; None where it is not compared."""
-    if axis is None or row.delta is None:
-        return None
-    low, high = row.interval or (None, None)
-    return Interval(
-        axis.at(0.0),
-        axis.at(row.delta),
-        None if low is None else axis.at(low),
-        None if high is None else axis.at(high),
-        any(end is not None and not axis.shows(end) for end in (low, high)),
-    )
-
-
-def axis_ends(axis: Axis | None) -> tuple[str, str] | None:
-    """Return the values at an axis's ends, as they are printed below it."""
-    return None if axis is None else (signed_text(axis.low, digits=2), signed_text(axis.high, digits=2))
-
-
-def change_bars(queries: Sequence[tuple[str, str, float]]) -> Bars | None:
-    """Return a bar for each query that changed, the largest fall first; None where none did.
-
-    `queries` has anchor, id and change of all of them. Of very many the largest falls and rises have bars.
-    """
-    changed = sorted(
-        ((delta, anchor, name) for anchor, name, delta in queries if abs(delta) > TOLERANCE),
-        key=lambda one: one[0],
-    )
-    if not changed:
-        return None
-    shown = changed
-    if len(changed) > _MOST_BARS:
-        shown = [*changed[: _MOST_BARS // 2], *changed[-_MOST_BARS // 2 :]]
-    worse = sum(delta < 0 for delta, _, _ in changed)
-    better, same = len(changed) - worse, len(queries) - len(changed)
-    lowest, highest = min(0.0, shown[0][0]), max(0.0, shown[-1][0])
-    scale = (_BARS_HEIGHT - 4) / (highest - lowest)
-    zero = round(2 + highest * scale, 1)
-    step = min(_BARS_WIDTH / len(shown), _WIDEST_BAR)
-    bars = [
-        Bar(
-            anchor,
-            f"{name}: {signed_text(delta)}",
-            round(place * step, 1),
-            zero if delta < 0 else round(zero - delta * scale, 1),
-            round(step * 0.82, 1),
-            round(max(abs(delta) * scale, 1.0), 1),
-            "bad" if delta < 0 else "good",
-        )
-        for place, (delta, anchor, name) in enumerate(shown)
-    ]
-    caption = f"{worse:,} worse, {better:,} better, {same:,} same"
-    if len(shown) < len(changed):
-        caption += f"; bars for the {len(shown) // 2} largest falls and the {len(shown) // 2} largest rises"
-    return Bars(
-        bars,
-        zero,
-        caption,
-        signed_text(highest, digits=2) if highest else "",
-        signed_text(lowest, digits=2) if lowest else "",
-    )
-
-
-def score_bars(queries: Sequence[tuple[str, str, float]]) -> Bars | None:
-    """Return a bar for each query's score, the lowest first, where nothing is compared; None for other numbers than scores."""
-    if not queries or not all(0 <= score <= 1 for _, _, score in queries):
-        return None
-    shown = sorted(queries, key=lambda one: one[2])[:_MOST_BARS]
-    step = min(_BARS_WIDTH / len(shown), _WIDEST_BAR)
-    zero = _BARS_HEIGHT - 2
-    bars = [
-        Bar(
-            anchor,
-            f"{name}: {score_text(score)}",
-            round(place * step, 1),
-            round(zero - max(score * (zero - 2), 2.0), 1),
-            round(step * 0.82, 1),
-            round(max(score * (zero - 2), 2.0), 1),
-            "bad" if score <= TOLERANCE else "plain",
-        )
-        for place, (anchor, name, score) in enumerate(shown)
-    ]
-    caption = f"{sum(score <= TOLERANCE for _, _, score in queries):,} of {len(queries):,} score 0"
-    if len(shown) < len(queries):
-        caption += f"; bars for the {len(shown)} lowest"
-    return Bars(bars, zero, caption, "1", "0")
-
-
-def rank_lines(
-    ranks: Sequence[tuple[int, RankedDocument | None, RankedDocument | None]],
-) -> list[Line]:
+def rank_lines(ranks: Sequence[tuple[int, RankedDocument | None, RankedDocument | None]]) -> list[Line]:
     """Return a line for each document of two rankings, given as the rows of `side_by_side`; unjudged ones first, below the others."""
     rows_now = {now.doc_id: row for row, (_, _, now) in enumerate(ranks) if now is not None}
     rows_before = {before.doc_id: row for row, (_, before, _) in enumerate(ranks) if before is not None}
@@ -287,21 +205,8 @@ def rank_lines(
                     height if is_now is None else (is_now + 0.5) * ROW_HEIGHT,
                     is_now is None,
                     was is None,
-                    _kind(document),
+                    document.kind,
                     is_now is None or (was is not None and is_now > was),
                 )
             )
     return sorted(lines, key=lambda line: line.kind in ("relevant", "forbidden"))
-
-
-def _kind(document: RankedDocument) -> str:
-    if document.forbidden:
-        return "forbidden"
-    return "relevant" if document.relevant else "other" if document.judged else "unjudged"
-
-
-def telling_and_tiny(rows: Sequence[ScoreRow]) -> tuple[list[ScoreRow], list[ScoreRow]]:
-    """Split slices into those that can say something, the largest fall first, and those that are too small."""
-    telling = [row for row in rows if texts.slice_trend(row) != "too few"]
-    telling.sort(key=lambda row: (row.delta or 0.0, row.tag or ""))
-    return telling, [row for row in rows if texts.slice_trend(row) == "too few"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from pytest_irmetrics.reports.item_report import explaining_gates
 from pytest_irmetrics.reports.texts import gated_rows, judgment_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.comparison import Move
     from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, VerdictReport
@@ -143,23 +144,23 @@ def score_texts(query: QueryReport, metrics: Iterable[str]) -> list[str]:
     ]
 
 
-def worst_first(item: ItemReport) -> list[QueryReport]:
-    """Order queries: those with an error, those that explain a failed gate, the largest drops, the lowest scores."""
-    metric = item.leading_metric
-    known = {query.query_id for query in item.queries}
-    explained = {query_id: place for place, query_id in enumerate(explaining_queries(item.gates, known))}
+def worst_first(items: Sequence[ItemReport]) -> list[tuple[ItemReport, QueryReport]]:
+    """Order the queries of all tests: those with an error, what explains each failure best, the largest drops, the lowest scores."""
 
-    def key(query: QueryReport) -> tuple[bool, int, float, bool, float]:
-        now = query.scores.get(metric or "")
-        return (
-            query.error is None,
-            explained.get(query.query_id, len(explained)),
-            min(score_delta(query, metric) or 0.0, 0.0),
-            now is None,
-            now or 0.0,
-        )
+    def key(
+        item: ItemReport, query: QueryReport, explaining: Mapping[str, int]
+    ) -> tuple[bool, int, float, bool, float]:
+        now = query.scores.get(item.leading_metric or "")
+        fall = min(score_delta(query, item.leading_metric) or 0.0, 0.0)
+        place = explaining.get(query.query_id, sys.maxsize)
+        return query.error is None, place, fall, now is None, now or 0.0
 
-    return sorted(item.queries, key=key)
+    found = []
+    for item in items:
+        known = {query.query_id for query in item.queries}
+        explaining = {query_id: place for place, query_id in enumerate(explaining_queries(item.gates, known))}
+        found += [(key(item, query, explaining), item, query) for query in item.queries]
+    return [(item, query) for _, item, query in sorted(found, key=lambda one: one[0])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +172,8 @@ class RankedDocument:
     """Empty where none is known."""
     judgment: str
     """As `judgment_text` has it."""
-    judged: bool
-    """Whether it is graded or forbidden."""
-    relevant: bool
-    """Whether it is graded above 0 and not forbidden."""
-    forbidden: bool
+    kind: str
+    """`forbidden`, `relevant` (graded above 0), `other` (judged not relevant) or `unjudged`."""
     was: int | None = None
     """Its rank in the other ranking."""
     move: str = ""
@@ -184,21 +182,18 @@ class RankedDocument:
     """Whether its rank is worse now, or it is gone."""
     new: bool = False
 
+    @property
+    def stands_out(self) -> bool:
+        """Whether it is relevant or forbidden."""
+        return self.kind in ("relevant", "forbidden")
+
 
 def _document(query: QueryReport, doc_id: str, titles: Mapping[str, str], **ranked: Any) -> RankedDocument:
-    forbidden = doc_id in query.forbidden
     grade = query.judgments.get(doc_id)
+    kind = "unjudged" if grade is None else "relevant" if grade > 0 else "other"
     judgment = judgment_text(doc_id, query.judgments, query.forbidden)
-    relevant = not forbidden and (grade or 0) > 0
-    return RankedDocument(
-        doc_id,
-        titles.get(doc_id, ""),
-        judgment,
-        forbidden or grade is not None,
-        relevant,
-        forbidden,
-        **ranked,
-    )
+    kind = "forbidden" if doc_id in query.forbidden else kind
+    return RankedDocument(doc_id, titles.get(doc_id, ""), judgment, kind, **ranked)
 
 
 def side_by_side(
@@ -243,11 +238,11 @@ def has_moved(query: QueryReport) -> bool:
 
 
 def moved_texts(query: QueryReport, titles: Mapping[str, str], *, ranked: bool = False) -> list[list[str]]:
-    """Say what is wrong whatever moved, which relevant documents moved, and what took their place; else what is missing.
+    """Say which relevant documents moved, and what took their place; else what is missing.
 
     Each sentence is a list of parts, the most important first. ``ranked``: the ranking is shown too.
     """
-    found = [[fault] for fault in faults(query, titles)]
+    found = []
     moved = (
         []
         if query.before is None

@@ -10,7 +10,7 @@ const addQueryControls = () => {
   const read = text => (text ? text.split(" ") : []).map(value => (value === "-" ? null : Number(value)));
   const items = [...list.children].map((node, place) => ({
     node, place, now: read(node.dataset.now), before: read(node.dataset.before), label: node.dataset.label, set: node.dataset.set,
-    written: Number(node.dataset.place), explains: "explains" in node.dataset, id: node.querySelector(".id").textContent,
+    explains: "explains" in node.dataset, id: node.querySelector(".id").textContent,
     shown: [".change", ".now", ".delta"].map(name => node.querySelector(name)), text: null,
   }));
   const delta = item => {
@@ -25,7 +25,6 @@ const addQueryControls = () => {
     rise: (a, b) => or(delta(b), 0) - or(delta(a), 0) || a.place - b.place,
     score: (a, b) => or(score(a), Infinity) - or(score(b), Infinity) || a.place - b.place,
     id: (a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
-    written: (a, b) => a.written - b.written,
   };
   const signs = { worse: "bad", better: "good", error: "bad" };
   const print = value => Math.abs(value).toFixed(4);
@@ -91,11 +90,11 @@ if (list && controls) addQueryControls();
 
 const index = document.querySelector(".index");
 if (index) {
-  index.querySelector(".sorts").hidden = false;
   const body = index.tBodies[0], heads = [...index.tHead.rows[0].cells];
-  const value = (row, column) => row.cells[column].dataset.value ?? row.cells[column].textContent;
+  const number = text => Number(text.replace("−", "-").replace(/,/g, ""));
+  const value = (row, column) => row.cells[column].textContent;
   heads.forEach((head, column) => {
-    if (!head.dataset.sort) return;
+    if (!("sort" in head.dataset)) return;
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = head.textContent;
@@ -104,7 +103,7 @@ if (index) {
       const down = head.getAttribute("aria-sort") === "ascending";
       for (const other of heads) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const compare = head.dataset.sort === "number" ? (a, b) => Number(a) - Number(b) : (a, b) => a.localeCompare(b);
+      const compare = head.classList.contains("number") ? (a, b) => number(a) - number(b) : (a, b) => a.localeCompare(b);
       const rows = [...body.rows].sort((a, b) => compare(value(a, column), value(b, column)) * (down ? -1 : 1));
       body.append(...rows);
     });

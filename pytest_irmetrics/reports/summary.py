@@ -8,7 +8,7 @@ from pytest_irmetrics.base.layout import display_width
 from pytest_irmetrics.base.screen import Line, Style
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import document, texts
-from pytest_irmetrics.reports.blocks import Table, Text
+from pytest_irmetrics.reports.blocks import Text
 from pytest_irmetrics.reports.headings import headings
 from pytest_irmetrics.reports.session_report import titles
 from pytest_irmetrics.reports.text import lines
@@ -54,7 +54,9 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
         for item in session.items:
             yield from _item(session, item, shown[item.nodeid], screen, verbosity)
         if verbosity > 0:
-            yield from _side_by_side(session, screen)
+            from pytest_irmetrics.reports.variants import variant_tables  # noqa: PLC0415 - only with -v
+
+            yield from lines(variant_tables(session.measured), screen, verbosity)
     yield from lines(_ending(session, verbosity), screen, verbosity)
 
 
@@ -66,18 +68,6 @@ def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
         yield from (Text(f"report {path}: written") for path in session.written)
     unused = (f"the baseline {path} {told}" for path, told in session.unused_baseline_notes)
     yield from (Text(f"note: {note}", "warn") for note in (*unused, *session.notes))
-
-
-def _side_by_side(session: SessionReport, screen: Screen) -> Iterator[Line]:
-    """Yield a table for each test and golden set that has several variants."""
-    from pytest_irmetrics.reports.variants import mark, variant_tables  # noqa: PLC0415 - only with -v
-
-    for variants in variant_tables(session.measured):
-        yield Line(screen.cut(f"{variants.title}, side by side (* best)"))
-        head = ["metric", *(f"{label} " for label in variants.columns)]
-        rows = [[row.name, *mark(row, "*")] for row in variants.rows]
-        table = Table(head, rows, "<" + ">" * len(variants.columns))
-        yield from (line.indented() for line in lines([table], _inner(screen), 1))
 
 
 def _accepted(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:
@@ -102,6 +92,11 @@ def _failed(item: ItemReport) -> bool:
     return item.outcome not in ("passed", "skipped")
 
 
+def _is_told(session: SessionReport, item: ItemReport) -> bool:
+    """Whether pytest printed the message of a golden set's failure."""
+    return _failed(item) and session.failures_printed and not session.is_expected_failure(item)
+
+
 def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
     """Sum all golden sets up in one line."""
     items = session.items
@@ -123,12 +118,13 @@ def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
 
 def _even_if_quiet(session: SessionReport, item: ItemReport, name: str, screen: Screen) -> Iterator[Line]:
     """Yield what `-q` shows of a golden set too: what no gate looked at, lowered scores, and the queries of `--ir-query`."""
-    told = _failed(item) and session.failures_printed
+    told = _is_told(session, item)
     notes = [note.text for note in item.notes if note.level == "quiet" and not told]
     blocks = [Text(f"{name}: {note}", "warn") for note in notes]
     yield from lines([*blocks, *document.since(item, lead=f"{name}: ")], screen, 0)
     if item.only_queries:
-        inner = lines([Text(texts.ONLY_QUERIES), *document.queries_in_full(item)], _inner(screen), 0)
+        blocks = [Text(texts.ONLY_QUERIES), *(() if told else document.queries(item))]
+        inner = lines(blocks, _inner(screen), 0)
         yield from (line.indented() for line in inner)
 
 
@@ -140,7 +136,7 @@ def _item(
     expected = failed and session.is_expected_failure(item)
     style = Style.BOLD_RED if failed and not expected else Style.BOLD_GREEN
     yield Line(one_line(item, heading, screen, expected=expected), style)
-    blocks = document.golden_set(item, told=failed and session.failures_printed)
+    blocks = document.golden_set(item, told=_is_told(session, item))
     yield from (line.indented() for line in lines(blocks, _inner(screen), verbosity))
 
 

@@ -21,24 +21,23 @@ _GAP = 2
 
 def lines(blocks: Iterable[Block], screen: Screen, verbosity: int, *, spaced: bool = False) -> Iterator[Line]:
     """Yield the lines of the blocks that this verbosity shows; ``spaced``: a blank one where another kind of block begins."""
-    level = min(max(verbosity, Level.NORMAL), Level.ALL)
+    level = Level(min(max(verbosity, Level.NORMAL), Level.ALL))
     last: type | None = None
     blank = True
     for block in blocks:
-        if not block.level <= level <= block.until:
+        if not block.is_shown_at(level):
             continue
         if spaced and last not in (None, type(block)) and type(block) is not Query and not blank:
             yield Line("")
             blank = True
         last = type(block)
-        for line in block_lines(block, screen):
+        for line in _block(block, screen, ranked=level is Level.ALL):
             if line.text or not blank:
                 yield line
             blank = not line.text
 
 
-def block_lines(block: Block, screen: Screen) -> Iterator[Line]:
-    """Yield the lines of one block."""
+def _block(block: Block, screen: Screen, *, ranked: bool) -> Iterator[Line]:
     match block:
         case Text():
             indent = "  " * block.indent
@@ -47,7 +46,7 @@ def block_lines(block: Block, screen: Screen) -> Iterator[Line]:
         case Table():
             yield from _table(block, screen)
         case Query():
-            yield from _query(block, screen)
+            yield from _query(block, screen, ranked=ranked or block.in_full)
         case Commands():
             width = max((len(lead) for lead, _ in block.commands), default=0) + 1
             for lead, command in block.commands:  # not wrapped, so that they can be copied
@@ -55,6 +54,7 @@ def block_lines(block: Block, screen: Screen) -> Iterator[Line]:
 
 
 def _table(block: Table, screen: Screen) -> Iterator[Line]:
+    """Yield the lines of a table, of which the last one of each row has the row's style."""
     cells = [[screen.line(cell) for cell in row] for row in (block.head, *block.rows)]
     kept = _columns(cells, block, screen.width)
     shown = [[row[column] for column in kept] for row in cells]
@@ -80,17 +80,19 @@ def _columns(cells: Sequence[Sequence[str]], block: Table, width: int) -> list[i
     return kept
 
 
-def _query(block: Query, screen: Screen) -> Iterator[Line]:
+def _query(block: Query, screen: Screen, *, ranked: bool) -> Iterator[Line]:
     status = f" [{block.status}]" if block.status else ""
     asks = f": {block.asks}" if block.asks else ""
     yield Line(screen.cut(f"{block.where}: {block.query_id}{status}{asks}"), Style.BOLD)
     if block.facts:
         yield from map(Line, screen.wrapped("; ".join(block.facts), "  "))
-    if block.in_full:
+    for fault in block.faults:
+        yield from map(Line, screen.wrapped(fault, "  ", "    "))
+    if ranked and (block.ranks or block.missing):
         yield from map(Line, _ranking(block, screen))
     for parts in block.moved:
         yield from map(Line, _fitting(parts, screen))
-    if block.in_full:
+    if ranked:
         yield Line("")
 
 

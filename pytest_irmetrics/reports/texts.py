@@ -165,6 +165,12 @@ def gated_rows(item: ItemReport) -> list[ScoreRow]:
     return sorted(rows, key=lambda row: row.metric != item.leading_metric or row.tag is not None)
 
 
+def shown_row(item: ItemReport) -> ScoreRow | None:
+    """Return the mean that fails a golden set, else its first gated one, else its first; None without any."""
+    rows = gated_rows(item)
+    return next((row for row in rows if row.verdict == "FAILS"), next(iter(rows), None))
+
+
 def compared_count(item: ItemReport) -> str:
     """Return how many queries the leading mean compares: `, 13 compared`; empty where all of today's have a counterpart."""
     row = next(iter(gated_rows(item)), None)
@@ -190,44 +196,11 @@ def _scope_of_full_mean(row: ScoreRow) -> str:
     return over_all if row.cut is None else f"{over_all}, and {deeper}"
 
 
-def slice_trend(row: ScoreRow) -> Literal["fell", "rose", "too few", "unchanged", ""]:
-    """Return `fell` or `rose` where the interval of a slice excludes 0, `too few` for fewer than 5 changed queries."""
-    if row.n < _FEW:
-        return "too few"
-    if row.changed is not None and row.changed < _FEW:
-        return "too few" if row.changed else "unchanged"
+def slice_trend(row: ScoreRow) -> Literal["fell", "rose", ""]:
+    """Return `fell` or `rose` where the interval of a slice excludes 0."""
     if row.interval is not None and row.interval[1] < -TOLERANCE:
         return "fell"
     return "rose" if row.interval is not None and row.interval[0] > TOLERANCE else ""
-
-
-def telling_slices(item: ItemReport) -> list[ScoreRow]:
-    """Return the slices of five and more queries of which any changed: others are too small to say anything, or unmoved."""
-    return [row for row in item.slices if row.n >= _FEW and row.changed != 0]
-
-
-def slices_left_out(item: ItemReport, shown: Sequence[ScoreRow]) -> str:
-    """Say how many slices are not shown, and why; empty where all are."""
-    left = [row for row in item.slices if row not in shown]
-    small = sum(row.n < _FEW for row in left)
-    unchanged = sum(row.n >= _FEW and row.changed == 0 for row in left)
-    cheaper = len(left) - small - unchanged
-    reasons = [
-        *([f"{small} of fewer than {_FEW} queries"] if small else []),
-        *([f"{unchanged} in which no query changed"] if unchanged else []),
-        *([f"{cheaper} that cost the mean less"] if cheaper else []),
-    ]
-    if not left:
-        return ""
-    lead = f"{plural(len(left), 'tag')} more" if shown else f"{left[0].metric} by tag"
-    return f"{lead}: {', '.join(reasons)}"
-
-
-def costliest_slices(item: ItemReport, most: int) -> list[ScoreRow]:
-    """Return at most so many of the telling slices, those that lower the overall mean most, in the report's order."""
-    by_cost = sorted(telling_slices(item), key=lambda row: (row.delta or 0.0) * row.n)
-    kept = {row.tag for row in by_cost[:most]}
-    return [row for row in item.slices if row.tag in kept]
 
 
 def judgment_text(

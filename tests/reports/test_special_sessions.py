@@ -35,7 +35,7 @@ def test_the_self_test_is_in_every_output(project):
     faq.gate('ir_threshold("mrr", 0.5)', 'ir_threshold("mrr", 0.5, tag="billing")')
     faq.store()
     output = printed(project.run("--ir-selftest", "-o", "ir_max_drop=off", *FILES))
-    verbose = printed(project.run("--ir-selftest", "-o", "ir_max_drop=off", "-v"))
+    verbose = printed(project.run("--ir-selftest", "-o", "ir_max_drop=off", "-vv"))
     quiet = printed(project.run("--ir-selftest", "-o", "ir_max_drop=off", "-q"))
     found = reports(project)
     (test,) = found["json"]
@@ -194,14 +194,15 @@ def test_variants_stand_side_by_side_with_the_best_marked(project):
         result.stdout.fnmatch_lines(
             [
                 "golden/faq.yaml, test_search.py::test_search_quality, side by side (* best)",
-                "  metric * bm25 * dense",
-                "  map * 0.7778[*] * 0.5833",
+                "metric * bm25 * dense",
+                "map * 0.7778[*] * 0.5833",
             ]
         )
     found = reports(project)
-    assert "Side by side: golden/faq.yaml, test_search.py::test_search_quality" in found["md"]
-    assert "| `map` | **0.7778** | 0.5833 |" in (project.path / "r.md").read_text(encoding="utf-8")
-    assert "bm25 dense mrr 0.8333 0.8333 map 0.7778 best 0.5833" in found["html"]
+    for text in (found["md"], found["html"]):
+        assert "golden/faq.yaml, test_search.py::test_search_quality, side by side (" in text
+    assert "bm25 dense mrr 0.8333 0.8333 map 0.7778* 0.5833" in found["html"]
+    assert r"| `map` | 0.7778\* | 0.5833" in (project.path / "r.md").read_text(encoding="utf-8")
 
 
 def test_of_a_long_ranking_what_is_judged_is_shown_and_the_rest_counted(project):
@@ -243,12 +244,9 @@ def test_very_many_changed_queries_have_bars_for_the_largest_falls_and_rises(pro
     )
     project.run("--ir-baseline", *FILES)
     page = Page((project.path / "r.html").read_text(encoding="utf-8"))
-    assert (
-        "200 worse, 100 better, 100 same; bars for the 120 largest falls and the 120 largest rises"
-        in page.text
-    )
+    assert "200 worse, 100 better, 100 same; bars for the 60 lowest and the 60 highest" in page.text
     bars = [one for one in page.all("rect") if one.get("class", "").startswith("bar ")]
-    assert [one["class"] for one in bars] == ["bar bad"] * 140 + ["bar good"] * 100
+    assert [one["class"] for one in bars] == ["bar bad"] * 60 + ["bar good"] * 60
     assert all(float(one["height"]) > 0 for one in bars)
 
 
