@@ -109,17 +109,11 @@ class Project:
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "project"
         self.folder.mkdir()
-        scripts = folder / "bin"
-        scripts.mkdir()
-        plugins = "-p no:cacheprovider -p pytest_irmetrics.plugin"
-        for name, words in {
-            "python": "",
-            "pytest-irmetrics": "-m pytest_irmetrics.cli",
-            "pytest": f"-m pytest {plugins}",
-        }.items():
-            script = scripts / name
-            script.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
-            script.chmod(0o755)
+        self.scripts = folder / "bin"
+        self.scripts.mkdir()
+        self.script("python", "")
+        self.script("pytest-irmetrics", "-m pytest_irmetrics.cli")
+        self.script("pytest", "-m pytest -p no:cacheprovider -p pytest_irmetrics.plugin")
         kept = {
             name: value
             for name, value in os.environ.items()
@@ -127,7 +121,7 @@ class Project:
         }
         self.environment = {
             **kept,
-            "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{self.scripts}{os.pathsep}{os.environ['PATH']}",
             "COLUMNS": "80",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -137,6 +131,12 @@ class Project:
             **{f"GIT_{who}_NAME": "Ada" for who in ("AUTHOR", "COMMITTER")},
             **{f"GIT_{who}_EMAIL": "ada@example.org" for who in ("AUTHOR", "COMMITTER")},
         }
+
+    def script(self, name: str, words: str) -> None:
+        """Put a command into the path: Python with these words."""
+        path = self.scripts / name
+        path.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n', encoding="utf-8")
+        path.chmod(0o755)
 
     def write(self, name: str, text: str) -> None:
         """Write a file below the folder, and the folders above it."""

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.git_repository import git, needs_git
+from tests.pages import DOCS, ROOT, Project
 from tests.plugin.conftest import make_ranking_worse
 
-ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 GATE, KEEP, COMMENT = ACTION["runs"]["steps"]
-PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "ci.md").read_text(encoding="utf-8")
 BLOCKS = [yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)]
 (WORKFLOW,) = (one for one in BLOCKS if isinstance(one, dict) and one.get("name") == "search quality")
 (FORKS,) = (one for one in BLOCKS if isinstance(one, dict) and one.get("name") == "search quality, comment")
@@ -43,28 +41,16 @@ class Job:
 
     def __init__(self, project, tmp_path):
         self.project, self.folder = project, tmp_path / "job"
-        scripts = self.folder / "bin"
-        scripts.mkdir(parents=True)
-        (scripts / "gh.py").write_text(GH, encoding="utf-8")
-        commands = {
-            "pytest": "-m pytest -p no:cacheprovider -p pytest_irmetrics.plugin",
-            "pytest-irmetrics": "-m pytest_irmetrics.cli",
-            "python": "",
-            "pip": "-c pass",
-            "gh": scripts / "gh.py",
-        }
-        for name, words in commands.items():
-            (scripts / name).write_text(
-                f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n', encoding="utf-8"
-            )
-            (scripts / name).chmod(0o755)
+        self.folder.mkdir()
+        shell = Project(self.folder)
+        (shell.scripts / "gh.py").write_text(GH, encoding="utf-8")
+        shell.script("gh", str(shell.scripts / "gh.py"))
+        shell.script("pip", "-c pass")
         for name in ("comments", "pulls", "output", "summary"):
             (self.folder / name).write_text("", encoding="utf-8")
         self.environment = {
-            **os.environ,
-            "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
+            **shell.environment,
             "PYTHONPATH": str(ROOT),
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "GITHUB_ACTIONS": "true",
             "GITHUB_REPOSITORY": "shop/search",
             "GITHUB_OUTPUT": str(self.folder / "output"),
