@@ -71,16 +71,6 @@ def _count_fitting(cells: Sequence[int], room: int) -> int:
     return bisect(list(accumulate(cells)), room)
 
 
-def pad(text: str, width: int, align: str = "<") -> str:
-    """Fill `text` with blanks to `width` cells: `<` left, `>` right, `^` centred.  Wider text stays as it is."""
-    missing = max(width - display_width(text), 0)
-    if align == ">":
-        return " " * missing + text
-    if align == "^":
-        return " " * (missing // 2) + text + " " * (missing - missing // 2)
-    return text + " " * missing
-
-
 def table(
     rows: Sequence[Sequence[str]],
     align: str,
@@ -88,92 +78,55 @@ def table(
     *,
     ascii_only: bool = False,
     whole: Collection[int] = (),
-    gap: int = 2,
 ) -> list[str]:
     """Lay out rows as lines of at most `max_width` terminal cells in which the columns line up.
 
-    `align` has one of `<`, `>`, `^` a column.  When the lines are too long, the widest left-aligned column is cut
-    first, never those in `whole`, and never a right-aligned one: half a number is another number.  What still does
-    not fit goes on in a second, indented line a row.  A row may be short; an empty one is an empty line.
+    `align` has `<` or `>` for each column.  When the lines are too long, the widest left-aligned column is cut first, never
+    those in `whole`, and never a right-aligned one: half a number is another number.  What still does not fit goes on in
+    a second, indented line a row.  A row may be short; an empty one is an empty line.
     """
-    by_row = table_rows(rows, align, max_width, ascii_only=ascii_only, whole=whole, gap=gap)
+    by_row = table_rows(rows, align, max_width, ascii_only=ascii_only, whole=whole)
     return [line for lines in by_row for line in lines]
 
 
 def table_rows(
-    rows: Sequence[Sequence[str]],
-    align: str,
-    max_width: int,
-    *,
-    ascii_only: bool,
-    whole: Collection[int],
-    gap: int = 2,
+    rows: Sequence[Sequence[str]], align: str, max_width: int, *, ascii_only: bool, whole: Collection[int]
 ) -> list[list[str]]:
     """Lay a table out as `table` does, and return the lines of each row."""
-    columns = len(align)
-    texts = [[*row, *[""] * (columns - len(row))] for row in rows]
-    widths = [max((display_width(row[column]) for row in texts), default=0) for column in range(columns)]
-    # A column without any text takes no room.
-    used = [column for column in range(columns) if widths[column]]
+    columns = range(len(align))
+    texts = [[*row, *[""] * (len(align) - len(row))] for row in rows]
+    widths = [max((display_width(row[column]) for row in texts), default=0) for column in columns]
+    used = [column for column in columns if widths[column]]
     shrinkable = [column for column in used if align[column] == "<" and column not in whole]
-    room = max_width - gap * (len(used) - 1)
-    widths = _shrink_columns(widths, shrinkable, sum(widths) - room)
-    bands = _split_columns(widths, used, max_width, gap)
+    excess = sum(widths) + len(_GAP) * (len(used) - 1) - max_width
+    widths = _shrink_columns(widths, shrinkable, excess)
     found = []
     for row in texts:
-        lines: list[str] = []
-        found.append(lines)
-        if not any(row):
-            lines.append("")
-            continue
-        for number, band in enumerate(bands):
-            indent = "  " if number else ""
-            cells = [
-                pad(
-                    shorten(row[column], widths[column], ascii_only=ascii_only), widths[column], align[column]
-                )
-                for column in band
-            ]
-            line = indent + (" " * gap).join(cells).rstrip(" ")
-            if line.strip(" ") or not number:
-                lines.append(line)
+        lines = [""]
+        for column in used:
+            # Even a number is cut where it alone is wider than the screen.
+            width = min(widths[column], max_width - len(_GAP))
+            text = shorten(row[column], width, ascii_only=ascii_only)
+            blanks = " " * (width - display_width(text))
+            cell = text + blanks if align[column] == "<" else blanks + text
+            if display_width(lines[-1] + _GAP + cell) <= max_width:
+                lines[-1] += _GAP + cell if lines[-1] else cell
+            else:
+                lines.append(_GAP + cell)
+        found.append([line.rstrip(" ") for line in lines if line.strip(" ")] or [""])
     return found
 
 
+_GAP = "  "
 _MIN_WIDTH = 10  # cells that a cut text keeps; where that is not enough, rows take more lines
 
 
 def _shrink_columns(widths: list[int], shrinkable: Sequence[int], excess: int) -> list[int]:
     """Return widths that are less by `excess` cells; unchanged ones where texts would be cut to less than 10 cells."""
     narrower = widths.copy()
-    while excess > 0:
-        widest = max((narrower[column] for column in shrinkable), default=0)
-        if widest <= _MIN_WIDTH:
+    for _ in range(excess):
+        widest = max(shrinkable, key=narrower.__getitem__, default=None)
+        if widest is None or narrower[widest] <= _MIN_WIDTH:
             return widths
-        # Down to the next widest, so that two long columns share the loss.
-        longest = [column for column in shrinkable if narrower[column] == widest]
-        floor = max((narrower[column] for column in shrinkable if narrower[column] < widest), default=0)
-        step = max(min(excess // len(longest), widest - max(floor, _MIN_WIDTH)), 1)
-        for column in longest:
-            taken = min(step, excess)
-            narrower[column] -= taken
-            excess -= taken
+        narrower[widest] -= 1
     return narrower
-
-
-def _split_columns(widths: list[int], used: Sequence[int], max_width: int, gap: int) -> list[list[int]]:
-    """Split the columns into as many lines as they need, and cut those that are wider than a line."""
-    bands: list[list[int]] = [[]]
-    taken = 0
-    for column in used:
-        indent = 2 if len(bands) > 1 else 0
-        if bands[-1] and taken + gap + widths[column] > max_width:
-            bands.append([])
-            indent = 2
-            taken = 0
-        # Even a number must be cut where it alone is wider than the screen.
-        start = taken + gap if bands[-1] else indent
-        widths[column] = max(min(widths[column], max_width - start), 1)
-        bands[-1].append(column)
-        taken = start + widths[column]
-    return bands
