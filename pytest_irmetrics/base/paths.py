@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import break_ci_commands
-from pytest_irmetrics.base.gzipped import without_gz
+from pytest_irmetrics.base.files import without_gz
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,7 +25,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.gzipped import is_packed, pack, without_gz
+from pytest_irmetrics.base.files import packed_as_named, without_gz
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.golden.files import lines_of
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
             f"{there[0]}: It is there already. Write over it with --force, or name another OUT."
         )
     for path, data in files.items():
-        inputs.write_file(path, pack(data) if is_packed(Path(path)) else data, again="convert again")
+        inputs.write_file(path, packed_as_named(Path(path), data), again="convert again")
     for note in notes:
         shared.print_note(note)
     if not options.quiet:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.atomic_write import write_whole
-from pytest_irmetrics.base.read_file import MAX_RUN_BYTES
+from pytest_irmetrics.base.files import MAX_RUN_BYTES
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.cli.shared import STANDARD, CommandError, print_note, shown_path
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_irmetrics.analysis.labelling import is_judged_by_text
 from pytest_irmetrics.base.atomic_write import content_digest, lock_file, write_whole
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.gzipped import without_gz
+from pytest_irmetrics.base.files import FileError, read_bytes, without_gz
 from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
-from pytest_irmetrics.base.read_file import read_regular
 from pytest_irmetrics.base.wording import cut, plural, printable, quote
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.inputs import find_query
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 
 _SEPARATORS = ",;\t"
 """Cell separators that are read; spreadsheets write semicolons where the decimal sign is a comma."""
-_MAX_BYTES = 100_000_000
-"""Of a list."""
 _MOST_GRADED, _MOST_TEXT = 5, 600
 """Judged documents of a query, and characters of a document's text, that are shown."""
 
@@ -99,11 +96,9 @@ def read_list(path: Path, shown: str, golden: GoldenSet, file: str) -> list[Judg
     """Return the judgments of the rows of a CSV list that have a rating. Raises CommandError with all that is wrong."""
     where = printable(shown)
     try:
-        text = read_regular(path, _MAX_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
-    except OSError as error:
-        raise shared.CommandError(
-            f"{where}: cannot be read: {error.strerror or error}. Check the path."
-        ) from None
+        text = read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n")
+    except FileError as error:
+        raise shared.CommandError(f"{where}: {error}") from None
     except UnicodeDecodeError:
         raise shared.CommandError(f"{where}:1: This is not UTF-8. Save the list as `CSV UTF-8`.") from None
     separator = max(_SEPARATORS, key=text.partition("\n")[0].count)
@@ -168,10 +163,9 @@ class Editor:
     def _read(self) -> None:
         """Read the golden set again, if the file has changed. Raises GoldenSetError and CommandError."""
         try:
-            data = self.path.read_bytes()
-        except OSError as error:
-            reason = error.strerror or error
-            raise shared.CommandError(f"{self.shown}: cannot be read: {reason}. Check the path.") from None
+            data = read_bytes(self.path)
+        except FileError as error:
+            raise shared.CommandError(f"{self.shown}: {error}") from None
         if data != self._data or not data:
             self.golden = GoldenSet.load(self.path, custom_metrics=self._metrics, shown=self.shown)
             self._data = data

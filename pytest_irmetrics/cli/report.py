@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import to_stream
-from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, read_regular
+from pytest_irmetrics.base.files import FileError, read_bytes
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.reports import json, output
@@ -83,10 +83,8 @@ def _read(file: str, where: str) -> SessionReport:
     """Return the session of a JSON report. Raises shared.CommandError and ReportError."""
     try:
         with inputs.readable_file(file) as path:
-            return json.loads(read_regular(path, MAX_RUN_BYTES).decode("utf-8-sig"))
-    except OSError as error:
-        raise shared.CommandError(
-            f"{where}: cannot be read: {error.strerror or error}. Give what pytest --ir-report=json:PATH wrote."
-        ) from None
+            return json.loads(read_bytes(path).decode("utf-8-sig"))
+    except FileError as error:
+        raise shared.CommandError(f"{where}: {error}") from None
     except UnicodeDecodeError:
         raise shared.CommandError(f"{where}:1: is not UTF-8. Write the report anew.") from None

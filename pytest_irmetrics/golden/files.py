@@ -6,8 +6,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.gzipped import GZIP_MAGIC, GzipError, gunzip
-from pytest_irmetrics.base.read_file import ImpossiblePathError, NotRegularError, TooLargeError, read_regular
+from pytest_irmetrics.base.files import MAX_RUN_BYTES, FileError, read_bytes
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Wrong
 
 if TYPE_CHECKING:
@@ -16,20 +15,19 @@ if TYPE_CHECKING:
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
-MAX_BYTES = 1_000_000_000
-"""Of a file with a judgment a row: files with a great many rows are usual there."""
-
 _CONFLICT = re.compile(r"^(?:<{7}|>{7})(?![^ \n])", re.MULTILINE)
 
 
-def read_text(path: Path, shown: str, limit: int = MAX_BYTES) -> str:
+def read_text(path: Path, shown: str, limit: int = MAX_RUN_BYTES) -> str:
     r"""Read a text file, which may be packed with gzip; line ends of Windows become ``\n``. Raises GoldenSetError.
 
     Refused are a file that is missing, no regular file (reading a pipe would wait), of more than `limit` bytes, in another
     encoding than UTF-8, or with markers of a merge conflict.
     """
     try:
-        return decode(_read_bytes(path, limit))
+        return decode(read_bytes(path, limit))
+    except FileError as error:
+        raise GoldenSetError([Problem(shown, 1, 1, str(error))]) from None
     except Wrong as wrong:
         raise GoldenSetError([Problem(shown, wrong.line, wrong.column, wrong.message)]) from None
 
@@ -70,26 +68,3 @@ def decode(data: bytes) -> str:
 def place_of(text: str, offset: int) -> tuple[int, int]:
     """Return the line and column, from 1, of an offset."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
-
-
-def _read_bytes(path: Path, limit: int) -> bytes:
-    try:
-        data = read_regular(path, limit)
-        return gunzip(data, limit) if data.startswith(GZIP_MAGIC) else data
-    except GzipError as error:
-        message = f"The file cannot be read: {error}. Pack it again, or name the unpacked file."
-    except NotRegularError as error:
-        message = "This is no regular file. Write the golden set to one."
-        if error.is_folder:
-            message = "This is a folder. Name the files in it."
-    except TooLargeError as error:
-        message = f"The file is larger than {error.shown_limit}. Split it into several golden sets."
-    except ImpossiblePathError:
-        message = "No file can have this path. Check its characters."
-    except (FileNotFoundError, NotADirectoryError):
-        message = "There is no such file. Check the path."
-    except PermissionError:
-        message = "The file may not be read. Check its permissions."
-    except OSError as error:
-        message = f"The file cannot be read: {error.strerror or error}. Check the path."
-    raise Wrong((1, 1), message)

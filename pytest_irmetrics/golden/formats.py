@@ -7,7 +7,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.base.gzipped import without_gz
+from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 

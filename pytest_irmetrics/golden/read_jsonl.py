@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NoReturn
 
-from pytest_irmetrics.base.gzipped import without_gz
+from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, raise_any
 from pytest_irmetrics.golden.files import lines_in, read_text

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.gzipped import without_gz
+from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, raise_any
 from pytest_irmetrics.golden.files import lines_in, read_text

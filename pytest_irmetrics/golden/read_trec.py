@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.gzipped import without_gz
+from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import Problems, Wrong, raise_any

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from yaml.events import MappingStartEvent, ScalarEvent, SequenceStartEvent
 
-from pytest_irmetrics.base.gzipped import without_gz
+from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import Problems, Wrong, raise_any
 from pytest_irmetrics.golden.files import read_text

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.gzipped import without_gz
+from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet

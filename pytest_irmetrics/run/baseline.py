@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base import strict_json
-from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, open_regular
+from pytest_irmetrics.base.files import FileError, open_regular
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.run import Run, RunError
 
@@ -140,12 +140,12 @@ def golden_set_named(path: Path) -> str | None:
     Read out of the first lines; out of the whole file where it was reformatted since.
     """
     try:
-        with open_regular(path, MAX_RUN_BYTES) as file:
+        with open_regular(path) as file:
             for line in islice(file, 6):
                 if line.startswith(b'"golden_set": '):
                     return str(strict_json.loads(line.decode("utf-8").partition(":")[2].rstrip(",\r\n")))
         return Run.load(path).golden_set
-    except (OSError, ValueError):
+    except (OSError, ValueError, FileError):
         return None
 
 

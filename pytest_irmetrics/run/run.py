@@ -9,9 +9,8 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pytest_irmetrics.base.gzipped import GZIP_MAGIC, GzipError, gunzip, is_packed, pack, without_gz
+from pytest_irmetrics.base.files import FileError, packed_as_named, read_bytes, without_gz
 from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
-from pytest_irmetrics.base.read_file import MAX_RUN_BYTES, read_regular
 from pytest_irmetrics.base.wording import plural, printable, quote
 from pytest_irmetrics.run import run_json
 from pytest_irmetrics.run.answer import Answer, Header, RunError, decode
@@ -122,15 +121,9 @@ class Run:
         if not is_json:
             run_json.refuse_test(test, where)
         try:
-            data = read_regular(file, MAX_RUN_BYTES)
-            if data.startswith(GZIP_MAGIC):
-                data = gunzip(data, MAX_RUN_BYTES)
-        except GzipError as error:
-            raise RunError(f"{where}: cannot be read: {error}. Pack it again.") from None
-        except OSError as error:
-            raise RunError(
-                f"{where}: cannot be read: {error.strerror or error}. Give the path of a stored run."
-            ) from None
+            data = read_bytes(file)
+        except FileError as error:
+            raise RunError(f"{where}: {error}") from None
         if is_json:
             answers, header = run_json.loads(decode(data, where), where, test)
             return cls.of(answers, *header)
@@ -165,7 +158,7 @@ class Run:
 
             data = "".join(trec.lines(self.answers)).encode("utf-8")
         try:
-            file.write_bytes(pack(data) if is_packed(file) else data)
+            file.write_bytes(packed_as_named(file, data))
         except ValueError:  # a NUL or a lone surrogate
             raise RunError(f"{where}: cannot be written: no file can have this path.") from None
         except OSError as error:

@@ -328,17 +328,18 @@ def test_what_json_cannot_hold_is_not_stored(tmp_path, name, value):
 
 @pytest.mark.parametrize("path", ["none/run.json", "a\0b.json", "\ud800.run", "x" * 300 + ".json", "."])
 def test_a_path_that_cannot_be_written_or_read_is_said(tmp_path, path):
-    for use, words in ((Run({"q": ["d"]}).save, "cannot be written: "), (Run.load, "cannot be read: ")):
-        with pytest.raises(ValueError, match=rf"{words}.*\."):
-            use(tmp_path / path)
+    with pytest.raises(ValueError, match=r"cannot be written: .*\."):
+        Run({"q": ["d"]}).save(tmp_path / path)
+    with pytest.raises(
+        ValueError, match=r"There is no such file|no file|No file|This is a folder|Check the path"
+    ):
+        Run.load(tmp_path / path)
 
 
 @pytest.mark.parametrize("name", ["run.json.gz", "run.gz", "run.json"])
 def test_packed_data_that_is_damaged_is_said(tmp_path, name):
     (tmp_path / name).write_bytes(gzip.compress(FULL.encode() * 100)[:-9])
-    with pytest.raises(
-        ValueError, match=r"cannot be read: its gzip data is cut short or damaged\. Pack it again"
-    ):
+    with pytest.raises(ValueError, match=r"Its gzip data is cut short or damaged\. Pack it again"):
         Run.load(tmp_path / name)
 
 

@@ -1,0 +1,108 @@
+"""Read regular files up to a size, packed with gzip or not: a pipe would be waited for, a device read until memory ends."""
+
+from __future__ import annotations
+
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO
+
+from pytest_irmetrics.base.errors import IRMetricsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
+
+MAX_RUN_BYTES = 1_000_000_000
+"""Of a baseline, a run or a report: some two million queries."""
+_GZIP_MAGIC = b"\x1f\x8b"
+"""The first two bytes of every gzip file, and of no text in UTF-8."""
+
+
+class FileError(IRMetricsError):
+    """A file that cannot be read; its text, to follow the file's name, says what is wrong and what to do."""
+
+
+@contextmanager
+def _worded() -> Iterator[None]:
+    """Raise FileError in place of what the system says."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError):
+        message = "There is no such file. Check the path."
+    except PermissionError:
+        message = "The file may not be read. Check its permissions."
+    except OSError as error:
+        message = f"The file cannot be read: {error.strerror or error}. Check the path."
+    except ValueError:  # a NUL, or half of a surrogate pair
+        message = "No file can have this path. Check its characters."
+    else:
+        return
+    raise FileError(message) from None
+
+
+def open_regular(path: Path, limit: int = MAX_RUN_BYTES) -> BinaryIO:
+    """Open a regular file of at most `limit` bytes. Raises FileError.
+
+    It may grow while it is read: the caller reads no more than `limit` bytes.
+    """
+    with _worded():
+        status = (
+            path.stat()
+        )  # opening a pipe would wait for its writer, and opening some devices does something
+        if stat.S_ISDIR(status.st_mode):
+            raise FileError("This is a folder. Name a file in it.")
+        if not stat.S_ISREG(status.st_mode):
+            raise FileError("This is no regular file, but a pipe or a device. Write it to a file.")
+        if status.st_size > limit:
+            raise FileError(f"The file is larger than {_size(limit)}. Split it.")
+        return path.open("rb")
+
+
+def read_bytes(path: Path, limit: int = MAX_RUN_BYTES) -> bytes:
+    """Return the content of a regular file of at most `limit` bytes, unpacked if it is gzip. Raises FileError."""
+    with _worded(), open_regular(path, limit) as file:
+        data = file.read(limit + 1)
+    if data.startswith(_GZIP_MAGIC):
+        return _unpacked(data, limit)
+    if len(data) > limit:
+        raise FileError(f"The file is larger than {_size(limit)}. Split it.")
+    return data
+
+
+def _unpacked(data: bytes, limit: int) -> bytes:
+    import gzip  # noqa: PLC0415 - few files are packed
+    import io  # noqa: PLC0415 - as above
+    import zlib  # noqa: PLC0415 - as above
+
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            unpacked = file.read(limit + 1)
+    except (OSError, EOFError, zlib.error):
+        raise FileError("Its gzip data is cut short or damaged. Pack it again.") from None
+    if len(unpacked) > limit:
+        raise FileError(f"The file is larger than {_size(limit)}, once it is unpacked. Split it.")
+    return unpacked
+
+
+def _size(limit: int) -> str:
+    return f"{limit // 1_000_000_000} GB" if limit >= 1_000_000_000 else f"{limit // 1_000_000} MB"
+
+
+def packed_as_named(path: Path, data: bytes) -> bytes:
+    """Return data as it is written to a path: compressed where the name ends in ``.gz``, always to the same bytes."""
+    if not _is_packed(path):
+        return data
+    import gzip  # noqa: PLC0415 - few files are packed
+
+    return gzip.compress(data, mtime=0)
+
+
+def _is_packed(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"
+
+
+def without_gz(path: Path) -> Path:
+    """Return a path without the suffix ``.gz``: ``faq.qrels`` for ``faq.qrels.gz``."""
+    return path.with_suffix("") if _is_packed(path) and path.stem else path
