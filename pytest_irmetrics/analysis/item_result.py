@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.reports.since_report import SinceReport
+    from pytest_irmetrics.reports.since import SinceReport
     from pytest_irmetrics.thresholds import Gate, Gates
 
 _MAX_GAINS = 5

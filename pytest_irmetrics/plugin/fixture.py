@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.plugin.session import GatingSession
-    from pytest_irmetrics.reports.since_report import SinceReport
+    from pytest_irmetrics.reports.since import SinceReport
 
     Ask = Callable[[Sequence[Query], Any, RetrievalOptions], Awaitable[Retrieved]]
     """`aretrieve`, or `retrieve` in its clothes."""
@@ -179,9 +179,10 @@ class IRMetrics:
             stored = read_stored_run(item, golden, against, self._notes)
             if item.settings.selftest and stored is not None:  # a missing baseline has raised RunError
                 return self._selftest(golden, metrics, stored)
-            since = item.session.since
-            if since is not None and against is None and not item.settings.only_queries:
-                self._then = since.of(item, golden)
+            if item.settings.since and against is None and not item.settings.only_queries:
+                from pytest_irmetrics.plugin.since import read_then  # noqa: PLC0415 - only with --ir-since
+
+                self._then = read_then(item, golden)
             options = item.retrieval_options(None if stored is None else stored.run)
             retrieved = await self._ask(ask, queries, self._asked(retriever), options)
             now = item.evaluation(golden, metrics, retrieved)
@@ -255,7 +256,7 @@ class IRMetrics:
             verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
         result = ItemResult(now, gates, verdicts, comparison, against=against, notes=self._notes)
         if self._then is not None and not now.errors:
-            from pytest_irmetrics.plugin.since_result import add_since  # noqa: PLC0415 - only with --ir-since
+            from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - only with --ir-since
 
             accepted = add_since(item, result, self._then, None if settings.update else baseline)
             if accepted:

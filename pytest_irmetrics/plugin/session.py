@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_irmetrics.plugin.since import BaselinesOfThen
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -40,22 +39,11 @@ class GatingSession:
         self._golden_sets: dict[Path, GoldenSet] = {}
         self.marked_golden_sets: list[Path] = []
         """The files that ``ir_golden`` gives to the tests of this run."""
-        self._since: BaselinesOfThen | None = None
 
     @cached_property
     def screen(self) -> Screen:
         """The width and encoding that failure messages are written for."""
         return WORKER_SCREEN if hasattr(self.config, "workerinput") else screen_of(self.config)
-
-    @property
-    def since(self) -> BaselinesOfThen | None:
-        """The baselines of the commit of ``--ir-since``; None where it is not given."""
-        if self._since is None and self.settings.since:
-            from pytest_irmetrics.plugin.since import BaselinesOfThen  # noqa: PLC0415 - only with --ir-since
-
-            origin = "the setting ir_since, " if self.settings.since_is_setting else "--ir-since="
-            self._since = BaselinesOfThen(self.settings.since, self.config.rootpath, origin)
-        return self._since
 
     def golden_set(self, path: Path) -> GoldenSet:
         """Read a golden set, once. Raises GoldenSetError."""

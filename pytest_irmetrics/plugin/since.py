@@ -1,197 +1,184 @@
-"""Read the baselines and golden sets of the commit where this branch left another (``--ir-since``)."""
+"""Read what a test was judged by at the commit where this branch left another (``--ir-since``), and say what the branch accepts."""
 
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.since import Then
+import pytest
+
+from pytest_irmetrics.analysis.since import Then, compare_since
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.paths import nearest_repository
-from pytest_irmetrics.comparison.stored_queries import golden_set_as_stored
+from pytest_irmetrics.gates.verdict import Verdict
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.plugin.since_source import edited_marks, edited_settings, max_drop_then
-from pytest_irmetrics.reports.since_report import SinceReport
+from pytest_irmetrics.reports.since import SinceReport, cure, headlines
 from pytest_irmetrics.run import Run, RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-    import pytest
-
-    from pytest_irmetrics.plugin.config import RunConfig
-    from pytest_irmetrics.reports.since_report import EditSince
-    from pytest_irmetrics.thresholds import Gates
+    from pytest_irmetrics.analysis.item_result import ItemResult
+    from pytest_irmetrics.evaluation import Evaluation
+    from pytest_irmetrics.plugin.item import GatedItem
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
-
 _SUFFIX = ".json"
-
-
-class GatedTest(Protocol):
-    """What is read of a test item: a GatedItem, which imports this module's users."""
-
-    @property
-    def node(self) -> pytest.Item:
-        """Pytest's item."""
-
-    @property
-    def settings(self) -> RunConfig:
-        """The run's settings."""
-
-    @property
-    def baseline_file(self) -> Path:
-        """The path of its baseline."""
-
-    def gates(self, golden: GoldenSet, *, regression: bool) -> Gates:
-        """Return the gates that it has with a golden set."""
 
 
 class SinceError(IRMetricsError):
     """The commit to compare with, or a file of it, cannot be read; the message says what to type."""
 
 
-@dataclass(slots=True)
+@dataclass
 class _Place:
     """A repository, and the commit in it that tests are compared with."""
 
     repository: Repository
     commit: str
-    renames: dict[str, str] | None = None
-    settings: dict[Path, Sequence[EditSince]] = field(default_factory=dict)
+
+    @cached_property
+    def renamed_and_deleted(self) -> tuple[dict[str, str], list[str]]:
+        return self.repository.renamed_and_deleted(self.commit, _SUFFIX)
 
 
-class BaselinesOfThen:
-    """The baselines and golden sets of the commit where HEAD left a branch, for the tests of one pytest process."""
+_places_key = pytest.StashKey[dict[Path, "_Place | GitError"]]()
 
-    def __init__(self, ref: str, root: Path, origin: str) -> None:
-        """`root` is the folder whose repository has the branch; `origin` is how errors call what `ref` was given by."""
-        self.ref = ref
-        self._origin = origin
-        self._root = root
-        self._places: dict[Path, _Place] = {}
-        self._problem: SinceError | None = None
 
-    def of(self, test: GatedTest, golden: GoldenSet) -> Then | SinceReport:
-        """Return what a test was judged by then; where that is not known, a report that says so. Raises SinceError."""
-        if self._problem is not None:
-            raise self._problem
-        try:
-            return self._of(test, golden)
-        except GitError as error:
-            self._problem = SinceError(f"{self._origin}{self.ref}: {error}")
-            raise self._problem from None
-
-    def _of(self, test: GatedTest, golden: GoldenSet) -> Then | SinceReport:
-        place = self._place(Path(test.node.path).parent)
-        repository, commit = place.repository, place.commit
-        path = repository.path_of(test.baseline_file)
-        data, before = repository.read(commit, path), path
+def read_then(item: GatedItem, golden: GoldenSet) -> Then | SinceReport:
+    """Return what a test was judged by; where that is not known, a report that says so. Raises SinceError."""
+    ref, origin = (
+        item.settings.since,
+        "the setting ir_since, " if item.settings.since_is_setting else "--ir-since=",
+    )
+    try:
+        place = _place(item, ref)
+        path = place.repository.path_of(item.baseline_file)
+        before, data = _baseline(place, path)
         if data is None:
-            if place.renames is None:
-                place.renames, _ = repository.renamed_and_deleted(commit, _SUFFIX)
-            before = place.renames.get(path, path)
-            data = repository.read(commit, before)
-        if data is None:
-            return SinceReport(self.ref, commit, "new", path)
+            return SinceReport(ref, place.commit, "new", path)
         renamed_from = None if before == path else before
         try:
-            run = Run.loads(data.decode("utf-8-sig"), f"{before} at {self.ref}")
+            run = Run.loads(data.decode("utf-8-sig"), f"{before} at {ref}")
         except (RunError, UnicodeDecodeError) as error:
-            why = str(error) if isinstance(error, RunError) else f"{before} at {self.ref}: it is not UTF-8."
-            return SinceReport(self.ref, commit, "unreadable", path, renamed_from, why=why)
-        then_golden, why = self._golden_set(test, golden, place, before, run)
-        gates = test.gates(golden, regression=True)
-        try:
-            gates = test.gates(then_golden, regression=True)
-        except IRMetricsError as error:
-            why = why or f"its thresholds cannot be read: {error}"
-        edits = self._source_edits(test, place)
-        return Then(
-            self.ref, commit, path, renamed_from, run, then_golden, gates, edits, max_drop_then(edits), why
+            why = str(error) if isinstance(error, RunError) else f"{before} at {ref}: it is not UTF-8."
+            return SinceReport(ref, place.commit, "unreadable", path, renamed_from, why=why)
+        found, why = _golden_set(item, golden, place, before, run)
+        return Then(ref, place.commit, path, renamed_from, run, found, why)
+    except GitError as error:
+        raise SinceError(f"{origin}{ref}: {error}") from None
+
+
+def _place(item: GatedItem, ref: str) -> _Place:
+    """Return the repository of a test, and the commit to compare with. Raises GitError, also for one inside another."""
+    config, folder = item.node.config, Path(item.node.path).parent
+    top, root = nearest_repository(folder.resolve()), nearest_repository(config.rootpath.resolve())
+    if root not in (top, None):
+        raise GitError(
+            f"{folder} is in another Git repository than {root}, as a submodule is, and its commits are not compared with "
+            "that one's. Run its tests by themselves, with --rootdir there."
         )
-
-    def _place(self, folder: Path) -> _Place:
-        """Return the repository of a folder, and the commit to compare with. Raises GitError for one inside another."""
-        top, root = nearest_repository(folder.resolve()), nearest_repository(self._root.resolve())
-        if root not in (top, None):
-            raise GitError(
-                f"{folder} is in another Git repository than {root}, as a submodule is, and its commits are not compared with "
-                "that one's. Run its tests by themselves, with --rootdir there."
-            )
-        key = top or folder
-        if key not in self._places:
-            repository = Repository(folder)
-            self._places[key] = _Place(repository, repository.merge_base(self.ref))
-        return self._places[key]
-
-    def _golden_set(
-        self, test: GatedTest, golden: GoldenSet, place: _Place, baseline: str, run: Run
-    ) -> tuple[GoldenSet, str]:
-        """Return the golden set of then, and why it could not be read, if so: then it is what the baseline was judged with."""
-        judged_with = golden_set_as_stored(run, golden.name)
-        if golden.path is None:
-            return (
-                judged_with,
-                "the golden set is made in Python, so that its edits show as far as the baseline of then tells.",
-            )
-        directory = test.settings.baseline_dir
-        # <folder>/<directory>/<module>/<name>.json
-        folder = PurePosixPath(baseline).parents[len(PurePosixPath(directory).parts) + 1]
-        path = posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
+    places = config.stash.setdefault(_places_key, {})
+    key = top or folder
+    if key not in places:
         try:
-            files = _files_of(place, path)
+            repository = Repository(folder)
+            places[key] = _Place(repository, repository.merge_base(ref))
         except GitError as error:
-            return judged_with, f"{error} So its edits show as far as the baseline of then tells."
-        if not files:
-            return (
-                judged_with,
-                f"{path} is not in that commit, so that edits of the golden set show as far as the baseline of then tells.",
-            )
-        if (
-            all(_is_on_disk(place, name, data) for name, data in files.items())
-            and place.repository.path_of(golden.path) == path
-        ):
-            return golden, ""
-        with TemporaryDirectory(prefix="irmetrics-") as temporary:
-            for name, data in files.items():
-                file = Path(temporary, name)
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(data)
-            try:
-                custom = test.settings.custom_metrics
-                return GoldenSet.load(
-                    Path(temporary, path), custom_metrics=custom, shown=f"{path} at {self.ref}"
-                ), ""
-            except GoldenSetError as error:
-                first = str(error).partition("\n")[0]
-                return (
-                    judged_with,
-                    f"the golden set of then cannot be read, so that its edits show as far as the baseline of then tells: {first}",
-                )
+            places[key] = error
+    place = places[key]
+    if isinstance(place, GitError):
+        raise place
+    return place
 
-    def _source_edits(self, test: GatedTest, place: _Place) -> list[EditSince]:
-        """Return the edits of a test's marks, and of pytest's settings; no code of either commit is run."""
-        repository, commit = place.repository, place.commit
-        edits: list[EditSince] = []
-        test_file = Path(test.node.path)
-        before = repository.read(commit, repository.path_of(test_file))
-        if before is not None:
-            edits += edited_marks(before, test_file.read_bytes(), test.node, test.settings.custom_metrics)
-        settings = test.node.config.inipath
-        if settings is None:
-            return edits
-        if settings not in place.settings:
-            place.settings[settings] = []
-            if nearest_repository(settings.parent.resolve()) == nearest_repository(repository.top.resolve()):
-                old = repository.read(commit, repository.path_of(settings))
-                place.settings[settings] = edited_settings(old, settings.read_bytes(), settings.name)
-        return [*edits, *place.settings[settings]]
+
+def _baseline(place: _Place, path: str) -> tuple[str, bytes | None]:
+    """Return where a baseline stood, and its bytes: at the same path, else where Git or its name finds it; None for nowhere."""
+    data = place.repository.read(place.commit, path)
+    if data is not None:
+        return path, data
+    renamed, deleted = place.renamed_and_deleted
+    named = PurePosixPath(path).parts[-2:]
+    alike = [one for one in deleted if PurePosixPath(one).parts[-2:] == named]
+    if path in renamed:
+        alike = [renamed[path]]
+    if len(alike) > 1:
+        raise GitError(
+            f"{path} may be what was any of {', '.join(alike)}. Move it in a commit of its own: git mv OLD {path}"
+        )
+    return (alike[0], place.repository.read(place.commit, alike[0])) if alike else (path, None)
+
+
+def _golden_set(
+    item: GatedItem, golden: GoldenSet, place: _Place, baseline: str, run: Run
+) -> tuple[GoldenSet | None, str]:
+    """Return the golden set that a baseline was stored for; None, and why, where it is not known beyond what that says."""
+    so = "so that its edits show as far as the baseline of that commit tells"
+    if golden.path is None:
+        return None, f"the golden set is made in Python, {so}."
+    directory = item.settings.baseline_dir
+    # <folder>/<directory>/<module>/<name>.json
+    folder = PurePosixPath(baseline).parents[len(PurePosixPath(directory).parts) + 1]
+    path = posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
+    repository = place.repository
+    try:
+        data = None if path.startswith("../") else repository.read(place.commit, path)
+    except GitError as error:
+        return None, f"{error} So its edits show as far as the baseline of that commit tells."
+    if data is None:
+        return None, f"{path} is no file of that commit, {so}."
+    if repository.path_of(golden.path) == path and _same_text(golden.path.read_bytes(), data):
+        return golden, ""
+    if ".qrels" in path:
+        return None, f"{path} has its texts in another file, {so}."
+    with TemporaryDirectory(prefix="irmetrics-") as temporary:
+        file = Path(temporary, posixpath.basename(path))
+        file.write_bytes(data)
+        try:
+            custom = item.settings.custom_metrics
+            return GoldenSet.load(file, custom_metrics=custom, shown=f"{path} at {item.settings.since}"), ""
+        except GoldenSetError as error:
+            first = str(error).partition("\n")[0]
+            return None, f"the golden set of that commit cannot be read, {so}: {first}"
+
+
+def _same_text(one: bytes, other: bytes) -> bool:
+    """Whether two files are the same but for line ends."""
+    return one == other or one.replace(b"\r\n", b"\n") == other.replace(b"\r\n", b"\n")
+
+
+def add_since(
+    item: GatedItem, result: ItemResult, then: Then | SinceReport, stored: Evaluation | None
+) -> str:
+    """Compare a test with what it was `then`; return what this branch accepts, in sentences. Fails it where ``ir_accept = fail``.
+
+    `stored` is its baseline today, None where today's run replaces it.
+    """
+    report = then
+    if isinstance(report, Then):
+        report = compare_since(result.evaluation, stored, result.gates, result.verdicts, report)
+    if report.verdict and item.settings.accept == "fail" and not item.settings.update:
+        report = replace(report, refused=True)
+        result.verdicts = (*_refusals(report, result), *result.verdicts)
+    result.since = report
+    return " ".join(headlines(report)) if report.verdict else ""
+
+
+def _refusals(report: SinceReport, result: ItemResult) -> Iterator[Verdict]:
+    """Yield a failed verdict on each that is accepted; one where the baseline of then cannot be read."""
+    metrics = {metric.name: metric for metric in result.evaluation.metrics}
+    for place, text in enumerate(headlines(report)):
+        one = report.accepted[place] if report.accepted else None
+        details = (*report.pays, cure(report)) if place == 0 else ()
+        metric = None if one is None else metrics.get(one.metric or "")
+        tag = None if one is None else one.tag
+        yield Verdict("failed", text, "accept", metric, tag, details=details, origin="the setting ir_accept")
 
 
 def baselines_gone_since(ref: str, root: Path, directory: str) -> list[str]:
@@ -203,41 +190,6 @@ def baselines_gone_since(ref: str, root: Path, directory: str) -> list[str]:
     except GitError:  # each test failed with it
         return []
     parts = PurePosixPath(directory).parts
-    return [
-        path for path in deleted if _is_baseline(PurePosixPath(path), parts) and f"{path}/".startswith(below)
-    ]
-
-
-def _is_baseline(path: PurePosixPath, directory: tuple[str, ...]) -> bool:
-    """Whether a path is that of a baseline: <folder>/<directory>/<module>/<name>.json."""
-    return path.parts[:-2][-len(directory) :] == directory
-
-
-def _files_of(place: _Place, path: str) -> dict[str, bytes]:
-    """Return the files of a commit that make up a golden set, with their contents, by path: those beside it, too, that it reads."""
-    from pytest_irmetrics.golden.read_trec import topics_path  # noqa: PLC0415 - only where a golden set of then is read
-
-    repository, commit = place.repository, place.commit
-    folder, name = posixpath.split(path)
-    there = [] if path.startswith("../") else repository.files(commit, path)
-    if not there:
-        return {}
-    if there == [path]:
-        beside = (
-            posixpath.join(folder, topics_path(name)),
-            f"{posixpath.dirname(folder)}/queries.jsonl".lstrip("/"),
-        )
-        names = [path, *beside]
-    else:  # a BEIR folder
-        names = [one for one in there if not one.endswith("corpus.jsonl")]
-    found = {one: repository.read(commit, one) for one in dict.fromkeys(names)}
-    return {one: data for one, data in found.items() if data is not None}
-
-
-def _is_on_disk(place: _Place, name: str, data: bytes) -> bool:
-    """Whether a file of the commit is the same today, but for line ends."""
-    try:
-        today = (place.repository.top / name).read_bytes()
-    except OSError:
-        return False
-    return today == data or today.replace(b"\r\n", b"\n") == data.replace(b"\r\n", b"\n")
+    # <folder>/<directory>/<module>/<name>.json
+    stored = [path for path in deleted if PurePosixPath(path).parts[:-2][-len(parts) :] == parts]
+    return [path for path in stored if f"{path}/".startswith(below)]

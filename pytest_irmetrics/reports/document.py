@@ -434,15 +434,14 @@ def since(item: ItemReport, *, lead: str = "", again: bool = False) -> Iterator[
     """Yield what changed since this branch left another; of a test that accepts something, which is told first, ``again``."""
     if item.since is None:
         return
-    from pytest_irmetrics.reports import since_texts  # noqa: PLC0415 - only with --ir-since
-    from pytest_irmetrics.reports.since_report import SinceReport  # noqa: PLC0415 - as above
+    from pytest_irmetrics.reports import since as texts_since  # noqa: PLC0415 - only with --ir-since
 
-    found = SinceReport.of(item)
-    if found is None or (found.is_told_first and not again):
+    found = texts_since.SinceReport.of(item)
+    if found is None or (found.verdict and not again):
         return
     level = Level.VERBOSE if found.state == "unchanged" else Level.NORMAL
-    yield Text(f"{lead}{since_texts.one_line(found)}", "warn" if found.state == "new" else "", level=level)
-    yield from since_details(since_texts.details(found), level)
+    yield Text(f"{lead}{texts_since.one_line(found)}", "warn" if found.state == "new" else "", level=level)
+    yield from since_details(texts_since.details(found), level)
 
 
 def since_details(sentences: Sequence[str], level: Level = Level.NORMAL) -> Iterator[Block]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_irmetrics.reports.item_report import ItemReport
-    from pytest_irmetrics.reports.since_report import SinceReport
+    from pytest_irmetrics.reports.since import SinceReport
 
 WhyUnused = Literal["gone", "unread"]
 """Why no test used a baseline: its test file is gone; or no test of the run read it."""
@@ -101,7 +101,7 @@ class SessionReport:
         """Node id → what this branch accepts since it left another (``--ir-since``), of the items that were compared."""
         if not self.compared_since:
             return {}
-        from pytest_irmetrics.reports.since_report import SinceReport  # noqa: PLC0415 - only with --ir-since
+        from pytest_irmetrics.reports.since import SinceReport  # noqa: PLC0415 - only with --ir-since
 
         found = ((item.nodeid, SinceReport.of(item)) for item in self.items)
         return {nodeid: since for nodeid, since in found if since is not None}
@@ -111,7 +111,7 @@ class SessionReport:
         """Node id and sentence on each fall that this branch accepts, which stand first in every report."""
         if not self.compared_since:
             return []
-        from pytest_irmetrics.reports.since_texts import LEADS, headlines  # noqa: PLC0415 - as above
+        from pytest_irmetrics.reports.since import LEADS, headlines  # noqa: PLC0415 - as above
 
         return [
             (nodeid, f"{LEADS[since.verdict]}: {headline}")

@@ -74,18 +74,18 @@ def _accepted(session: SessionReport, names: Mapping[str, str]) -> Iterator[Bloc
     """Yield what this branch accepts since it left another, and how many tests were compared; nothing without ``--ir-since``."""
     if not session.compared_since:
         return
-    from pytest_irmetrics.reports import since_texts  # noqa: PLC0415 - only with --ir-since
+    from pytest_irmetrics.reports import since as texts_since  # noqa: PLC0415 - only with --ir-since
 
     found = session.since
     for nodeid, since in found.items():
-        for headline in since_texts.headlines(since):
-            yield Text(f"{since_texts.LEADS[since.verdict]}: {names[nodeid]}: {headline}", "strong")
-        if since.is_told_first:
-            yield from document.since_details(since_texts.details(since))
+        for headline in texts_since.headlines(since):
+            yield Text(f"{texts_since.LEADS[since.verdict]}: {names[nodeid]}: {headline}", "strong")
+        if since.verdict:
+            yield from document.since_details(texts_since.details(since))
     tone = "warn" if any(since.holds_less for since in found.values()) else ""
-    yield Text(since_texts.counted(list(found.values())), tone)
+    yield Text(texts_since.counted(list(found.values())), tone)
     for path in session.gone_since:
-        yield Text(since_texts.gone(path, next(iter(found.values()))), "warn")
+        yield Text(texts_since.gone(path, next(iter(found.values()))), "warn")
 
 
 def _failed(item: ItemReport) -> bool:

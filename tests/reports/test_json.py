@@ -35,8 +35,6 @@ KINDS = {
     "run": "run",
     "since": "since",
     "means": "mean_since",
-    "parts": "mean_part",
-    "worse": "query_move",
     "edits": "edit_since",
 }
 """Field → what the page calls the objects in it."""
@@ -50,9 +48,7 @@ def objects(value, name):
     elif isinstance(value, dict):
         yield name, value
         for key, inner in value.items():
-            kind = {("run", "queries"): "answer", ("since", "queries"): "query_since"}.get(
-                (name, key), KINDS.get(key)
-            )
+            kind = {("run", "queries"): "answer"}.get((name, key), KINDS.get(key))
             if kind is not None and not (name == "run" and key == "means"):
                 yield from objects(inner, kind)
 

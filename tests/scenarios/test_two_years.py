@@ -29,12 +29,12 @@ def repository(pytester, monkeypatch):
 TOLD = {
     "wanted": "mrr 0.9500 → 1.0000: retriever +0.0500.",
     "erosion": "1 query pays",
-    "renamed": "Its baseline was ir_baselines/test_search/test_search_quality[faq].json then.",
-    "doctored": "ACCEPTED: golden/questions.yaml: mrr fell, by the golden set of then, from 0.9100 to 0.8650 (−0.0450)",
+    "renamed": "Its baseline was ir_baselines/test_search/test_search_quality[faq].json.",
+    "doctored": "5 queries pay: q060: 1.0000 → 0.1000",
     "merge": "mrr 0.8560 → 0.8650: retriever +0.0090.",
-    "dropped": "With those that left, at these scores, mrr would be 0.8650, not 0.9053.",
-    "added": "Without those that were added, mrr is 0.9053, not 0.9250.",
-    "unreviewed": "ACCEPTED: golden/questions.yaml: mrr fell from 0.8950 to 0.6700 (−0.2250)",
+    "dropped": "mrr 0.8650 → 0.9053: dropped +0.0403.",
+    "added": "mrr 0.9053 → 0.9250: added +0.0197.",
+    "unreviewed": "ACCEPTED: golden/questions.yaml: mrr fell by 0.2250 from",
 }
 
 
@@ -60,7 +60,7 @@ def test_a_tag_is_the_gate_on_slow_erosion(repository):
     )
     result = project.run(f"--ir-since={PINNED}", "-o", "ir_accept=fail")
     result.assert_outcomes(failed=1)
-    assert "mrr fell from" in text_of(result)
+    assert "mrr fell by" in text_of(result)
 
 
 @pytest.mark.parametrize("commit", [PINNED, "main~7", "main"])
