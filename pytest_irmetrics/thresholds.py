@@ -61,13 +61,6 @@ DEFAULT_MAX_DROP = Limit(0.01)
 """How far a mean may fall from the baseline where nothing says so."""
 
 
-def holds_less(word: str, was: Limit, is_now: Limit) -> bool:
-    """Say whether a limit lets pass what it did not before; of a percentage and a number nobody knows, and it is False."""
-    if was.percent != is_now.percent:
-        return False
-    return is_now.value > was.value if WORDS[word].looser == "higher" else is_now.value < was.value
-
-
 class Word(NamedTuple):
     """A word of thresholds: how it is shown, which limits it takes, and what it compares with."""
 
