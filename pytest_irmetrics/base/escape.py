@@ -26,6 +26,7 @@ _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 _CI_COMMAND = re.compile(r"(?<!\S)::|##(?=[A-Za-z0-9_.-]{0,40}\[)")
 
 _LOOK_ALIKES = {"…": "...", MINUS: "-", "→": "->", "×": "x", "≤": "<=", "≥": ">=", "✗": "!"}
+_LOOK_ALIKES |= dict(zip("▁▂▃▄▅▆▇█", "_.-=+*#@", strict=True))
 """What reports are made of, in ASCII."""
 
 

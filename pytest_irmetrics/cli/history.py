@@ -27,8 +27,8 @@ from pytest_irmetrics.comparison.stored_queries import golden_set_as_stored
 from pytest_irmetrics.gates import usual_metric
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.formats import format_by_suffix, is_golden_folder
+from pytest_irmetrics.reports.history import history_lines
 from pytest_irmetrics.reports.history_report import TestHistory, history_json
-from pytest_irmetrics.reports.history_text import history_lines
 from pytest_irmetrics.run.baseline import read_baseline
 
 if TYPE_CHECKING:
@@ -177,9 +177,9 @@ def _golden_set(
 
 def _page(histories: Sequence[TestHistory]) -> str:
     """Return the HTML page. Raises shared.CommandError where Jinja2 is missing."""
-    from pytest_irmetrics.reports import history_html  # noqa: PLC0415 - needs Jinja2, and is seldom asked for
+    from pytest_irmetrics.reports.history import render  # noqa: PLC0415
 
     try:
-        return history_html.render(histories)
+        return render(histories)
     except ImportError as error:
         raise shared.CommandError(f"--html: {error}") from None
