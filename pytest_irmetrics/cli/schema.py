@@ -14,24 +14,94 @@ examples:
 
 from __future__ import annotations
 
+import json
+from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.cli import shared
+from pytest_irmetrics.metrics.names import FAMILIES
+from pytest_irmetrics.thresholds import WORDS
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+
+    from pytest_irmetrics.thresholds import Word
 
 PARENTS = ()
-SCHEMA = Path(__file__).with_name("golden.schema.json")
-"""The schema of golden sets; one that it accepts, ``check`` may still refuse."""
+_KEYS = Path(__file__).with_name("golden.schema.json")
+"""The schema but for thresholds, which follow from the tables of metrics and words; what it accepts, ``check`` may still refuse."""
+_NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of this command: none."""
+def arguments(_parser: argparse.ArgumentParser) -> None:
+    """Add no arguments: this command has none."""
 
 
 def run(_options: argparse.Namespace) -> int:
     """Print the schema."""
-    shared.print_line(SCHEMA.read_text(encoding="utf-8").rstrip("\n"))
+    schema = json.loads(_KEYS.read_text(encoding="utf-8"))
+    of_query = [name for name, word in WORDS.items() if word.for_query]
+    schema["$defs"] |= _thresholds("thresholds", [*WORDS]) | _thresholds("query_thresholds", of_query)
+    shared.print_line(json.dumps(schema, indent=2))
     return shared.OK
+
+
+def _thresholds(name: str, words: Sequence[str]) -> dict[str, Any]:
+    """Return the definition of a mapping of metrics to limits by these words, and of the limits that it refers to, by name."""
+    definitions: dict[str, Any] = {f"{name}_own": _limits(words, -inf, inf)}
+    properties: dict[str, Any] = {}
+    for family in FAMILIES.values():
+        limits = f"{name}_{family.lower:g}_to_{family.upper:g}"
+        if family.kind != "latency":
+            definitions[limits] = _limits(words, family.lower, family.upper)
+        elif "max" in words:
+            definitions[limits] = _by_word(["max"], family.lower, family.upper)
+        else:
+            continue
+        about = {"description": family.definition.partition("\n")[0], "$ref": f"#/$defs/{limits}"}
+        names = [family.name, f"{family.name}@10"] if family.kind == "ranking" else [family.name]
+        properties |= dict.fromkeys(names, about)
+    definitions[name] = {
+        "type": "object",
+        "properties": properties,
+        "patternProperties": {"^x-": {}},
+        "additionalProperties": {"$ref": f"#/$defs/{name}_own"},
+    }
+    return definitions
+
+
+def _limits(words: Sequence[str], lower: float, upper: float) -> dict[str, Any]:
+    """Return the schema of the limits on a metric of this range: a number, which is `min`, or a mapping of words."""
+    return {"anyOf": [*_choices("min", lower, upper), _by_word(words, lower, upper)]}
+
+
+def _by_word(words: Sequence[str], lower: float, upper: float) -> dict[str, Any]:
+    limits = {
+        name: {"description": f"Fails where {WORDS[name].fails_when}.", "anyOf": _choices(name, lower, upper)}
+        for name in words
+    }
+    return {
+        "type": "object",
+        "properties": limits,
+        "patternProperties": {"^x-": {}},
+        "additionalProperties": False,
+        "minProperties": 1,
+    }
+
+
+def _choices(name: str, lower: float, upper: float) -> list[dict[str, Any]]:
+    """Return what may be written for the limit of a word, on a metric of this range."""
+    word: Word = WORDS[name]
+    number: dict[str, Any] = {
+        "score": {"type": "number", "minimum": lower, "maximum": upper},
+        "change": {"type": "number", "minimum": 0, "maximum": upper - lower},
+        "count": {"type": "integer", "minimum": 0},
+        "level": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+    }[word.range]
+    number = {key: bound for key, bound in number.items() if key == "type" or isfinite(bound)}
+    choices = [number, {"const": "off"}, {"type": "string", "pattern": f"^{_NUMBER}$"}]
+    if "%" in word.example:
+        choices.append({"type": "string", "pattern": f"^{_NUMBER} *%$"})
+    return [*choices, {"const": "auto"}] if "auto" in word.example else choices

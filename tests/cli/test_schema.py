@@ -26,6 +26,7 @@ VALID = {
           ndcg@10: 0.70
           mrr: {min: 0.80, max_drop: 0.01, min_each: 0, max_lost: 3, significance: 0.05, x-why: because}
           P@5: {max_drop: 5%, min: off, min_gain: 0.02}
+          map: {max_drop: auto}
           recall: off
           hit@3: ".5"
           latency_p95: {max: 250}
@@ -179,9 +180,12 @@ def test_the_schema_refuses_what_is_refused(validator, tmp_path, name):
 
 
 def test_every_built_in_metric_is_offered_and_every_key_is_described(schema, tmp_path):
-    (tmp_path / "x.yaml").write_text("thresholds: {qqq: 1}\nqueries: [{query: a, relevant: b}]")
-    (known,) = re.findall(r"Known are (.*)\.", run("check", str(tmp_path / "x.yaml")).out)
+    (tmp_path / "x.yaml").write_text("keys: 1\nthresholds: {qqq: 1}\nqueries: [{keys: 1}]")
+    said = run("check", str(tmp_path / "x.yaml")).out
+    (known,) = re.findall(r"Known are (.*)\.", said)
+    of_set, of_query = (set(keys.split(", ")) for keys in re.findall(r"Its keys are (.*);", said))
     definitions = schema["$defs"]
+    assert (set(schema["properties"]), set(definitions["query"]["properties"])) == (of_set, of_query)
     offered = definitions["thresholds"]["properties"]
     assert {name.partition("@")[0] for name in offered} == set(known.split(", "))
     of_queries = definitions["query_thresholds"]["properties"]
