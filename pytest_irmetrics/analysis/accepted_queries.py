@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
+from pytest_irmetrics.analysis.notes import losses
+from pytest_irmetrics.base.numbers import change_text
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison.stored_means import with_answers
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.run import RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
@@ -61,9 +60,8 @@ def accept_queries(comparison: Comparison, asked: Run, metric: Metric | None) ->
     if others:
         verb = "is" if others == 1 else "are"
         text += f"; {plural(others, 'other query', 'other queries')} {verb} as stored before"
-    notes = [Note("normal", f"{text}.")]
-    if lower := list(_lowered(stored, run)):
-        notes.append(Note("quiet", f"As the baseline this is lower: {', '.join(lower)}."))
+    means = [(name, stored.means.get(name), mean) for name, mean in run.means.items()]
+    notes = [Note("normal", f"{text}."), *losses(means)]
     return AcceptedQueries(run, tuple(notes))
 
 
@@ -87,11 +85,3 @@ def _accepted_text(
         return query_id
     then, today = scores
     return f"{query_id} ({metric.name} {change_text(then, today)})"
-
-
-def _lowered(before: Run, after: Run) -> Iterator[str]:
-    """Say which of a baseline's means are lower in another, and by how much."""
-    for name, mean in after.means.items():
-        old = before.means.get(name)
-        if old is not None and mean < old - TOLERANCE:
-            yield f"{name} {change_text(old, mean)} ({signed_text(mean - old)})"

@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
-from pytest_irmetrics.base.wording import listed
 from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
 from pytest_irmetrics.gates import leading_metric
-from pytest_irmetrics.gates.regression import Regression
-from pytest_irmetrics.gates.wording import subject
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.reports.item_report import (
     LIMIT_SIGNS,
@@ -24,7 +20,7 @@ from pytest_irmetrics.reports.item_report import (
 from pytest_irmetrics.thresholds import BASELINE_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from pytest_irmetrics.analysis.kind_of_change import KindOfChange
     from pytest_irmetrics.analysis.selftest import Selftest
@@ -56,6 +52,8 @@ class ItemResult:
     against: str | None = None
     """What messages call the run that it was compared with."""
     notes: list[Note] = field(default_factory=list)
+    corpus: Container[str] | None = None
+    """Tells with ``in`` whether the index has a document (the fixture ``ir_corpus``); None where nobody knows."""
     since: SinceReport | None = None
     """What this branch accepts, with ``--ir-since``."""
     selftest: Selftest | None = None
@@ -192,11 +190,11 @@ class ItemResult:
         A failed verdict names the queries that matter most for it, and those of its others that another failed verdict
         names: what is shown of a query then has every metric that failed for it.
         """
-        shown = {i for verdict in self.verdicts if verdict.failed for i in _most_telling(verdict)}
+        shown = {i for verdict in self.verdicts if verdict.failed for i in _first_queries(verdict)}
         gates = []
         for verdict in self.verdicts:
-            most_telling = {*_most_telling(verdict), *(shown if verdict.failed else ())}
-            places = [place for place, i in enumerate(verdict.queries) if i in most_telling]
+            own = {*_first_queries(verdict), *(shown if verdict.failed else ())}
+            places = [place for place, i in enumerate(verdict.queries) if i in own]
             named = [verdict.queries[place] for place in places]
             gates.append(
                 VerdictReport(
@@ -235,16 +233,16 @@ class ItemResult:
 
     def _as_stored(self, query: Query, metrics: Sequence[Metric]) -> QueryAsStored | None:
         """Return a paired query under the judgments stored with the baseline; None where today's are the same."""
-        then = None if self.comparison is None else self.comparison.under_stored_labels
-        if then is None or then.now.golden.queries[query.id].judgments == query.judgments:
+        stored = None if self.comparison is None else self.comparison.under_stored_labels
+        if stored is None or stored.now.golden.queries[query.id].judgments == query.judgments:
             return None
-        before = then.now.golden.queries[query.id]
+        before = stored.now.golden.queries[query.id]
         return QueryAsStored(
             judgments=dict(before.judgments),
-            now=list(_typical_ranking(then.now, before)),
-            before=list(_typical_ranking(then.baseline, before)),
-            scores={m.name: then.now.score(m, query.id) for m in metrics},
-            scores_before={m.name: then.baseline.score(m, query.id) for m in metrics},
+            now=list(_typical_ranking(stored.now, before)),
+            before=list(_typical_ranking(stored.baseline, before)),
+            scores={m.name: stored.now.score(m, query.id) for m in metrics},
+            scores_before={m.name: stored.baseline.score(m, query.id) for m in metrics},
         )
 
     def _query_report(self, query: Query) -> QueryReport:
@@ -276,33 +274,6 @@ class ItemResult:
             else None,
         )
 
-    def on_gains(self) -> Iterator[Note]:
-        """Say which means rose further from the baseline than they may fall, so that a fall back would pass."""
-        if self.comparison is None or self.failed:
-            return
-        measured = [
-            Regression.measure(gate, self.comparison, None) for gate in self.gates.with_word("max_drop")
-        ]
-        rose = [f"{subject(one.gate)} {signed_text(one.change.delta)}" for one in measured if one.gained]
-        if rose:
-            yield Note(
-                "quiet",
-                f"{listed(rose, _MAX_GAINS)} rose further than may be lost. Until that is stored (--ir-baseline-update), falling "
-                "back passes.",
-            )
-
-    def on_losses(self) -> Iterator[Note]:
-        """Say which means are lower in a baseline of this run."""
-        judged = {metric.name for metric in self.evaluation.metrics if metric.family == "judged"}
-        lower = [
-            f"{row.metric if row.tag is None else f'{row.metric} of {row.tag}'} {change_text(row.baseline, row.now)} "
-            f"({signed_text(row.delta)})"
-            for row in self.rows()
-            if row.delta is not None and row.delta < -TOLERANCE and row.metric not in judged
-        ]
-        if lower:
-            yield Note("quiet", f"As the baseline this is lower: {', '.join(lower)}.")
-
 
 def _allowed(words: Mapping[str, Gate], change: MetricChange | None) -> float | None:
     """Return the limit on how far a mean moves: how far it may fall, or else must rise; None where there is none."""
@@ -310,7 +281,7 @@ def _allowed(words: Mapping[str, Gate], change: MetricChange | None) -> float | 
     return None if change is None or gate is None else gate.limit.absolute(change.baseline)
 
 
-def _most_telling(verdict: Verdict) -> Sequence[str]:
+def _first_queries(verdict: Verdict) -> Sequence[str]:
     """Return the queries that matter most for a verdict; of errors all."""
     return verdict.queries if verdict.word == "errors" else verdict.queries[:_NAMED]
 

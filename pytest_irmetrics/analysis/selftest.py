@@ -6,20 +6,21 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.analysis.degradations import DegradedRankings, degradations
+from pytest_irmetrics.analysis.degradations import degradations
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError, read_metrics
 from pytest_irmetrics.gates import decide
 from pytest_irmetrics.metrics import parse_metric
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation, Note
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_irmetrics.analysis.degradations import DegradedRankings
     from pytest_irmetrics.gates import Verdict
 
 
@@ -32,19 +33,9 @@ class Selftest(NamedTuple):
     """The gates but those on latency, which a stored run does not have, and ``min_gain``, which no run has over itself."""
     verdicts: tuple[Verdict, ...]
     """The verdicts on the intact run; a gate that fails here catches nothing."""
-    comparison: Comparison
-    """The stored run compared with itself, which tells which queries pair."""
     degradations: tuple[Degradation, ...]
-    advice: tuple[str, ...]
-    """Which gates would catch the degradations that none caught."""
-
-
-class _Trial(NamedTuple):
-    """A degradation that was tried: its rankings, its report, and the degraded run compared with the intact one."""
-
-    degraded: DegradedRankings
-    report: Degradation
-    comparison: Comparison
+    notes: tuple[Note, ...]
+    """Which run was degraded, which queries were left out, and which gates would catch what none caught."""
 
 
 def run_selftest(baseline: Evaluation, gates: Gates, *, against: str, update: str) -> Selftest:
@@ -56,69 +47,57 @@ def run_selftest(baseline: Evaluation, gates: Gates, *, against: str, update: st
     """
     gates = Gates(gate for gate in gates if gate.metric.kind != "latency" and gate.word != "min_gain")
     itself = Comparison(baseline, baseline)
-    intact = itself.now
-    verdicts = decide(intact, gates, comparison=itself, against=against, update_command=update)
+    verdicts = decide(itself.now, gates, comparison=itself, against=against, update_command=update)
     failing = {_key(verdict) for verdict in verdicts if verdict.failed}
-    trials = []
-    for degraded in degradations(intact):
+    tried: list[Degradation] = []
+    advice: dict[tuple[str, str], str] = {}
+    """What to advise, once for each kind of degradation and metric."""
+    for degraded in degradations(itself.now):
         try:
-            trial = _try(degraded, intact, gates, failing)
+            comparison = Comparison(_degrade(itself.now, degraded), itself.now)
+            decided = decide(comparison.full, gates, comparison=comparison, against=OWN_BASELINE)
+            caught = [verdict for verdict in decided if verdict.failed and _key(verdict) not in failing]
+            deltas = _deltas(comparison)
+            in_full_depth = {} if caught else _full_depth_deltas(comparison)
         except EvaluationError as error:
             raise EvaluationError(f"--ir-selftest, {degraded.name}: {error}") from error
-        if trial is not None:
-            trials.append(trial)
-    missed = [trial for trial in trials if not trial.report.caught_by]
-    return Selftest(
-        intact,
-        gates,
-        verdicts,
-        itself,
-        tuple(trial.report for trial in trials),
-        tuple(_advice(missed, gates)),
-    )
+        fell = any(delta < -TOLERANCE for delta in (*deltas.values(), *in_full_depth.values()))
+        if not (caught or fell) and degraded.lowers_scores:
+            continue
+        gated = [metric.name for metric, tag in gates.slices if tag is None and metric.name in deltas]
+        named = _labels(caught)
+        tried.append(
+            Degradation(
+                degraded.name, degraded.what, len(degraded.rankings), deltas, gated, named, degraded.tag
+            )
+        )
+        if not caught:
+            measured = {
+                name: deltas.get(name, in_full_depth.get(name, 0.0))
+                for name in (*gated, *deltas, *in_full_depth)
+            }
+            metric = _fell_most(degraded, measured, comparison, gates)
+            if metric is not None:
+                tag = json.dumps(degraded.tag, ensure_ascii=False)
+                text = degraded.advice.format(name=degraded.name, metric=metric, tag=tag)
+                advice.setdefault((degraded.advice, metric), text)
+    notes = [*_on_the_run(itself, against), *advice.values()]
+    return Selftest(itself.now, gates, verdicts, tuple(tried), tuple(Note("normal", text) for text in notes))
 
 
-def _try(
-    degraded: DegradedRankings, intact: Evaluation, gates: Gates, failing: set[tuple[object, ...]]
-) -> _Trial | None:
-    """Compare a degraded run with the intact one and decide the gates; None where no score is lower.
-
-    ``failing`` are the keys of the gates that the intact run fails already.
-    """
+def _degrade(intact: Evaluation, degraded: DegradedRankings) -> Evaluation:
+    """Return the evaluation of a run with degraded rankings."""
     answers = dict(intact.run.answers)
     for query_id, rankings in degraded.rankings.items():
         answers[query_id] = replace(answers[query_id], rankings=tuple(map(tuple, rankings)))
     run = Run.of(answers, depth=intact.run.depth)
-    now = replace(intact, retrieved=replace(intact.retrieved, run=run))
-    comparison = Comparison(now, intact)
-    verdicts = decide(now, gates, comparison=comparison, against=OWN_BASELINE)
-    caught = [verdict for verdict in verdicts if verdict.failed and _key(verdict) not in failing]
-    deltas = _deltas(comparison)
-    if not caught and degraded.lowers_scores:
-        fell = any(delta < -TOLERANCE for delta in deltas.values())
-        if not fell and all(delta >= -TOLERANCE for delta in _full_depth_deltas(comparison).values()):
-            return None
-    report = Degradation(
-        name=degraded.name,
-        what=degraded.what,
-        queries=len(degraded.rankings),
-        deltas=deltas,
-        gated=[metric.name for metric, tag in gates.slices if tag is None and metric.name in deltas],
-        caught_by=_labels(caught),
-        tag=degraded.tag,
-    )
-    return _Trial(degraded, report, comparison)
+    return replace(intact, retrieved=replace(intact.retrieved, run=run))
 
 
 def _key(verdict: Verdict) -> tuple[object, ...]:
     """Return what identifies a gate in two runs of the same gates."""
-    return (
-        verdict.word,
-        verdict.metric,
-        verdict.tag,
-        verdict.single,
-        verdict.queries if verdict.single else (),
-    )
+    own = verdict.queries if verdict.single else ()
+    return verdict.word, verdict.metric, verdict.tag, verdict.single, own
 
 
 def _deltas(comparison: Comparison) -> dict[str, float]:
@@ -131,10 +110,23 @@ def _deltas(comparison: Comparison) -> dict[str, float]:
 def _full_depth_deltas(comparison: Comparison) -> dict[str, float]:
     """Return how far recall and NDCG moved over the rankings in full depth, whatever metrics are reported."""
     depth = comparison.depth
-    metrics = read_metrics([name if depth is None else f"{name}@{depth}" for name in ("recall", "ndcg")])
-    now, baseline = comparison.now.narrowed(metrics=metrics), comparison.baseline.narrowed(metrics=metrics)
-    measured = Comparison(now, baseline)
-    return {metric.name: measured.change(metric).delta for metric in metrics}
+    names = [name if depth is None else f"{name}@{depth}" for name in ("recall", "ndcg")]
+    return _deltas(comparison.with_metrics(read_metrics(names)))
+
+
+def _fell_most(
+    degraded: DegradedRankings, deltas: dict[str, float], comparison: Comparison, gates: Gates
+) -> str | None:
+    """Return the metric that an advice names, empty where it names none; None where it would be true of no metric."""
+    if not degraded.lowers_scores:
+        return ""
+    fell = {}
+    for name, delta in deltas.items():
+        metric = parse_metric(name, custom=comparison.now.custom)
+        narrowed = "significance" in gates.of(metric, degraded.tag)
+        if metric.kind == "ranking" and delta < -degraded.must_fall - TOLERANCE and not narrowed:
+            fell[name] = round(delta, 9)
+    return min(fell, key=fell.__getitem__, default=None)
 
 
 def _labels(verdicts: Sequence[Verdict]) -> list[str]:
@@ -149,32 +141,11 @@ def _labels(verdicts: Sequence[Verdict]) -> list[str]:
             own[label] = own.get(label, 0) + 1
         else:
             labels[label if verdict.tag is None else f"{label} [{verdict.tag}]"] = None
-    counted = [
-        f"{label} of {plural(count, 'single query', 'single queries')}" for label, count in own.items()
-    ]
-    return [*labels, *counted]
+    single = [f"{label} of {plural(many, 'single query', 'single queries')}" for label, many in own.items()]
+    return [*labels, *single]
 
 
-def _advice(missed: Sequence[_Trial], gates: Gates) -> Iterator[str]:
-    """Say which gates would catch the degradations that were missed: once where several get the same advice."""
-    alike: dict[tuple[str, str], list[DegradedRankings]] = {}
-    for degraded, report, comparison in missed:
-        deltas = {**report.deltas, **_full_depth_deltas(comparison)}
-        fell = {}
-        for name in dict.fromkeys((*report.gated, *deltas)):
-            metric = parse_metric(name, custom=comparison.now.custom)
-            narrowed = "significance" in gates.of(metric, degraded.tag)
-            if metric.kind == "ranking" and deltas[name] < -degraded.must_fall - TOLERANCE and not narrowed:
-                fell[name] = round(deltas[name], 9)
-        if fell or not degraded.lowers_scores:
-            lowest = min(fell, key=fell.__getitem__, default="")
-            alike.setdefault((degraded.advice, lowest), []).append(degraded)
-    for (advice, lowest), found in alike.items():
-        tag = json.dumps(found[0].tag, ensure_ascii=False)
-        yield advice.format(metric=lowest, tag=tag, names=listed([one.name for one in found], 5))
-
-
-def on_selftest(comparison: Comparison, against: str) -> Iterator[str]:
+def _on_the_run(comparison: Comparison, against: str) -> Iterator[str]:
     """Say which run was degraded, and which queries were left out of it."""
     yield f"The retriever was not asked; the scores are those of {against} as it is stored."
     unpaired = (*comparison.new, *comparison.reworded, *comparison.passages_edited)

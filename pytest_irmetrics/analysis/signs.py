@@ -17,7 +17,7 @@ from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.metrics import mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.analysis.answer_pairs import AnswerPair, Ranking
     from pytest_irmetrics.comparison import Comparison
@@ -84,6 +84,11 @@ def find_sign(comparison: Comparison) -> Sign | None:
         return None
     found = (Sign(kind, text, answers) for kind, answers, look in _SIGNS if (text := look(pairs)))
     return next(found, None)
+
+
+def fewer_results(comparison: Comparison) -> Iterator[str]:
+    """Say that answers are clearly shorter than they were, on average."""
+    yield from filter(None, [_fewer_results(AnswerPairs.of(comparison))])
 
 
 # What is true of the ids or of whole answers explains all that follows from it ------------------------------
@@ -277,7 +282,8 @@ def _fewer_results(pairs: AnswerPairs) -> str | None:
         math.fsum(mean([len(ranking) for ranking in side(pair)]) for pair in pairs.answered if side(pair))
         for side in (_before, _now)
     )
-    if now >= _FEWER * before:
+    shorter = sum(len(pair.first_now) < len(pair.first_before) for pair in pairs.answered)
+    if now >= _FEWER * before or shorter < FEWEST_ANSWERS:
         return None
     count = len(pairs.answered)
     emptied = sum(not any(pair.now) for pair in pairs.answered)

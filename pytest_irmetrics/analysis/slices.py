@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import score_text, signed_text
-from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import main_slice, slices_that_fell
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
 
 _MAX_NAMED = 5
-"""Slices that have a sentence of their own; the others share one."""
+"""How many slices have a sentence, those that cost the mean most."""
 
 _MIN_DROP = 0.01
 """The least drop of a slice's mean that is named, and from which on the whole set's hides nothing: the default `max_drop`."""
@@ -41,8 +41,7 @@ def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str]
         for fall in slices_that_fell(comparison, metric)
         if fall.tag not in gated and -fall.change.delta >= max(_MIN_DROP, _MIN_RATIO * -whole.delta)
     ]
-    named = sorted(fell, key=lambda fall: fall.change.delta * fall.change.n)[:_MAX_NAMED]
-    for fall in named:
+    for fall in sorted(fell, key=lambda fall: fall.change.delta * fall.change.n)[:_MAX_NAMED]:
         change, drop = fall.change, score_text(-fall.change.delta)
         hidden = whole.delta > -_MIN_DROP and fall.others > _UNMOVED * change.delta
         lead = (
@@ -52,9 +51,6 @@ def hidden_slices(comparison: Comparison, metric: Metric, gated: Collection[str]
         )
         counts = f"{len(change.worse)} of {plural(change.n, 'query', 'queries')} worse, {len(change.better)} better"
         yield f"{lead} in `{fall.tag}` ({counts}); the others moved by {signed_text(fall.others)}."
-    if len(fell) > len(named):
-        rest = [fall.tag for fall in fell if fall not in named]
-        yield f"So it did in {plural(len(rest), 'more slice')} that cost less: {listed(rest)}."
 
 
 def on_main_slice(comparison: Comparison, metric: Metric) -> str | None:

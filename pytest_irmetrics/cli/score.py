@@ -23,12 +23,8 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.edits import on_additions
-from pytest_irmetrics.analysis.evaluation_notes import on_evaluation
 from pytest_irmetrics.analysis.item_result import ItemResult
-from pytest_irmetrics.analysis.run_lint import on_misspelt_ids
-from pytest_irmetrics.analysis.slices import hidden_slices
-from pytest_irmetrics.analysis.trust import on_passed_drops
+from pytest_irmetrics.analysis.notes import notes_on
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.corpus import titles_of_reports
@@ -170,6 +166,7 @@ def _result(
     )
     result = ItemResult(now, gates, verdicts, comparison, against=against)
     result.notes += [Note("normal", text) for text in _notes(result, beyond, unscorable)]
+    result.notes += notes_on(result)
     return result
 
 
@@ -193,25 +190,11 @@ def _without_thresholds_on(golden: GoldenSet, shown: str, metrics: Sequence[Metr
 
 def _notes(result: ItemResult, beyond: Sequence[Metric], unscorable: Sequence[Metric]) -> Iterator[str]:
     """Yield what a reader should know besides the verdicts."""
-    now, comparison = result.evaluation, result.comparison
-    yield from _notes_on_run(now)
-    if now.golden.left_out:
-        yield f"{plural(len(now.golden.left_out), 'query', 'queries')} of the golden set without any judgment, and left out: {listed(now.golden.left_out)}."
+    yield from _notes_on_run(result.evaluation)
     if beyond:
         yield f"A run holds too few results a query for {listed([metric.name for metric in beyond])}."
     if unscorable:
         yield f"A stored run does not tell {listed([metric.name for metric in unscorable])}: not checked."
-    yield from on_evaluation(now, result.gates)
-    yield from on_misspelt_ids(now, None, None if comparison is None else comparison.baseline)
-    if comparison is not None and result.against is not None:
-        yield from on_additions(comparison, result.against)
-        leading = result.leading_metric
-        if leading is not None and not result.mean_fell:
-            gated = [
-                gate.tag for gate in result.gates.with_word("max_drop") if gate.tag and gate.metric == leading
-            ]
-            yield from hidden_slices(comparison, leading, gated)
-        yield from on_passed_drops(comparison, result.verdicts)
 
 
 def _notes_on_run(evaluation: Evaluation) -> Iterator[str]:

@@ -254,14 +254,16 @@ class IRMetrics:
         if settings.update and comparison is None:
             # The first baseline: of course there was nothing to compare with.
             verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
-        result = ItemResult(now, gates, verdicts, comparison, against=against, notes=self._notes)
+        result = ItemResult(
+            now, gates, verdicts, comparison, against=against, notes=self._notes, corpus=self._corpus
+        )
         if self._then is not None and not now.errors:
             from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - only with --ir-since
 
             accepted = add_since(item, result, self._then, None if settings.update else baseline)
             if accepted:
                 item.node.user_properties.append((_JUNIT_ACCEPTED, accepted))
-        add_notes(item, result, self._corpus)
+        add_notes(item, result)
         # Here and not when the test is through, where a metric of the user's that raises would end pytest itself.
         report = item_report(item, result, file)
         if not now.errors:  # the report is made: a hook changes nothing in it or in what is stored
@@ -275,7 +277,7 @@ class IRMetrics:
 
     def _selftest(self, golden: GoldenSet, metrics: tuple[Metric, ...], stored: StoredRun) -> Evaluation:
         """Ask nothing; report which degradations of the stored run the gates catch. Fails where that run itself fails."""
-        from pytest_irmetrics.analysis.selftest import on_selftest, run_selftest  # noqa: PLC0415 - only a self-test pays for it
+        from pytest_irmetrics.analysis.selftest import run_selftest  # noqa: PLC0415 - only a self-test pays for it
 
         item = self._item
         unasked = item.evaluation(golden, metrics, Retrieved(Run({}), {}, stopped="", latencies={}))
@@ -285,10 +287,7 @@ class IRMetrics:
             against=stored.name,
             update=item.command("--ir-baseline-update"),
         )
-        notes = [
-            *self._notes,
-            *(Note("normal", text) for text in on_selftest(tested.comparison, stored.name)),
-        ]
+        notes = [*self._notes, *tested.notes]
         result = ItemResult(
             tested.intact, tested.gates, tested.verdicts, against=stored.name, notes=notes, selftest=tested
         )

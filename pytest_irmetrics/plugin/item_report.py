@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.analysis.notes import gains, losses
 from pytest_irmetrics.base.paths import relative_path
 from pytest_irmetrics.base.wording import cut
 from pytest_irmetrics.gates.limits import own_gates, stored_form
@@ -81,7 +82,6 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
         only_queries=bool(settings.only_queries),
         since=None if result.since is None else result.since.as_dict(),
         selftest=list(result.selftest.degradations) if result.selftest is not None else None,
-        advice=list(result.selftest.advice) if result.selftest is not None else [],
     )
 
 
@@ -133,8 +133,13 @@ def _notes_on_storing(
     if settings.only_queries or result.against != OWN_BASELINE or result.selftest is not None:
         return ()
     if not settings.update:
-        return result.on_gains()
-    return () if result.failed else result.on_losses()
+        return gains(result)
+    measured = [row for row in result.rows() if not row.metric.startswith("judged")]
+    means = [
+        (row.metric if row.tag is None else f"{row.metric} of {row.tag}", row.baseline, row.now)
+        for row in measured
+    ]
+    return () if result.failed else losses(means)
 
 
 def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:

@@ -386,7 +386,7 @@ def _slices_table(shown: Sequence[ScoreRow], item: ItemReport, level: Level, unt
 
 
 def selftest(item: ItemReport) -> Iterator[Block]:
-    """Yield which degradations the gates catch, and advice on the others."""
+    """Yield which degradations the gates catch."""
     tried = item.selftest
     if tried is None:
         return
@@ -401,7 +401,7 @@ def selftest(item: ItemReport) -> Iterator[Block]:
         yield Text(f"{one.name}: {texts.caught_text(one)}", "" if one.caught_by else "warn", level=Level.ALL)
         yield Text(one.what, indent=1, level=Level.ALL)
         yield Text(texts.deltas_text(one), indent=1, level=Level.ALL)
-    yield from map(Text, (texts.selftest_conclusion(tried), *item.advice))
+    yield Text(texts.selftest_conclusion(tried))
 
 
 def _selftest_table(tried: Sequence[Degradation], level: Level, until: Level) -> Table:

@@ -254,8 +254,6 @@ class ItemReport:
     """With ``--ir-since``: what this branch accepts since it left another, as ``SinceReport`` has it."""
     selftest: list[Degradation] | None = None
     """With ``--ir-selftest``: the degradations; all else is then about the stored baseline, intact."""
-    advice: list[str] = field(default_factory=list)
-    """Which gates would catch the degradations that none caught."""
     query_count: int = 0
     """How many queries count: all that were asked but the ``xfail`` ones."""
     no_answer_count: int = 0

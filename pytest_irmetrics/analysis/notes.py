@@ -1,0 +1,406 @@
+"""What a reader should know besides the verdicts: a function for each note, and one table of when it is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_irmetrics.analysis.edits import on_additions, on_edits
+from pytest_irmetrics.analysis.id_spelling import normalised
+from pytest_irmetrics.analysis.slices import hidden_slices
+from pytest_irmetrics.analysis.unjudged import missing_judgments
+from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
+from pytest_irmetrics.base.wording import listed, plural, quote
+from pytest_irmetrics.evaluation import EvaluationError
+from pytest_irmetrics.gates import would_pass
+from pytest_irmetrics.gates.regression import Regression
+from pytest_irmetrics.gates.wording import answers_asked, subject
+from pytest_irmetrics.reports.item_report import Note
+from pytest_irmetrics.retrieval.passages import documents_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pytest_irmetrics.analysis.item_result import ItemResult
+    from pytest_irmetrics.comparison import MetricChange, RunNoise
+    from pytest_irmetrics.evaluation import Evaluation
+    from pytest_irmetrics.gates import Verdict
+    from pytest_irmetrics.golden import Query
+
+    About = Callable[[ItemResult], Iterator[str]]
+
+_MAX_NAMED = 5
+"""How many documents, queries or means a note names."""
+
+_MAX_RESULTS = 20_000
+"""Results among which misspelt ids are looked for: they follow a pattern."""
+
+_MAX_UNSTABLE = 3
+"""Queries that a note on run noise names."""
+
+
+def notes_on(result: ItemResult, *, verbose: bool = False) -> Iterator[Note]:
+    """Yield the notes on a result; none where a query has no answer, and of those for `-v` only with ``verbose``.
+
+    Raises EvaluationError where the fixture ``ir_corpus`` cannot be asked.
+    """
+    if result.evaluation.errors:
+        return
+    for level, about in _NOTES:
+        if verbose or level != "verbose":
+            yield from (Note(level, text) for text in about(result))
+
+
+# Today's run by itself -------------------------------------------------------------------------------------
+
+
+def _left_out(result: ItemResult) -> Iterator[str]:
+    """Name the queries without any judgment."""
+    left_out = result.evaluation.golden.left_out
+    if left_out:
+        yield f"Left out, because without any judgment: {listed(left_out)}."
+
+
+def _would_pass(result: ItemResult) -> Iterator[str]:
+    """Name the queries marked ``xfail`` that would pass."""
+    for query in result.evaluation.known_bad:
+        if would_pass(result.evaluation, query, result.gates):
+            yield f"The query {query.id} is marked xfail ({query.xfail or 'no reason given'}) and would pass now: take the mark away."
+
+
+def _nothing_relevant(result: ItemResult) -> Iterator[str]:
+    """Say that a run passes in which nothing that is relevant came back."""
+    evaluation = result.evaluation
+    judged = [query for query in evaluation.counted if query.judgments]
+    level = evaluation.golden.relevance_level
+    found = (
+        query.judgments.get(doc_id, 0) >= level
+        for query in judged
+        for ranking in evaluation.rankings(query.id)
+        for doc_id in ranking
+    )
+    if judged and not result.failed and not any(found):
+        yield f"Nothing relevant came back for any of {plural(len(judged), 'query', 'queries')}."
+
+
+def _answers_cut_short(result: ItemResult) -> Iterator[str]:
+    """Say that the retriever seems to have a depth of its own: most answers end at one length, short of what was asked for.
+
+    Not of single queries (``--ir-query``), nor where one answer holds every document that came back: there may be no others.
+    """
+    evaluation = result.evaluation
+    depth = evaluation.depth
+    if depth is None or evaluation.only is not None:
+        return
+    answers: list[Sequence[str]] = []
+    for query in evaluation.counted:
+        rankings = evaluation.rankings(query.id)
+        if any(len(ranking) >= depth for ranking in rankings):  # as nearly always, at the first query
+            return
+        answers += filter(None, rankings)
+    longest = max(map(len, answers), default=0)
+    as_long = sum(len(answer) == longest for answer in answers)
+    if 2 * as_long < len(answers) or longest == len(set().union(*answers)):
+        return
+    advice = evaluation.retrieved.depth_advice or "Check that the retriever passes k on."
+    yield f"No query got the {depth} results that were asked for; the longest answer has {longest}. {advice}"
+
+
+def _not_in_the_run(result: ItemResult) -> Iterator[str]:
+    """Name the queries of which a stored run, which stands in for the retriever, says nothing."""
+    missing = result.evaluation.retrieved.missing
+    if missing:
+        yield (
+            f"No line of the stored run is about {plural(len(missing), 'query', 'queries')}, which counts as an empty "
+            f"answer: {listed(missing)}."
+        )
+
+
+def _unmatched_passages(result: ItemResult) -> Iterator[str]:
+    """Name the judged passages that no returned chunk holds, although chunks of their document were returned."""
+    evaluation, golden = result.evaluation, result.evaluation.golden
+    judging = [query for query in evaluation.counted if query.passages]
+    entries = {query.id: {e for r in evaluation.rankings(query.id) for e in r} for query in judging}
+    found = {p.key for query in judging for p in query.passages if p.key in entries[query.id]}
+    missed: dict[str, str] = {}  # and for which query
+    for query in judging:
+        returned = {*documents_of(query, entries[query.id])}
+        for passage in query.passages:
+            relevant = passage.grade >= golden.relevance_level
+            if relevant and passage.doc in returned and passage.key not in found:
+                missed.setdefault(passage.key, query.id)
+    if missed:
+        named = [f"{golden.where_judged(query_id, key)} {key}" for key, query_id in missed.items()]
+        yield (
+            f"{plural(len(missed), 'passage')} in no returned chunk, though chunks of the document came back: "
+            f"{listed(named, _MAX_NAMED, between='; ')}. "
+            "The ranking missed them, or the text is worded otherwise in the corpus, or cut in two where a chunk ends: "
+            "a shorter text, or chunks that overlap, mend that."
+        )
+
+
+def _not_in_the_index(result: ItemResult) -> Iterator[str]:
+    """Name the relevant documents that the index lacks. Raises EvaluationError where it cannot be asked."""
+    corpus = result.corpus
+    if corpus is None:
+        return
+    relevant = _relevant(result.evaluation.golden.queries.values())
+    try:
+        missing = sorted(doc_id for doc_id in relevant if doc_id not in corpus)
+    except Exception as error:
+        raise EvaluationError(
+            f"The fixture ir_corpus could not be asked for a document: {type(error).__name__}: {error}. "
+            "Give anything that supports `in`, for example a set of ids."
+        ) from error
+    if missing:
+        yield (
+            f"The index lacks {plural(len(missing), 'document')} that the golden set judges relevant; no ranking can "
+            f"hold {'it' if len(missing) == 1 else 'them'}: {listed(missing)}."
+        )
+
+
+def _misspelt_ids(result: ItemResult) -> Iterator[str]:
+    """Name judged ids that come back only in another spelling: case, separators, leading zeros, Unicode form.
+
+    Of a large run only the first queries are looked at. Where the index holds both spellings, or the baseline returned
+    both, they are two documents.
+    """
+    evaluation, corpus = result.evaluation, result.corpus
+    if evaluation.only is not None:
+        return
+    queries, left = [], _MAX_RESULTS
+    for query in evaluation.counted:
+        if left > 0:
+            queries.append(query)
+            left -= sum(map(len, evaluation.rankings(query.id)))
+    relevant, returned = _relevant(queries), _returned(evaluation, queries)
+    unreturned = [doc_id for doc_id in relevant if doc_id not in returned]
+    spelt = {normalised(doc_id): doc_id for doc_id in returned} if unreturned else {}
+    pairs = [(doc_id, spelt[form]) for doc_id in unreturned if (form := normalised(doc_id)) in spelt]
+    if not pairs:
+        return
+    stored = None if result.comparison is None else result.comparison.baseline
+    before = set() if stored is None else _returned(stored, stored.counted)
+    anywhere = _returned(evaluation, evaluation.counted)
+    pairs = [
+        (judged, is_now)
+        for judged, is_now in pairs
+        if judged not in anywhere
+        and not before.issuperset((judged, is_now))
+        and (corpus is None or judged not in corpus or is_now not in corpus)
+    ]
+    if not pairs:
+        return
+    named = [
+        f"{quote(judged)} ({evaluation.golden.where_judged(relevant[judged].id, judged)}) came back as {quote(is_now)}"
+        for judged, is_now in pairs
+    ]
+    known = any(judged in before or (corpus is not None and judged in corpus) for judged, _ in pairs)
+    advice = (
+        "Return ids as the index has them; or, where the new spelling is meant, write it in the golden set."
+        if known
+        else "Write them in the golden set as the index does."
+    )
+    yield (
+        f"{plural(len(pairs), 'id')} of the golden set came back in another spelling alone: "
+        f"{listed(named, _MAX_NAMED, between='; ')}. {advice}"
+    )
+
+
+def _ungated(result: ItemResult) -> Iterator[str]:
+    """Name queries that no gate covers: all gates are on tags, and the query has none of these."""
+    kinds = {(metric.kind, tag) for metric, tag in result.gates.slices if metric.kind != "no_answer"}
+    tags = {tag for _, tag in kinds}
+    if not kinds or None in tags or result.evaluation.only is not None:
+        return
+    uncovered = [
+        query.id
+        for query in result.evaluation.counted
+        if not (query.no_answer or query.forbidden or query.thresholds) and tags.isdisjoint(query.tags)
+    ]
+    if uncovered:
+        shown = listed(uncovered, _MAX_NAMED, quote)
+        yield (
+            f"{plural(len(uncovered), 'query', 'queries')} can fail nothing: there are gates on tags alone, and these carry none of "
+            f"them: {shown}. Add a threshold for all."
+        )
+
+
+def _never_returned(result: ItemResult) -> Iterator[str]:
+    """Name relevant documents that were returned for no query at all."""
+    evaluation = result.evaluation
+    if evaluation.only is not None or result.corpus is not None:
+        return
+    relevant, returned = _relevant(evaluation.counted), _returned(evaluation, evaluation.counted)
+    unreturned = {doc_id: query for doc_id, query in relevant.items() if doc_id not in returned}
+    if unreturned and len(unreturned) < len(relevant):
+        named = [
+            f"{doc_id} ({evaluation.golden.where_judged(query.id, doc_id)})"
+            for doc_id, query in unreturned.items()
+        ]
+        yield (
+            f"{len(unreturned)} of {plural(len(relevant), 'document')} judged relevant were returned for no query at all: "
+            f"{listed(named, _MAX_NAMED)}. Hard to find, or not in the index: a fixture ir_corpus tells which."
+        )
+
+
+def _doubts_of_the_golden_set(result: ItemResult) -> Iterator[str]:
+    """Say what may be wrong with the golden set by itself."""
+    from pytest_irmetrics.golden.lint import lint  # noqa: PLC0415 - a run without -v need not load it
+
+    yield from (f"{warning.where}: {warning.message}" for warning in lint(result.evaluation.golden))
+
+
+def _relevant(queries: Iterable[Query]) -> dict[str, Query]:
+    """Map the documents that are judged relevant to the first query that judges them so."""
+    found: dict[str, Query] = {}
+    for query in queries:
+        for doc_id, grade in query.documents.items():
+            if grade > 0:
+                found.setdefault(doc_id, query)
+    return found
+
+
+def _returned(evaluation: Evaluation, queries: Sequence[Query]) -> set[str]:
+    """Return the ids of all documents that were returned for some queries, also of those returned as chunks."""
+    returned: set[str] = set()
+    for query in queries:
+        entries = {entry for ranking in evaluation.rankings(query.id) for entry in ranking}
+        returned.update(documents_of(query, entries) if query.passages else entries)
+    return returned
+
+
+# Against the baseline, or another run -----------------------------------------------------------------------
+
+
+def _fewer_results(result: ItemResult) -> Iterator[str]:
+    """Say that a run passes in which clearly fewer results come back than before."""
+    comparison = result.comparison
+    if comparison is None or result.failed or result.evaluation.only is not None:
+        return
+    before, now = (
+        sum(len(ranking) for query in comparison.now.counted for ranking in side.rankings(query.id))
+        for side in (comparison.baseline, comparison.now)
+    )
+    if now < before:
+        from pytest_irmetrics.analysis.signs import fewer_results  # noqa: PLC0415 - as a rule as many come back
+
+        yield from fewer_results(comparison)
+
+
+def _missing_judgments(result: ItemResult) -> Iterator[str]:
+    """Say that a fall that fails nothing may come of missing judgments."""
+    metric = result.leading_metric
+    if result.comparison is not None and metric is not None and not result.failed:
+        yield from filter(None, [missing_judgments(result.comparison, metric)])
+
+
+def _hidden_slices(result: ItemResult) -> Iterator[str]:
+    """Name the slices that fell while the mean did not, or far less."""
+    metric = result.leading_metric
+    if result.comparison is not None and metric is not None and not result.mean_fell:
+        gates = result.gates.with_word("max_drop")
+        gated = [gate.tag for gate in gates if gate.tag and gate.metric == metric]
+        yield from hidden_slices(result.comparison, metric, gated)
+
+
+def _passed_falls(result: ItemResult) -> Iterator[str]:
+    """Name falls beyond their limit that are not significant, or within run noise."""
+    for verdict, change, _ in _judged_means(result):
+        if not verdict.failed and (verdict.limit or 0.0) < -change.delta - TOLERANCE:
+            yield verdict.text
+
+
+def _limits_below_noise(result: ItemResult) -> Iterator[str]:
+    """Name limits that are smaller than what differs from run to run."""
+    for verdict, _, noise in _judged_means(result):
+        limit = verdict.limit or 0.0
+        if noise is not None and not verdict.failed and limit < noise.margin:
+            what = str(verdict.metric) if verdict.tag is None else f"{verdict.metric} [{verdict.tag}]"
+            yield (
+                f"max_drop {score_text(limit)} of {what} is less than what differs from run to run: with "
+                f"{answers_asked(noise)} a fall fails beyond {score_text(limit + noise.margin)}. "
+                f"Least stable: {', '.join(noise.unstable[:_MAX_UNSTABLE])}."
+            )
+
+
+def _margins(result: ItemResult) -> Iterator[str]:
+    """Say by how much a fall must exceed its limit, to be told from what varies from run to run."""
+    margins = [
+        f"{verdict.metric} {score_text(noise.margin)} ({noise.quantile:.2f} × the standard deviation {score_text(noise.deviation)})"
+        for verdict, _, noise in _judged_means(result)
+        if verdict.tag is None and noise is not None and noise.deviation > 0
+    ]
+    if margins:
+        yield f"A fall fails where it exceeds max_drop by more than differs from run to run: {', '.join(margins)}."
+
+
+def _judged_means(result: ItemResult) -> Iterator[tuple[Verdict, MetricChange, RunNoise | None]]:
+    """Yield the verdicts on a ``max_drop`` of a mean that was held against its limit, with how far it moved."""
+    comparison = result.comparison
+    for verdict in result.verdicts if comparison is not None else ():
+        judged = verdict.word == "max_drop" and not verdict.single and verdict.state != "not checked"
+        if judged and verdict.metric is not None and verdict.limit is not None and comparison is not None:
+            change = comparison.change(verdict.metric, verdict.tag)
+            yield verdict, change, comparison.run_noise(verdict.metric, verdict.tag)
+
+
+def _relevant_counts(result: ItemResult) -> Iterator[str]:
+    """Count what became of the relevant documents where nothing fails."""
+    if result.comparison is not None and not result.failed:
+        from pytest_irmetrics.analysis.kind_of_change import relevant_counts  # noqa: PLC0415 - with -v alone
+
+        yield relevant_counts(result.comparison)
+
+
+_NOTES: Sequence[tuple[str, About]] = (
+    ("normal", _left_out),
+    ("normal", _would_pass),
+    ("quiet", _nothing_relevant),
+    ("normal", _answers_cut_short),
+    ("normal", _not_in_the_run),
+    ("normal", _unmatched_passages),
+    ("normal", _not_in_the_index),
+    ("normal", _misspelt_ids),
+    ("verbose", _ungated),
+    ("verbose", _never_returned),
+    ("verbose", _doubts_of_the_golden_set),
+    ("normal", on_additions),
+    ("quiet", on_edits),
+    ("quiet", _fewer_results),
+    ("normal", _missing_judgments),
+    ("normal", _hidden_slices),
+    ("normal", _passed_falls),
+    ("normal", _limits_below_noise),
+    ("verbose", _margins),
+    ("verbose", _relevant_counts),
+)
+"""The notes in the order in which they are printed, each with the `Note.level` from which a terminal shows it."""
+
+
+# What storing a run does ------------------------------------------------------------------------------------
+
+
+def gains(result: ItemResult) -> Iterator[Note]:
+    """Say which means rose further from the baseline than they may fall, so that a fall back would pass."""
+    if result.comparison is None or result.failed:
+        return
+    gates = result.gates.with_word("max_drop")
+    measured = [Regression.measure(gate, result.comparison, None) for gate in gates]
+    rose = [f"{subject(one.gate)} {signed_text(one.change.delta)}" for one in measured if one.gained]
+    if rose:
+        yield Note(
+            "quiet",
+            f"{listed(rose, _MAX_NAMED)} rose further than may be lost. Until that is stored (--ir-baseline-update), falling "
+            "back passes.",
+        )
+
+
+def losses(means: Iterable[tuple[str, float | None, float | None]]) -> Iterator[Note]:
+    """Say which means, each with its value before and now, are lower in a baseline."""
+    lower = [
+        f"{name} {change_text(before, now)} ({signed_text(now - before)})"
+        for name, before, now in means
+        if before is not None and now is not None and now < before - TOLERANCE
+    ]
+    if lower:
+        yield Note("quiet", f"As the baseline this is lower: {', '.join(lower)}.")
