@@ -21,7 +21,8 @@ from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.files import FileError, read_bytes
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli import inputs, shared
-from pytest_irmetrics.reports import json, output
+from pytest_irmetrics.reports import output
+from pytest_irmetrics.reports.formats import json
 
 if TYPE_CHECKING:
     import argparse

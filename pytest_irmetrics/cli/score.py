@@ -32,8 +32,8 @@ from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import decide, gated_by_default
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.reports import json
 from pytest_irmetrics.reports.document import failure, query_block
+from pytest_irmetrics.reports.formats import json
 from pytest_irmetrics.reports.item_report import ItemReport, Note
 from pytest_irmetrics.reports.session_report import SessionReport
 from pytest_irmetrics.reports.summary import summary_lines

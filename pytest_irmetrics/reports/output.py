@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import os
+import pkgutil
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.atomic_write import write_output
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.paths import path_below
+from pytest_irmetrics.reports import formats
+from pytest_irmetrics.run.run_json import FORMAT as RUN_FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
     from pytest_irmetrics.reports.session_report import SessionReport
 
-FORMATS = {
-    "html": "pytest_irmetrics.reports.html",
-    "json": "pytest_irmetrics.reports.json",
-    "md": "pytest_irmetrics.reports.markdown",
-}
-"""Format → the module whose `render` makes the text; none is imported before it is needed."""
+FORMATS = sorted(found.name for found in pkgutil.iter_modules(formats.__path__))
+"""The formats, each a module of that folder; none is imported before it is needed."""
 _PREFIX = re.compile(r"([A-Za-z]{2,}):(.*)", re.DOTALL)  # one letter is a drive
 _UNSET = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))")
 _ACCEPTED = (
-    "Give a path that ends in .html, .json or .md, or say the format first: html:PATH, json:PATH, md:PATH."
+    f"Give a path that ends in {', '.join(f'.{one}' for one in FORMATS[:-1])} or .{FORMATS[-1]}, or say the format first: "
+    f"{', '.join(f'{one}:PATH' for one in FORMATS)}."
 )
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 
@@ -102,11 +101,31 @@ def _parse_one(text: str, folder: Path) -> Target:
         chosen = path.suffix.lower().removeprefix(".")
         if chosen not in FORMATS:
             raise ReportPathError(f"the path does not say in which format. {_ACCEPTED}")
-    if chosen == "html" and find_spec("jinja2") is None:
-        from pytest_irmetrics.reports.html_page import INSTALL  # noqa: PLC0415 - only this message needs it
-
-        raise ReportPathError(f"{INSTALL}.")
+    try:
+        beginning = _module(chosen).BEGINNING.encode()
+    except ImportError as error:
+        raise ReportPathError(f"{error}.") from None
+    _refuse_to_replace(path, chosen, beginning)
     return Target(path, chosen)
+
+
+def _refuse_to_replace(path: Path, form: str, beginning: bytes) -> None:
+    """Raise ReportPathError where a file is there that may be a test, a baseline or any other than a report."""
+    if not path.is_file():
+        return
+    try:
+        with path.open("rb") as file:
+            begins = file.read(200)
+    except OSError:  # writing it will say what is wrong
+        return
+    other = path.suffix.lower() != f".{form}" or RUN_FORMAT.encode() in begins
+    if begins and other and not begins.startswith(beginning):
+        raise ReportPathError("a file is there that is no such report. Give the report a path of its own.")
+
+
+def _module(form: str) -> Any:
+    """Return the module of a format. Raises ImportError saying what to install where that is missing."""
+    return import_module(f"{formats.__name__}.{form}")
 
 
 def _is_step_summary(path: Path) -> bool:
@@ -140,14 +159,13 @@ def _shown(target: Target) -> str:
 
 def rendered(form: str, session: SessionReport) -> str:
     """Return a report in one of `FORMATS`."""
-    # Imported here: HTML needs Jinja2, and a run should load no more formats than it writes.
-    render: Callable[[SessionReport], str] = import_module(FORMATS[form]).render
-    return render(session)
+    text: str = _module(form).render(session)
+    return text
 
 
 def _append(path: Path, session: SessionReport) -> None:
     """Append to the summary of a GitHub Actions step, which other commands of the step may have begun."""
-    from pytest_irmetrics.reports import markdown  # noqa: PLC0415 - a run should load no more formats than it writes
+    from pytest_irmetrics.reports.formats import md  # noqa: PLC0415 - a run should load no more formats than it writes
 
     with path.open("ab+") as file:
         size = file.seek(0, os.SEEK_END)
@@ -156,7 +174,7 @@ def _append(path: Path, session: SessionReport) -> None:
             file.seek(-1, os.SEEK_END)
             last = file.read(1)
         gap = "" if not size else "\n" if last == b"\n" else "\n\n"
-        text = markdown.render(session, limit=markdown.STEP_SUMMARY_LIMIT - size - len(gap))
+        text = md.render(session, limit=md.STEP_SUMMARY_LIMIT - size - len(gap))
         if not text:
             raise ValueError("the step's summary is full")
         file.write((gap + text).encode())

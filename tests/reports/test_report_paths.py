@@ -85,6 +85,32 @@ def test_what_cannot_be_written_stops_the_run_before_the_first_test(project, giv
     assert "passed" not in result.stdout.str()
 
 
+KEPT = {
+    # what is there: whether a report may take its place
+    "md:test_search.py": False,
+    "md:golden/faq.yaml": False,
+    "json:ir_baselines/test_search/test_search_quality[faq].json": False,
+    "ir_baselines/test_search/test_search_quality[faq].json": False,
+    "md:notes": False,
+    "other.md": True,
+    "md:begun": True,
+    "md:again": True,
+}
+
+
+@pytest.mark.parametrize("given", KEPT)
+def test_no_report_takes_the_place_of_a_test_a_golden_set_or_a_baseline(stored, given):
+    for name, text in {"notes": "x", "other.md": "x", "begun": "", "again": ""}.items():
+        stored.write(name, text)
+    stored.run("--ir-report=md:again")
+    path = stored.path / given.removeprefix("md:").removeprefix("json:")
+    before = path.read_bytes()
+    result = stored.run(f"--ir-report={given}")
+    assert (result.ret == 0) == KEPT[given]
+    assert ("a file is there that is no such report" in result.stderr.str()) == (not KEPT[given])
+    assert (path.read_bytes() == before) == (not KEPT[given] or given == "md:again")
+
+
 def test_two_formats_do_not_go_to_one_file(project):
     result = project.run("--ir-report=md:x", "--ir-report=json:./x")
     assert "another report goes to the same file" in result.stderr.str()

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.item_report import ItemReport
     from pytest_irmetrics.reports.session_report import RunInfo, SessionReport
 
+BEGINNING = "<!doctype html>"
+_TEMPLATES = templates()
+
 _COUNTED = {
     "error": ("without an answer", "bad"),
     "worse": ("queries worse", "bad"),
@@ -38,8 +41,7 @@ _OPEN = 3
 
 
 def render(session: SessionReport) -> str:
-    """Return the report as HTML. Raises ImportError saying what to install where Jinja2 is missing."""
-    environment = templates()
+    """Return the report as HTML."""
     style, script = read_resource("report.css"), read_resource("report.js")
     items = session.measured_failures_first
     names = titles(items)
@@ -57,7 +59,7 @@ def render(session: SessionReport) -> str:
     )
     shown = sorted(in_order[:_SECTIONS])
     lead = _lead(items[0], session) if items else []
-    text: str = environment.get_template("report.html.jinja").render(
+    text: str = _TEMPLATES.get_template("report.html.jinja").render(
         session=session,
         failing=bool(session.unmeasured)
         or session.exit_status not in (0, 5)

@@ -21,6 +21,8 @@ from pytest_irmetrics.run.run_json import REPORT_FORMAT as FORMAT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+BEGINNING = f'{{\n"format": "{FORMAT}"'
+
 VERSION = 1
 
 LEFT_OUT = ("baseline_file", "baseline_text", "baseline_read")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.query_details import RankedDocument
     from pytest_irmetrics.reports.session_report import SessionReport
 
+BEGINNING = "## Retrieval quality: "
+
 COMMENT_LIMIT = 65_000
 """The bytes of a report for a comment. GitHub takes 65,536 characters in one; what posts it may add a line of its own."""
 
@@ -83,7 +85,7 @@ def render(session: SessionReport, *, limit: int = COMMENT_LIMIT) -> str:
 def _document(session: SessionReport, scope: _Scope) -> Iterator[str]:
     items = session.measured_failures_first
     unit, names = counted_as(items), titles(items)
-    yield f"## Retrieval quality: {session.headline()}"
+    yield f"{BEGINNING}{session.headline()}"
     for nodeid, text in session.accepted[: scope.named]:
         yield from ("", f"**{_words(text)}** ({_code(nodeid)})")
     if ending := session.ending():
