@@ -22,7 +22,7 @@ from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.golden import GoldenSetError
 from pytest_irmetrics.golden.lint import lint
-from pytest_irmetrics.golden.query_as_dict import query_as_dict
+from pytest_irmetrics.golden.query import query_as_dict
 
 if TYPE_CHECKING:
     import argparse

@@ -29,9 +29,9 @@ from pytest_irmetrics.base.files import packed_as_named, without_gz
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.golden.files import lines_of
-from pytest_irmetrics.golden.formats import format_by_suffix, is_golden_folder, read_golden_set
+from pytest_irmetrics.golden.formats import FORMATS, format_by_suffix, is_golden_folder, read_golden_set
 from pytest_irmetrics.golden.read_trec import topics_path
-from pytest_irmetrics.golden.write import FORMATS, ConversionError, drop_unsupported
+from pytest_irmetrics.golden.write import ConversionError, drop_unsupported
 from pytest_irmetrics.run import Run, RunError
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from pytest_irmetrics.base.wording import cut, plural, printable, quote
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.inputs import find_query
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.golden.append import append_judgments
-from pytest_irmetrics.golden.passage import Passage, normalize_text
+from pytest_irmetrics.golden.edit_yaml import append_judgments
+from pytest_irmetrics.golden.query import Passage, normalize_text
 from pytest_irmetrics.golden.read_tables import unguard_formula
 from pytest_irmetrics.retrieval.passages import document_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.golden.passage import Passage
+from pytest_irmetrics.golden.query import Passage
 from pytest_irmetrics.retrieval.passages import judges_other_passages
 
 if TYPE_CHECKING:

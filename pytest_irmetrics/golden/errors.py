@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from pytest_irmetrics.base.errors import IRMetricsError
 
@@ -14,8 +14,7 @@ __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows th
 
 MAX_PROBLEMS = 1000  # a hostile file could have millions
 
-_Given = ParamSpec("_Given")
-_Read = TypeVar("_Read")
+T = TypeVar("T")
 
 
 class Problem(NamedTuple):
@@ -78,9 +77,7 @@ class Problems:
             message = f"These are {MAX_PROBLEMS} problems, and the rest is not read. Solve these first."
             raise GoldenSetError([*self, Problem(*place, message)])
 
-    def attempt(
-        self, read: Callable[_Given, _Read], *args: _Given.args, **options: _Given.kwargs
-    ) -> _Read | None:
+    def attempt(self, read: Callable[..., T], *args: Any, **options: Any) -> T | None:
         """Return what a function returns, or None after adding the mistake that it raises."""
         try:
             return read(*args, **options)

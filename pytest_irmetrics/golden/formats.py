@@ -1,46 +1,96 @@
-"""Formats of golden sets: which one a path is in, and how it is read."""
+"""Formats of golden sets: for each its suffixes, how it is read and written, and what it holds of a query.
+
+The modules that read and write a format are imported when that is done.
+"""
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
-SUFFIXES = {
-    ".yaml": "yaml",
-    ".yml": "yaml",
-    ".qrels": "trec",
-    ".jsonl": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-}
+
+class Format(NamedTuple):
+    """A format of golden sets."""
+
+    title: str
+    """The name of the format, in a sentence."""
+    suffixes: tuple[str, ...]
+    read: Callable[[Path, str, Collection[str]], Any]
+    """Returns the GoldenSet of a path; the others are the path in messages and the names of the user's metrics."""
+    render: Callable[[Any, str], dict[str, str]]
+    """Returns the content of each file by its path, of a GoldenSet and the path that was named. Raises ConversionError."""
+    holds: frozenset[str]
+    """Of a query besides its text and judgments; and `set`: name, relevance level and thresholds of the set."""
+    as_trec_eval: bool = True
+    """Whether it holds grades below 0, and queries without a relevant document, as trec_eval does."""
+
+
+def _read_yaml(path: Path, shown: str, custom: Collection[str]) -> Any:
+    from pytest_irmetrics.golden.read_yaml import read_yaml  # noqa: PLC0415
+
+    return read_yaml(path, shown, custom)
+
+
+def _read_jsonl(path: Path, shown: str, custom: Collection[str]) -> Any:
+    from pytest_irmetrics.golden.read_jsonl import read_jsonl  # noqa: PLC0415
+
+    return read_jsonl(path, shown, custom)
+
+
+def _read_table(path: Path, shown: str, _custom: Collection[str]) -> Any:
+    from pytest_irmetrics.golden.read_tables import read_table  # noqa: PLC0415
+
+    return read_table(path, shown)
+
+
+def _read_qrels(path: Path, shown: str, _custom: Collection[str]) -> Any:
+    from pytest_irmetrics.golden.read_trec import read_qrels  # noqa: PLC0415
+
+    return read_qrels(path, shown)
+
+
+def _read_folder(path: Path, shown: str, _custom: Collection[str]) -> Any:
+    from pytest_irmetrics.golden.read_tables import read_folder  # noqa: PLC0415
+
+    return read_folder(path, shown)
+
+
+def _write() -> Any:
+    from pytest_irmetrics.golden import write  # noqa: PLC0415
+
+    return write
+
+
+OPTIONAL = ("forbidden", "tags", "weight", "params", "thresholds", "no_answer", "xfail", "note", "passages")
+"""What a query may have besides its id, text and judgments."""
+_QUERY = frozenset({"id", *OPTIONAL})
+_COLUMNS = frozenset({"id", "tags", "weight", "params"})
+_ID = frozenset({"id"})
+
+FORMATS = {
+    "yaml": Format("YAML", (".yaml", ".yml"), _read_yaml, lambda *given: _write().render_yaml(*given), _QUERY | {"set"}, as_trec_eval=False),
+    "jsonl": Format("JSONL", (".jsonl",), _read_jsonl, lambda *given: _write().render_jsonl(*given), _QUERY),
+    "csv": Format("CSV", (".csv",), _read_table, lambda *given: _write().render_csv(*given), _COLUMNS),
+    "tsv": Format("TSV", (".tsv",), _read_table, lambda *given: _write().render_tsv(*given), _COLUMNS),
+    "trec": Format("TREC", (".qrels",), _read_qrels, lambda *given: _write().render_qrels(*given), _ID),
+    "beir": Format("BEIR", (), _read_folder, lambda *given: _write().render_beir(*given), _ID),
+    "quepid": Format("Quepid's CSV", (), _read_table, lambda *given: _write().render_csv(*given), frozenset()),
+}  # fmt: skip
+"""By name. One without suffixes is a folder, or read and written only where it is named."""
+SUFFIXES = {suffix: name for name, form in FORMATS.items() for suffix in form.suffixes}
 """Suffix → format."""
-
-_READERS = {
-    "yaml": ("pytest_irmetrics.golden.read_yaml", "read_yaml"),
-    "jsonl": ("pytest_irmetrics.golden.read_jsonl", "read_jsonl"),
-    "csv": ("pytest_irmetrics.golden.read_tables", "read_table"),
-    "tsv": ("pytest_irmetrics.golden.read_tables", "read_table"),
-    "trec": ("pytest_irmetrics.golden.read_trec", "read_qrels"),
-    "beir": ("pytest_irmetrics.golden.read_tables", "read_folder"),
-    "quepid": ("pytest_irmetrics.golden.read_tables", "read_table"),
-}
-"""Format → the module and the function that read it: golden sets load them, and they make golden sets."""
-
-_BEIR_COLUMN = b"query-id"
-"""The first column of a BEIR split."""
 
 
 def format_by_suffix(path: Path) -> str | None:
@@ -48,12 +98,20 @@ def format_by_suffix(path: Path) -> str | None:
     return SUFFIXES.get(without_gz(path).suffix.lower())
 
 
-def format_of(path: Path, shown: str) -> str:
+def read_golden_set(form: str | None, path: Path, shown: str, custom: Collection[str] = ()) -> Any:
+    """Return the GoldenSet that is read in a format, unless given that of the suffix or folder. Raises GoldenSetError.
+
+    `shown` is its path in messages, `custom` are the names of metrics of one's own.
+    """
+    return FORMATS[form or _format_of(path, shown)].read(path, shown, custom)
+
+
+def _format_of(path: Path, shown: str) -> str:
     """Say which format a file is in, by its suffix, or a folder. Raises GoldenSetError where it is none."""
     is_folder = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
+    form = format_by_suffix(path)
     if is_folder and is_golden_folder(path):
         return "beir"
-    form = format_by_suffix(path)
     if form is not None and not is_folder:
         return form
     formats = ", ".join(SUFFIXES)
@@ -64,16 +122,7 @@ def format_of(path: Path, shown: str) -> str:
     raise GoldenSetError([Problem(shown, 1, 1, message)])
 
 
-def read_golden_set(form: str, path: Path, shown: str, custom: Collection[str] = ()) -> Any:
-    """Return the GoldenSet that is read in a format; `shown` is its path in messages. Raises GoldenSetError.
-
-    `custom` are the names of metrics of one's own. The module that reads it is imported now.
-    """
-    module, function = _READERS[form]
-    return getattr(import_module(module), function)(path, shown, custom)
-
-
-# BEIR folders -----------------------------------------------------------------------------------------------------
+# BEIR folders
 
 
 def is_golden_folder(path: Path) -> bool:
@@ -88,7 +137,7 @@ def is_golden_folder(path: Path) -> bool:
 
 def _starts_like_split(path: Path) -> bool:
     with suppress(OSError), path.open("rb") as file:
-        return file.read(len(_BEIR_COLUMN)).lower() == _BEIR_COLUMN
+        return file.read(8).lower() == b"query-id"
     return False
 
 

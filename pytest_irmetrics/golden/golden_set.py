@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.ids import as_id
@@ -14,7 +14,7 @@ from pytest_irmetrics.base.numbers import MAX_GRADE, finite
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, format_place
 from pytest_irmetrics.golden.files import lines_of
-from pytest_irmetrics.golden.formats import format_by_suffix, format_of, read_golden_set, split_of
+from pytest_irmetrics.golden.formats import format_by_suffix, read_golden_set, split_of
 from pytest_irmetrics.golden.query import Query
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class GoldenSet:
         """
         file = Path(path)
         shown = str(file) if shown is None else shown
-        golden: GoldenSet = read_golden_set(format_of(file, shown), file, shown, custom_metrics)
+        golden: GoldenSet = read_golden_set(None, file, shown, custom_metrics)
         return golden
 
     @classmethod
@@ -168,64 +168,58 @@ class _Given:
     def __init__(self) -> None:
         self.problems: list[str] = []
 
-    def texts(self, texts: Mapping[str, str]) -> dict[str, str]:
+    def pairs(
+        self, given: object, what: str, said: str, advice: str, of: str = ""
+    ) -> Iterator[tuple[str, Any]]:
+        """Yield the ids, as text, and values of a mapping; what is no mapping, or no id, is a problem."""
+        if not isinstance(given, Mapping):
+            self.problems.append(f"{said}. Give {advice}.")
+            return
+        seen = set()
+        for key, value in given.items():
+            found = as_id(key)
+            if not found:
+                self.problems.append(f"The {what} id {_shown(key)} is no id. Give a text or an integer.")
+            elif found in seen:
+                self.problems.append(
+                    f"The {what} {quote(found)}{of} is here twice, as text and as an integer. Keep one."
+                )
+            else:
+                seen.add(found)
+                yield found, value
+
+    def texts(self, texts: object) -> dict[str, str]:
         """Return the texts of queries."""
-        if not isinstance(texts, Mapping):
-            self.problems.append("The texts are no mapping. Give a mapping of query id to text.")
-            return {}
         found = {}
-        for key, text in texts.items():
-            query_id = self.id(key, "query")
-            if isinstance(text, str) and text and not text.isspace():
+        for query_id, text in self.pairs(
+            texts, "query", "The texts are no mapping", "a mapping of query id to text"
+        ):
+            if isinstance(text, str) and text.strip():
                 found[query_id] = text
             else:
-                self.problems.append(
+                message = (
                     f"The text of query {quote(query_id)} is {_shown(text)}. Give the text to search for."
                 )
+                self.problems.append(message)
         return found
 
-    def judgments(self, judgments: Mapping[str, Mapping[str, Grade]]) -> dict[str, dict[str, Grade]]:
+    def judgments(self, judgments: object) -> dict[str, dict[str, Grade]]:
         """Return the grades of documents by query."""
         found: dict[str, dict[str, Grade]] = {}
-        if not isinstance(judgments, Mapping):
-            advice = "Give a mapping of query id to document id to grade."
-            self.problems.append(f"The judgments are no mapping. {advice}")
-            return found
-        for key, documents in judgments.items():
-            query_id = self.id(key, "query")
-            if query_id and query_id in found:
-                self.problems.append(
-                    f"The query {quote(query_id)} is here twice, as text and as an integer. Keep one."
-                )
+        advice = "a mapping of query id to document id to grade"
+        for query_id, documents in self.pairs(judgments, "query", "The judgments are no mapping", advice):
             grades = found[query_id] = {}
-            if not isinstance(documents, Mapping):
-                shown = _shown(documents)
-                self.problems.append(
-                    f"The judgments of query {quote(query_id)} are {shown}. Give {{id: grade}}."
-                )
-                continue
-            for document, value in documents.items():
-                doc_id = self.id(document, "document")
+            said = f"The judgments of query {quote(query_id)} are {_shown(documents)}"
+            for doc_id, value in self.pairs(
+                documents, "document", said, "{id: grade}", f" of query {quote(query_id)}"
+            ):
                 grade = self.grade(value)
-                what = f"Query {quote(query_id)} %s {quote(doc_id)}"
-                if not doc_id:
-                    continue
-                if doc_id in grades:
-                    self.problems.append(f"{what % 'judges'} twice, as text and as an integer. Keep one.")
-                elif grade is None:
-                    self.problems.append(
-                        f"{what % 'grades'} {_shown(value)}. Give a number up to {MAX_GRADE}."
-                    )
+                if grade is None:
+                    message = f"Query {quote(query_id)} grades {quote(doc_id)} {_shown(value)}. Give a number up to {MAX_GRADE}."
+                    self.problems.append(message)
                 else:
                     grades[doc_id] = grade
         return found
-
-    def id(self, key: object, what: str) -> str:
-        """Return the id of a query or document as text."""
-        found = as_id(key)
-        if not found:
-            self.problems.append(f"The {what} id {_shown(key)} is no id. Give a text or an integer.")
-        return found or ""
 
     def grade(self, value: object) -> Grade | None:
         """Return a grade as Python's own number, None for what is none."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.escape import is_invisible
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
-from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.doubtful_texts import find_doubtful_texts
+from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.metrics import Scorer, mean
 
 if TYPE_CHECKING:
@@ -23,12 +24,11 @@ if TYPE_CHECKING:
 
 _MAX_OF_A_KIND = 10
 """How many warnings of one kind are listed; of any others only the number is given."""
-
-_END = ".,;:!?…。？！"
-_START = "¿¡"
-
-_BOUNDED = ("precision", "recall", "f1", "hit", "map", "mrr", "ndcg", "r_precision", "rbp", "err")
-"""Metric families whose best possible score follows from the judgments alone."""
+_PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+"""Nearly all ids and texts: visible ASCII with blanks inside."""
+_OF_A_TEXT = frozenset("\t\n\r\u200c\u200d")
+"""Line ends, and joiners: invisible, and a part of the spelling of Persian, of Indic scripts and of emoji."""
+_PUNCTUATION = ".,;:!?…。？！¿¡"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,8 @@ class LintWarning:
 def lint(golden: GoldenSet) -> list[LintWarning]:
     """Return what is doubtful in a golden set, the most serious kind first, at most ten warnings of each kind."""
     warnings = []
-    for kind in (
-        _doubtful_texts(golden),
-        _ineffective_thresholds(golden),
-        _equal_queries(golden),
-    ):
-        found = list(kind)
+    for kind in (_doubtful_texts, _ineffective_thresholds, _equal_queries):
+        found = list(kind(golden))
         warnings += found[:_MAX_OF_A_KIND]
         if len(found) > _MAX_OF_A_KIND:
             rest = len(found) - _MAX_OF_A_KIND
@@ -60,23 +56,69 @@ def lint(golden: GoldenSet) -> list[LintWarning]:
     return warnings
 
 
+# Ids and texts that look like others
+
+
 def _doubtful_texts(golden: GoldenSet) -> Iterator[LintWarning]:
-    """Find ids and texts that look like others and are not; only as many are located as are listed."""
-    for count, (query_id, doc_id, message) in enumerate(find_doubtful_texts(golden)):
-        located = None if count > _MAX_OF_A_KIND else doc_id
-        where = golden.where(query_id) if located is None else golden.where_judged(query_id, located)
-        yield LintWarning(where, message)
+    """Find doubtful query ids, texts, tags and document ids, each once."""
+    spellings: dict[tuple[str, str], str] = {}
+    seen: set[tuple[str, str]] = set()
+    located = 0
+    for query in golden.queries.values():
+        named = [("query id", query.id)] if query.id != query.text else []
+        named += [("tag", tag) for tag in query.tags]
+        named += [("document id", doc_id) for doc_id in (*query.documents, *query.forbidden)]
+        for what, text in [("query", query.text or ""), *named]:
+            if not text or _PLAIN.fullmatch(text) is not None or (what, text) in seen:
+                continue
+            seen.add((what, text))
+            for message in _doubts_of(text, what, spellings):
+                located += (
+                    what == "document id"
+                )  # the place of an id is looked for in the file: only of those listed
+                is_located = what == "document id" and located <= _MAX_OF_A_KIND + 1
+                where = golden.where_judged(query.id, text) if is_located else golden.where(query.id)
+                yield LintWarning(where, message)
 
 
-# Thresholds -----------------------------------------------------------------------------------------------------
+def _doubts_of(text: str, what: str, spellings: dict[tuple[str, str], str]) -> Iterator[str]:
+    """Yield what is doubtful about one text, which is not plain ASCII."""
+    shown = _shown(text)
+    if text != text.strip():
+        which = "begins" if text[0].isspace() else "ends"
+        yield f"The {what} {shown} {which} with white space. Remove it, if it is not meant."
+    allowed = _OF_A_TEXT if what == "query" else ()
+    odd = next((sign for sign in text.strip() if sign not in allowed and _is_odd(sign)), None)
+    if odd is not None:
+        kind = "is no plain blank" if unicodedata.category(odd) == "Zs" else "cannot be seen"
+        name = unicodedata.name(odd, "").lower()
+        sign = f"U+{ord(odd):04X}{f' ({name})' if name else ''}"
+        yield f"The {what} {shown} has a character that {kind}, {sign}. Remove it, if it is not meant."
+    other = spellings.setdefault((what, unicodedata.normalize("NFC", text)), text)
+    if other != text and what != "query":
+        message = f"The {what}s {shown} and {_shown(other)} are two spellings of one text, and two ids here."
+        yield f"{message} Write the one that the index has."
+
+
+def _is_odd(sign: str) -> bool:
+    return is_invisible(sign) or (sign != " " and unicodedata.category(sign) == "Zs")
+
+
+def _shown(text: str) -> str:
+    r"""Return a text in quotes with all but ASCII written out, as `'caf\xe9'`: what looks alike is then told apart."""
+    return ascii(cut(text, 60))
+
+
+# Thresholds
 
 
 def _ineffective_thresholds(golden: GoldenSet) -> Iterator[LintWarning]:
     """Find limits that no result can fail, and limits that no ranking can meet."""
+    queries = list(golden.queries.values())
     for threshold in golden.thresholds:
-        queries = [q for q in golden.queries.values() if threshold.tag is None or threshold.tag in q.tags]
-        yield from _check_threshold(threshold, queries, golden)
-    for query in golden.queries.values():
+        tagged = [query for query in queries if threshold.tag is None or threshold.tag in query.tags]
+        yield from _check_threshold(threshold, tagged, golden)
+    for query in queries:
         for threshold in query.thresholds:
             yield from _check_threshold(threshold, [query], golden)
 
@@ -88,20 +130,18 @@ def _check_threshold(
     for word, limit in threshold.limits.items():
         if limit is None:
             continue
+        said = f"`{word}: {limit}` of {metric}"
+        best = _best_possible(metric, word, queries, golden)
         if _always_passes(metric, word, limit, len(queries)):
-            yield LintWarning(
-                threshold.origin,
-                f"`{word}: {limit}` of {metric} is a gate that nothing fails. Write a limit, or off.",
+            message = f"{said} is a gate that nothing fails. Write a limit, or off."
+            yield LintWarning(threshold.origin, message)
+        elif best is not None and best < limit.value - TOLERANCE:
+            message = (
+                f"{said} cannot be met: with these judgments the best ranking there is scores "
+                f"{score_text(best, limit.value)}. Lower it, or choose a metric that allows for how many documents are "
+                "relevant (r_precision, ndcg)."
             )
-        elif word in ("min", "min_each") and metric.family in _BOUNDED:
-            best = _best_possible(metric, queries, golden, each=word == "min_each")
-            if best is not None and best < limit.value - TOLERANCE:
-                yield LintWarning(
-                    threshold.origin,
-                    f"`{word}: {limit}` of {metric} cannot be met: with these judgments the best ranking there is scores "
-                    f"{score_text(best, limit.value)}. Lower it, or choose a metric that allows for how many documents are "
-                    "relevant (r_precision, ndcg).",
-                )
+            yield LintWarning(threshold.origin, message)
 
 
 def _always_passes(metric: Metric, word: str, limit: Limit, queries: int) -> bool:
@@ -113,23 +153,27 @@ def _always_passes(metric: Metric, word: str, limit: Limit, queries: int) -> boo
     return word == "max_lost" and limit.value >= queries
 
 
-def _best_possible(
-    metric: Metric, queries: Sequence[Query], golden: GoldenSet, *, each: bool
-) -> float | None:
-    """Return the mean, or with `each` the lowest score, of ideal rankings: the judged documents, best grade first."""
-    counted = [query for query in queries if query.xfail is None and not query.no_answer]
+def _best_possible(metric: Metric, word: str, queries: Sequence[Query], golden: GoldenSet) -> float | None:
+    """Return the mean, or the lowest score, of ideal rankings: the judged documents, best grade first.
+
+    None where no ranking decides on the limit, and for a metric whose best score does not follow from the judgments.
+    """
+    if word not in ("min", "min_each") or not metric.is_best_known:
+        return None
     scorer = Scorer([metric], relevance_level=golden.relevance_level)
-    judgments = [query.judgments for query in counted]
-    (scores,) = scorer.columns(judgments, (tuple(sorted(j, key=lambda d, j=j: -j[d])) for j in judgments))  # type: ignore[misc]
-    values = [
-        (score, query.weight) for score, query in zip(scores, counted, strict=True) if score is not None
-    ]
+    values, weights = [], []
+    for query in queries:
+        if query.xfail is None and not query.no_answer:
+            ideal = sorted(query.judgments, key=lambda doc_id: -query.judgments[doc_id])
+            ((score,),) = scorer.columns([query.judgments], [ideal])
+            values += [] if score is None else [score]
+            weights += [] if score is None else [query.weight]
     if not values:
         return None
-    return min(value for value, _ in values) if each else mean(*map(list, zip(*values, strict=True)))
+    return min(values) if word == "min_each" else mean(values, weights)
 
 
-# Queries --------------------------------------------------------------------------------------------------------
+# Queries
 
 
 def _equal_queries(golden: GoldenSet) -> Iterator[LintWarning]:
@@ -139,26 +183,19 @@ def _equal_queries(golden: GoldenSet) -> Iterator[LintWarning]:
     """
     found: dict[tuple[str, str], Query] = {}
     for query in golden.queries.values():
-        text = " ".join(_normalised_words(query.text or ""))
+        text = _without_punctuation(query.text or "")
         params = json.dumps(query.params, sort_keys=True, default=str)
         other = found.setdefault((text, params), query) if text else query
-        if other is query:
+        if other is query or (other.judgments == query.judgments and other.tags != query.tags):
             continue
-        if other.judgments != query.judgments:
-            advice = "They are judged otherwise: judge them alike, or keep one."
-        elif other.tags == query.tags:
+        advice = "They are judged otherwise: judge them alike, or keep one."
+        if other.judgments == query.judgments:
             advice = "It counts twice in the means. Keep one; or tag one of them, if that is on purpose."
-        else:
-            continue
         line = f" on line {other.line}" if other.line is not None else ""
-        yield LintWarning(
-            golden.where(query.id),
-            f"{quote(query.text or '')} is {quote(other.text or '')}{line} but for case and punctuation. {advice}",
-        )
+        same = f"{quote(query.text or '')} is {quote(other.text or '')}{line} but for case and punctuation."
+        yield LintWarning(golden.where(query.id), f"{same} {advice}")
 
 
-def _normalised_words(text: str) -> list[str]:
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-    stripped = (word.rstrip(_END).lstrip(_START) for word in text.casefold().split())
-    return [word for word in stripped if word]
+def _without_punctuation(text: str) -> str:
+    words = (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold().split()
+    return " ".join(filter(None, (word.strip(_PUNCTUATION) for word in words)))

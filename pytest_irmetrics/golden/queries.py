@@ -1,41 +1,195 @@
-"""Read one query after the other from nodes of YAML or JSON: a table of keys, and what several keys say together."""
+"""Read queries from nodes of YAML or JSON: a table of keys, readers of values, and what several keys say together.
+
+A reader is a function of a node and its key, which returns the value or raises Wrong; one place collects what is wrong.
+"""
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+from math import inf
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.errors import Wrong, format_place
-from pytest_irmetrics.golden.passage import Passage
-from pytest_irmetrics.golden.query import Query
-from pytest_irmetrics.golden.values import (
-    pairs_of,
-    read_boolean,
-    read_grade,
-    read_keys,
-    read_names,
-    read_note,
-    read_reason,
-    read_tags,
-    read_text,
-    read_value,
-    read_weight,
+from pytest_irmetrics.base.numbers import (
+    JSON_NUMBER,
+    MAX_GRADE,
+    MAX_WEIGHT,
+    MIN_WEIGHT,
+    read_number,
+    weight_advice,
 )
+from pytest_irmetrics.base.wording import cut, quote
+from pytest_irmetrics.golden.errors import Wrong, format_place
+from pytest_irmetrics.golden.query import Passage, Query
 from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.thresholds import Threshold, ThresholdError, check_word, read_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from pytest_irmetrics.golden.errors import Problems
     from pytest_irmetrics.golden.nodes import Node
-    from pytest_irmetrics.golden.values import Reader
     from pytest_irmetrics.metrics import Grade, Metric
     from pytest_irmetrics.thresholds import Limit
 
+    Reader = Callable[[Node, str], Any]
+    Judged = tuple[dict[str, Grade], tuple[Passage, ...]]
+    PlacedThresholds = list[tuple[Node, Threshold]]
+    """Each with the node of its metric."""
 
+_CONSTANTS = {"true": True, "false": False, "null": None}
+_SYNONYMS = {
+    **dict.fromkeys(("text", "question"), "query"),
+    **dict.fromkeys(("documents", "docs", "expected", "judgments", "qrels"), "relevant"),
+    **dict.fromkeys(("label", "labels"), "tags"),
+    "comment": "note",
+}
+_LONGEST_METRIC = 200
 _PASSAGE = "{doc: handbook, text: thirty days after purchase, grade: 2}"
-_NO_JUDGMENTS: tuple[dict[str, Grade], tuple[Passage, ...]] = ({}, ())
+
+
+# Mappings
+
+
+def read_keys(
+    node: Node, readers: Mapping[str, Reader], what: str, problems: Problems
+) -> tuple[dict[str, Any], dict[str, Node]]:
+    """Read a mapping by the reader of each key; return what was read, and the nodes of the values, by key.
+
+    What is wrong with a key, or a value, goes to `problems`; keys that begin with `x-` are for people.
+    """
+    values: dict[str, Any] = {}
+    nodes: dict[str, Node] = {}
+    for key, value in pairs_of(node, problems):
+        name = key.value
+        if name in readers:
+            nodes[name] = value
+            try:
+                values[name] = readers[name](value, name)
+            except Wrong as wrong:
+                problems.add(wrong)
+        elif not name.startswith("x-"):
+            close = get_close_matches(name.lower()[:40], readers, n=1) or [_SYNONYMS.get(name.lower(), "")]
+            advice = f"Its keys are {', '.join(sorted(readers))}; one for people begins with x-."
+            advice = f"Did you mean `{close[0]}`?" if close[0] in readers else advice
+            problems.add(Wrong(key, f"{quote(name)} is no key of {what}. {advice}"))
+    return values, nodes
+
+
+def pairs_of(node: Node, problems: Problems) -> Iterator[tuple[Node, Node]]:
+    """Yield the keys and values of a mapping; a key that is repeated or no text is reported instead."""
+    first: dict[str, int] = {}
+    for key, value in node.value:
+        name = key.value
+        if key.kind != "text":
+            message = f"A key is text, and this is {key}. Write `key: value`."
+        elif name == "<<" and key.plain:
+            message = "Merge keys (`<<`) are not read. Write the keys out, or quote a text that is `<<`."
+        elif not name:
+            message = "A key is missing before the `:`. Write it."
+        elif name in first:
+            message = f"{quote(name)} is here twice, first on line {first[name]}. Keep one."
+        else:
+            first[name] = key.line
+            yield key, value
+            continue
+        problems.add(Wrong(key, message))
+
+
+# Values
+
+
+def read_text(node: Node, key: str, *, may_be_blank: bool = False) -> str:
+    """Read a text that is not empty."""
+    if node.kind != "text":
+        raise Wrong(node, f"`{key}` is {node}. Write one text.")
+    _refuse_null(node, f"`{key}` is {node.value}")
+    text: str = node.value
+    if not text or not (may_be_blank or text.strip()):
+        raise Wrong(node, f"`{key}` is empty. Write its text, or remove the key.")
+    return text
+
+
+def _read_name(node: Node, key: str) -> str:
+    if node.kind != "text":
+        raise Wrong(node, f"`{key}` holds texts, and this is {node}. Write `{key}: [a, b]`.")
+    if not node.value:
+        raise Wrong(node, "A text is missing here. Write it, or remove its place in the list.")
+    _refuse_null(node, f"An item of `{key}` is {node.value} here")
+    name: str = node.value
+    return name
+
+
+def _refuse_null(node: Node, said: str) -> None:
+    if node.is_null:
+        raise Wrong(node, f'{said}. Write the text that is meant, or "{node.value}" in quotes.')
+
+
+def _items_by_name(node: Node, key: str, name_of: Reader = _read_name) -> dict[str, Node]:
+    """Return the items of a list, or a single one, by their names, which are different."""
+    if node.kind == "mapping":
+        raise Wrong(node, f"`{key}` is a mapping. Write a list, [a, b].")
+    if node.kind == "text" and not node.value:
+        raise Wrong(node, f"`{key}` is empty. Name one, or remove the key.")
+    found: dict[str, Node] = {}
+    for item in node.value if node.kind == "list" else [node]:
+        name = name_of(item, key)
+        if name in found:
+            raise Wrong(item, f"{quote(name)} is here twice, first on line {found[name].line}. Keep one.")
+        found[name] = item
+    return found
+
+
+def _read_names(node: Node, key: str) -> tuple[str, ...]:
+    return tuple(_items_by_name(node, key))
+
+
+def _read_tags(node: Node, key: str) -> tuple[str, ...]:
+    if node.kind == "text" and node.plain and ", " in node.value:  # several in one text are likely a mistake
+        advice = "Write a list, [a, b]; or quote it, if the comma is part of it."
+        raise Wrong(node, f"`{key}` is one tag here, {node}. {advice}")
+    return _read_names(node, key)
+
+
+def _read_boolean(node: Node, key: str) -> bool:
+    if node.value in ("true", "false") and (node.plain or node.kind == "constant"):
+        return bool(node.value == "true")
+    raise Wrong(node, f"`{key}` is {node}. Write true or false, without quotes.")
+
+
+def _read_reason(node: Node, key: str) -> str:
+    reason = read_text(node, key)
+    if node.plain and reason.lower() in ("true", "false", "yes", "no"):
+        raise Wrong(node, f"`{key}` is {reason}. Write why it is known to be bad, such as a ticket.")
+    return reason
+
+
+def _read_note(node: Node, key: str) -> str | None:  # noqa: ARG001 - as every reader
+    return node.value if node.kind == "text" else None  # anything else is for people alone
+
+
+def read_number_in(node: Node, what: str, low: float, high: float, advice: str) -> Grade:
+    """Read a number from `low` to `high`; `what` it is and the advice are for the message."""
+    number = read_number(node.value) if node.kind == "text" else None
+    if number is not None and not node.plain:
+        advice = "Take the quotes off."
+    elif number is not None and low <= number <= high:
+        return number
+    raise Wrong(node, f"{what} is {node}. {advice}")
+
+
+def read_weight(node: Node, key: str) -> float:
+    """Read the weight of a query: above 0, up to 1e9."""
+    advice = weight_advice(read_number(node.value) if node.kind == "text" else None)
+    return float(read_number_in(node, f"`{key}`", MIN_WEIGHT, MAX_WEIGHT, advice))
+
+
+def read_level(node: Node, key: str) -> Grade:
+    """Read a relevance level: above 0, up to 1000."""
+    advice = f"Write the lowest grade that counts, above 0 and up to {MAX_GRADE}."
+    return read_number_in(node, f"`{key}`", MIN_WEIGHT, MAX_GRADE, advice)
+
+
+# Queries
 
 
 class QueryReader:
@@ -52,69 +206,85 @@ class QueryReader:
         self._problems = problems
         self._custom = custom
         self._as_trec_eval = as_trec_eval
-        self._metrics: dict[str, Metric] = {}
         self.keys: dict[str, Reader] = {
             "id": read_text,
             "query": read_text,
             "relevant": self._read_relevant,
-            "forbidden": read_names,
-            "tags": read_tags,
+            "forbidden": _items_by_name,
+            "tags": _read_tags,
             "weight": read_weight,
             "params": self._read_params,
-            "thresholds": self._read_own_thresholds,
-            "no_answer": read_boolean,
-            "xfail": read_reason,
-            "note": read_note,
+            "thresholds": lambda node, key: self.read_thresholds(node, key, for_query=True),
+            "no_answer": _read_boolean,
+            "xfail": _read_reason,
+            "note": _read_note,
         }
         self._passage_keys: dict[str, Reader] = {
-            "doc": _read_part,
-            "text": _read_part,
-            "grade": lambda node, _: read_grade(node, "the passage", negative=as_trec_eval),
+            "doc": lambda node, key: read_text(node, key, may_be_blank=True),
+            "text": read_text,
+            "grade": lambda node, _: self._read_grade(node, "the passage"),
         }
 
     def read(self, node: Node) -> None:
         """Read one query; one that has problems is left out."""
-        before = len(self._problems)
         if node.kind != "mapping":
             kind = "text" if node.kind == "text" and node.value else node
             message = f"A query is a mapping, and this is {kind}. Write `query: …` and `relevant: …`."
-            self._problems.add(Wrong(node, message))
-            return
-        values, nodes = read_keys(node, self.keys, "a query", self._problems)
-        if len(self._problems) == before:
-            self._problems.attempt(self._add, node, nodes, **values)
+            return self._problems.add(Wrong(node, message))
+        before = len(self._problems)
+        try:
+            values, nodes = read_keys(node, self.keys, "a query", self._problems)
+            if len(self._problems) == before:
+                query = self._query(node, nodes, **values)
+                self.queries[query.id] = query
+        except Wrong as wrong:
+            self._problems.add(wrong)
 
-    # What several keys say together ------------------------------------------------------------------------------
+    def require_texts(self) -> None:
+        """Report queries without a text beside others that have one."""
+        with_text = any(query.text is not None for query in self.queries.values())
+        for query in self.queries.values():
+            if with_text and query.text is None:
+                message = "This query has no `query`, and others do. Write the text to search for."
+                self._problems.add(Wrong((query.line or 1, query.column or 1), message))
 
-    def _add(
+    def _query(
         self,
         node: Node,
         nodes: dict[str, Node],
         *,
         id: str | None = None,  # noqa: A002 - the key's name
         query: str | None = None,
-        relevant: tuple[dict[str, Grade], tuple[Passage, ...]] = _NO_JUDGMENTS,
-        thresholds: list[tuple[Node, Threshold]] | tuple[()] = (),
+        relevant: Judged = ({}, ()),
+        forbidden: Mapping[str, Node] | tuple[()] = (),
+        thresholds: PlacedThresholds | tuple[()] = (),
         **others: Any,
-    ) -> None:
-        """Add a query of the values of its keys. Raises Wrong."""
+    ) -> Query:
+        """Return the query of the values of its keys. Raises Wrong for what they say together."""
         judgments, passages = relevant
+        no_answer = others.get("no_answer", False)
         query_id = id or query
         if query_id is None:
             raise Wrong(node, "This query has no `query`. Write the text to search for.")
-        self._check_relevant(node, nodes, judgments, no_answer=others.get("no_answer", False))
-        for doc_id in others.get("forbidden", ()):
-            by_passage = any(passage.doc == doc_id for passage in passages)
-            if by_passage or judgments.get(doc_id, 0) > 0:
-                how = "judged by passage" if by_passage else "relevant"
-                line = _part(nodes["relevant"], doc_id).line
+        if no_answer and "relevant" in nodes:
+            raise Wrong(nodes["relevant"], "A `no_answer` query has no `relevant`. Remove one of the two.")
+        if not no_answer and not self._as_trec_eval and max(judgments.values(), default=0) <= 0:
+            message = "This query has no relevant document. Add `relevant: [id]`, or `no_answer: true`."
+            if judgments:
+                message = "Every document here has grade 0. Grade a relevant one, or write `no_answer: true` in place of `relevant`."
+            raise Wrong(nodes.get("relevant", node), message)
+        by_passage = {passage.doc for passage in passages}
+        for doc_id, item in dict(forbidden).items():
+            if doc_id in by_passage or judgments.get(doc_id, 0) > 0:
+                how = "judged by passage" if doc_id in by_passage else "relevant"
+                line = _line_of(nodes["relevant"], doc_id)
                 message = f"{quote(doc_id)} is forbidden here, and {how} on line {line}. Remove it from one of the two."
-                raise Wrong(_part(nodes["forbidden"], doc_id), message)
+                raise Wrong(item, message)
         for key, threshold in thresholds:
-            if others.get("no_answer") and threshold.metric.kind != "no_answer":
+            if no_answer and threshold.metric.kind != "no_answer":
                 message = f"{threshold.metric} is not computed for a `no_answer` query. Use `no_answer`."
                 raise Wrong(key, message)
-            if not others.get("no_answer") and threshold.metric.kind == "no_answer":
+            if not no_answer and threshold.metric.kind == "no_answer":
                 message = "This query has answers, and `no_answer` is about those that have none. Remove it."
                 raise Wrong(key, message)
         if query_id in self.queries:
@@ -122,110 +292,96 @@ class QueryReader:
             message = f"The query {quote(query_id)} on line {self.queries[query_id].line} {same}."
             raise Wrong(nodes["id" if id else "query"], message)
         own = tuple(threshold for _, threshold in thresholds)
-        self.queries[query_id] = Query(
-            query_id,
-            query,
-            judgments,
-            thresholds=own,
-            passages=passages,
-            line=node.line,
-            column=node.column,
-            **others,
-        )
+        others |= {"thresholds": own, "passages": passages, "line": node.line, "column": node.column}
+        return Query(query_id, query, judgments, tuple(forbidden), **others)
 
-    def _check_relevant(
-        self, node: Node, nodes: dict[str, Node], judgments: dict[str, Grade], *, no_answer: bool
-    ) -> None:
-        relevant = nodes.get("relevant")
-        if no_answer:
-            if relevant is not None:
-                raise Wrong(relevant, "A `no_answer` query has no `relevant`. Remove one of the two.")
-        elif self._as_trec_eval or any(grade > 0 for grade in judgments.values()):
-            return
-        elif judgments:
-            advice = "Grade a relevant one, or write `no_answer: true` in place of `relevant`."
-            raise Wrong(relevant or node, f"Every document here has grade 0. {advice}")
-        else:
-            advice = "Add `relevant: [id]`, or `no_answer: true`."
-            raise Wrong(relevant or node, f"This query has no relevant document. {advice}")
+    # Keys
 
-    # The key `relevant` ------------------------------------------------------------------------------------------
-
-    def _read_relevant(self, node: Node, key: str) -> tuple[dict[str, Grade], tuple[Passage, ...]]:
+    def _read_relevant(self, node: Node, key: str) -> Judged:
         """Read one id, a list of ids and passages, or grades by id."""
         if node.kind == "mapping":
             return self._read_grades(node), ()
-        items = node.value if node.kind == "list" else ()
-        if not any(item.kind == "mapping" for item in items):
-            return dict.fromkeys(read_names(node, key), 1), ()
-        judgments: dict[str, Grade] = {}
-        passages: list[Passage] = []
-        first: dict[str, int] = {}
-        for item in items:
-            passage = self._read_passage(item) if item.kind == "mapping" else None
-            (name,) = read_names(item, key) if passage is None else (passage.key,)
-            if passage is not None and passage.doc in judgments:
-                how = f"{quote(passage.doc)} is judged as a whole on line {first[passage.doc]}, and here by passage"
-                raise Wrong(item, f"{how}. Keep one of the two.")
-            if name in judgments:
-                what = "This passage" if passage is not None else f"The document {quote(name)}"
-                raise Wrong(item, f"{what} is here twice, first on line {first[name]}. Keep one.")
-            first[name] = item.line
-            judgments[name] = 1 if passage is None else passage.grade
-            passages += [] if passage is None else [passage]
-        whole = next((passage for passage in passages if passage.doc in judgments), None)
-        if whole is not None:
-            message = f"{quote(whole.doc)} is judged as a whole on line {first[whole.doc]}, and by passage. Keep one of the two."
-            raise Wrong(node, message)
-        return judgments, tuple(passages)
+        passages: dict[str, Passage] = {}
+
+        def name_of(item: Node, key: str) -> str:
+            if item.kind != "mapping":
+                return _read_name(item, key)
+            passage = self._read_passage(item)
+            passages.setdefault(passage.key, passage)
+            return passage.key
+
+        items = _items_by_name(node, key, name_of)
+        for name, passage in passages.items():
+            if passage.doc in items:
+                how = f"judged as a whole on line {items[passage.doc].line}, and here by passage"
+                raise Wrong(items[name], f"{quote(passage.doc)} is {how}. Keep one of the two.")
+        grades = {name: passages[name].grade if name in passages else 1 for name in items}
+        return grades, tuple(passages.values())
 
     def _read_grades(self, node: Node) -> dict[str, Grade]:
-        grades: dict[str, Grade] = {}
-        names = {key.value for key, _ in node.value if key.kind == "text"}
-        if {"doc", "text"} <= names <= self._passage_keys.keys() and any(
-            value.kind == "text" and not value.value.isdecimal() for _, value in node.value
+        names = {key.value: value for key, value in node.value if key.kind == "text"}
+        if {"doc", "text"} <= names.keys() <= self._passage_keys.keys() and any(
+            value.kind == "text" and not value.value.isdecimal() for value in names.values()
         ):
             raise Wrong(node, f"A passage stands in a list. Write `relevant: [{_PASSAGE}]`.")
+        grades: dict[str, Grade] = {}
         for key, value in pairs_of(node, self._problems):
-            if key.is_null:
-                message = f'A document is {key.value} here. Write the text that is meant, or "{key.value}" in quotes.'
-                raise Wrong(key, message)
-            grades[key.value] = read_grade(value, quote(key.value), negative=self._as_trec_eval)
+            _refuse_null(key, f"A document is {key.value} here")
+            grades[key.value] = self._read_grade(value, quote(key.value))
         return grades
 
+    def _read_grade(self, node: Node, of: str) -> Grade:
+        low = -inf if self._as_trec_eval else 0
+        return read_number_in(
+            node, f"The grade of {of}", low, MAX_GRADE, f"Write a number from 0 to {MAX_GRADE}."
+        )
+
     def _read_passage(self, node: Node) -> Passage:
-        names = [key.value for key, _ in node.value if key.kind == "text"]
-        if not {"doc", "text"} & {*names}:
+        if not {"doc", "text"} & {key.value for key, _ in node.value if key.kind == "text"}:
             advice = f"Write a mapping, `relevant: {{doc-9: 3, doc-4: 1}}`; or a passage, `{_PASSAGE}`."
             raise Wrong(node, f"A list of documents has no grades. {advice}")
         before = len(self._problems)
-        values, _ = read_keys(node, self._passage_keys, "a passage", self._problems)
+        values, nodes = read_keys(node, self._passage_keys, "a passage", self._problems)
         if len(self._problems) > before:
             return Passage("", "")  # the query is left out
-        for name, what in (("doc", "the document's id"), ("text", "the text to find in it")):
-            if name not in values:
-                whole = " For the whole document, write its id alone." if name == "text" else ""
-                raise Wrong(node, f"This passage has no `{name}`. Write {what}.{whole}")
+        if "doc" not in values:
+            raise Wrong(node, "This passage has no `doc`. Write the document's id.")
+        if "text" not in values:
+            advice = "Write the text to find in it. For the whole document, write its id alone."
+            raise Wrong(node, f"This passage has no `text`. {advice}")
         passage = Passage(**values)
         if not passage.normalized:
-            text = next(value for key, value in node.value if key.value == "text")
-            raise Wrong(text, "`text` is empty, and would be found in every chunk. Write the text to find.")
+            message = "`text` is empty, and would be found in every chunk. Write the text to find."
+            raise Wrong(nodes["text"], message)
         return passage
-
-    # Other keys --------------------------------------------------------------------------------------------------
 
     def _read_params(self, node: Node, key: str) -> object:
         if node.kind != "mapping":
             raise Wrong(node, f"`{key}` is {node}. Write a mapping, such as {{lang: en}}.")
-        return read_value(node, self._problems)
+        return self._read_value(node)
 
-    def _read_own_thresholds(self, node: Node, key: str) -> list[tuple[Node, Threshold]]:
-        return self.read_thresholds(node, key, for_query=True)
+    def _read_value(self, node: Node) -> object:
+        """Return the JSON value of a node; the recursion goes no deeper than nodes, which is MAX_DEPTH."""
+        if node.kind == "list":
+            return [self._read_value(part) for part in node.value]
+        if node.kind == "mapping":
+            return {key.value: self._read_value(value) for key, value in pairs_of(node, self._problems)}
+        if node.kind == "constant" or (node.plain and node.value in _CONSTANTS):
+            return _CONSTANTS[node.value]
+        if node.plain and not node.value:
+            raise Wrong(node, 'A parameter has no value. Write null, "" or another value.')
+        if not node.plain or JSON_NUMBER.fullmatch(node.value) is None:
+            return node.value
+        number = read_number(node.value)
+        if number is None:
+            advice = "Write a smaller one, or quote it to make it text."
+            raise Wrong(node, f"The number {cut(node.value)} is too large. {advice}")
+        return number
 
     def read_thresholds(
         self, node: Node, where: str, *, tag: str | None = None, for_query: bool = False
-    ) -> list[tuple[Node, Threshold]]:
-        """Read a mapping of metrics to limits under the key `where`; each threshold comes with the node of its metric.
+    ) -> PlacedThresholds:
+        """Read a mapping of metrics to limits under the key `where`.
 
         `tag` is that of the slice that they apply to, None for the whole set.
         """
@@ -233,83 +389,57 @@ class QueryReader:
             raise Wrong(node, f"`{where}` is {node}. Write metrics and limits, such as {{ndcg@10: 0.7}}.")
         found: dict[Metric, tuple[Node, Threshold]] = {}
         for key, value in pairs_of(node, self._problems):
-            if not key.value.startswith("x-"):
-                self._problems.attempt(self._read_threshold, key, value, tag, found, for_query=for_query)
+            if key.value.startswith("x-"):
+                continue
+            threshold = self._problems.attempt(self._read_threshold, key, value, tag, for_query=for_query)
+            if threshold is None:
+                continue
+            first, _ = found.setdefault(threshold.metric, (key, threshold))
+            if first is not key:
+                said = f"{threshold.metric} is already on line {first.line}, as {quote(first.value)}"
+                self._problems.add(Wrong(key, f"{said}. Keep one."))
         return list(found.values())
 
-    def _read_threshold(
-        self,
-        key: Node,
-        value: Node,
-        tag: str | None,
-        found: dict[Metric, tuple[Node, Threshold]],
-        *,
-        for_query: bool,
-    ) -> None:
-        """Add the threshold on one metric to those that were found. Raises Wrong."""
-        metric = self._read_metric(key)
-        if metric in found:
-            first, _ = found[metric]
-            message = f"{metric} is already on line {first.line}, as {quote(first.value)}. Keep one."
-            raise Wrong(key, message)
-        if value.kind == "list":
-            message = f"The threshold on {metric} is a list. Write a number, or {{min: 0.7, max_drop: 0.01}}."
-            raise Wrong(value, message)
-        limits: dict[str, Limit | None] = {}
-        words = pairs_of(value, self._problems) if value.kind == "mapping" else [(None, value)]
-        for at, limit in words:
-            word = "min" if at is None else at.value
-            if word.startswith("x-"):
-                continue
-            try:
-                check_word(word, for_query=for_query)
-            except ThresholdError as error:
-                hint = " For the queries with a tag, use `slices`." if word == "tag" else ""
-                raise Wrong(at or limit, f"{error}{hint}") from None
-            if limit.kind not in ("text", "constant"):
-                raise Wrong(limit, f"`{word}` of {metric} is {limit}. Write a number, or off.")
-            try:
-                limits[word] = read_limit(metric, word, limit.value, for_query=for_query)
-            except ThresholdError as error:
-                raise Wrong(limit, str(error)) from None
+    def _read_threshold(self, key: Node, value: Node, tag: str | None, *, for_query: bool) -> Threshold:
+        at = key
+        if len(key.value) > _LONGEST_METRIC:
+            raise Wrong(key, f"{quote(key.value)} names no metric. Write for example ndcg@10.")
+        try:
+            metric = parse_metric(key.value, custom=self._custom)
+            if value.kind == "list":
+                message = (
+                    f"The threshold on {metric} is a list. Write a number, or {{min: 0.7, max_drop: 0.01}}."
+                )
+                raise Wrong(value, message)
+            limits: dict[str, Limit | None] = {}
+            for name, limit in (
+                pairs_of(value, self._problems) if value.kind == "mapping" else [(None, value)]
+            ):
+                at, word = (name, name.value) if name else (value, "min")
+                if word == "tag":
+                    raise Wrong(at, "`tag` is no word here. For the queries with a tag, use `slices`.")
+                if not word.startswith("x-"):
+                    check_word(word, for_query=for_query)
+                    at = limit
+                    if limit.kind not in ("text", "constant"):
+                        raise Wrong(limit, f"`{word}` of {metric} is {limit}. Write a number, or off.")
+                    limits[word] = read_limit(metric, word, limit.value, for_query=for_query)
+        except (MetricError, ThresholdError) as error:
+            message = f"{error}"
+            raise Wrong(at, message[:1].upper() + message[1:]) from None
         if not limits:
-            message = f"The threshold on {metric} has no limit. Write one, such as {{min: 0.7}}."
-            raise Wrong(value, message)
-        origin = format_place(self._problems.shown, key.line, key.column)
-        found[metric] = key, Threshold(metric, limits, tag, origin)
-
-    def _read_metric(self, key: Node) -> Metric:
-        text = key.value
-        if text not in self._metrics:
-            if len(text) > 200:
-                raise Wrong(key, f"{quote(text)} names no metric. Write for example ndcg@10.")
-            try:
-                self._metrics[text] = parse_metric(text, custom=self._custom)
-            except MetricError as error:
-                message = str(error)
-                raise Wrong(key, message[:1].upper() + message[1:]) from None
-        return self._metrics[text]
+            raise Wrong(value, f"The threshold on {metric} has no limit. Write one, such as {{min: 0.7}}.")
+        return Threshold(metric, limits, tag, format_place(self._problems.shown, key.line, key.column))
 
 
-def _read_part(node: Node, key: str) -> str:
-    """Read the document or the text of a passage."""
-    what = "the document's id" if key == "doc" else "the text to find in it"
-    if node.kind != "text" or node.is_null or not node.value:
-        shown = node.value if node.kind == "text" and node.value else "empty" if node.kind == "text" else node
-        raise Wrong(node, f"`{key}` is {shown}. Write {what}.")
-    return str(node.value)
-
-
-def _part(node: Node, name: str) -> Node:
-    """Return the part of a value (an id, a list, grades by id) that names a document; else the whole value."""
-    parts: Any = [node] if node.kind == "text" else node.value
+def _line_of(node: Node, doc_id: str) -> int:
+    """Return the line on which the value of `relevant` names a document, or has a passage of it."""
+    parts: list[Any] = [node] if node.kind == "text" else node.value
     for part in parts:
-        one: Any = part[0] if node.kind == "mapping" else part
-        doc = (
-            next((value for key, value in one.value if key.value == "doc"), one)
-            if one.kind == "mapping"
-            else one
+        key: Node = part[0] if node.kind == "mapping" else part
+        names = (
+            [value.value for name, value in key.value if name.value == "doc"] if key.kind == "mapping" else []
         )
-        if doc.value == name:
-            return one  # type: ignore[no-any-return]  # a node
-    return node
+        if doc_id in (key.value, *names):
+            return key.line
+    return node.line

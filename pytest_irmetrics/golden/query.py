@@ -1,16 +1,59 @@
-"""Query: what to search for, which documents are judged how, and what else a golden set says of it."""
+"""Query: what to search for, which documents or passages are judged how, and what else a golden set says of it."""
 
 from __future__ import annotations
 
+import hashlib
+import unicodedata
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_irmetrics.base.numbers import as_whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from pytest_irmetrics.golden.passage import Passage
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.thresholds import Threshold
+
+
+_INVISIBLE = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
+_LONGEST = 60
+"""Characters of a passage in its key; a longer text is cut, and a hash of it added."""
+
+
+def normalize_text(text: str) -> str:
+    """Normalise white space and Unicode forms, which text extraction and layout change; keep the words.
+
+    Soft hyphens and zero-width characters go, Unicode forms become one (NFKC: ligatures, full-width letters), and a
+    run of white space becomes one space, none at the ends. Case is kept.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.translate(_INVISIBLE))
+    return " ".join(text.split())
+
+
+class Passage(NamedTuple):
+    """A judged text of a document. A chunk that contains it counts as it, however the document was split into chunks."""
+
+    doc: str
+    """The document's id."""
+    text: str
+    """As it was written in the golden set."""
+    grade: Grade = 1
+
+    @property
+    def normalized(self) -> str:
+        """The normalised text, to look for in the normalised text of a chunk."""
+        return normalize_text(self.text)
+
+    @property
+    def key(self) -> str:
+        """The name of the passage among a query's judgments and in rankings: ``document: text``, cut if it is long."""
+        text = self.normalized
+        if len(text) > _LONGEST:
+            digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+            text = f"{text[: _LONGEST - 12].rstrip()}… ({digest})"
+        return f"{self.doc}: {text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +100,53 @@ class Query:
             doc_id = source.get(judged, judged)
             documents[doc_id] = max(grade, documents.get(doc_id, grade))
         return documents
+
+
+# As plain data
+
+
+def query_as_dict(query: Query, *, short: bool = False) -> dict[str, object]:
+    """Return a query under the keys of a golden set: id, query and relevant, and those optional ones that are set.
+
+    With `short`, as people write it: no id that is its text, and limits and judgments in brief.
+    """
+    keys = {passage.key for passage in query.passages}
+    grades = {
+        doc_id: as_whole_number(grade) for doc_id, grade in query.judgments.items() if doc_id not in keys
+    }
+    passages = [{**passage._asdict(), "grade": as_whole_number(passage.grade)} for passage in query.passages]
+    in_list = passages or (short and all(type(grade) is int and grade == 1 for grade in grades.values()))
+    record: dict[str, object] = {
+        "id": query.id,
+        "query": query.text,
+        "relevant": [*grades, *passages] if in_list else grades,
+        "forbidden": list(query.forbidden),
+        "tags": list(query.tags),
+        "weight": None if query.weight == 1 else as_whole_number(query.weight),
+        "params": query.params,
+        "thresholds": limits_as_dict(query.thresholds, short=short),
+        "no_answer": query.no_answer,
+        "xfail": query.xfail,
+        "note": query.note,
+    }
+    if short and query.id == query.text:
+        del record["id"]
+    if short and query.no_answer:
+        del record["relevant"]
+    always = () if short else ("query", "relevant")
+    return {key: value for key, value in record.items() if value or key in always}
+
+
+def limits_as_dict(thresholds: Iterable[Threshold], *, short: bool = False) -> dict[str, object]:
+    """Return the limits of thresholds as a golden set has them: metric name → word → limit.
+
+    With `short`, a number stands in place of ``{min: number}``.
+    """
+    found: dict[str, object] = {}
+    for threshold in thresholds:
+        words = {
+            word: "off" if limit is None else str(limit) if limit.percent else as_whole_number(limit.value)
+            for word, limit in threshold.limits.items()
+        }
+        found[threshold.metric.name] = words["min"] if short and words.keys() == {"min"} else words
+    return found

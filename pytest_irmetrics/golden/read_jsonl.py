@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_irmetrics.base.files import without_gz
-from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, raise_any
 from pytest_irmetrics.golden.files import lines_in, read_text
 from pytest_irmetrics.golden.golden_set import GoldenSet
@@ -36,12 +35,8 @@ def read_jsonl(path: Path, shown: str, custom: Collection[str] = ()) -> GoldenSe
             if node is not None:
                 reader.read(node)
     queries = reader.queries.values()
+    reader.require_texts()
     judged = [query for query in queries if query.judgments or query.no_answer]
-    without_text = [query for query in queries if query.text is None]
-    if without_text and len(without_text) < len(queries):
-        for query in without_text:
-            message = "This query has no `query`, and others do. Write the text to search for."
-            problems.add(Wrong((query.line or 1, 1), message))
     if not judged and not len(problems):
         message = 'There is no query. Write one a line: {"query": "…", "relevant": ["…"]}.'
         if queries:
@@ -62,19 +57,24 @@ class _Pairs(list[tuple[str, object]]):
     """The pairs of a JSON object, with keys that may repeat."""
 
 
-def read_json(line: str, number: int) -> object:
+def read_json(line: str, number: int) -> Any:
     """Read a line of JSON: objects as lists of pairs, numbers as they were written. Raises Wrong."""
     try:
-        return json.loads(
+        value = json.loads(
             line, object_pairs_hook=_Pairs, parse_int=_Number, parse_float=_Number, parse_constant=_refuse
         )
+        json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         message = f"This is no JSON: {error.msg}. Write one object a line."
         raise Wrong((number, error.colno), message) from None
+    except UnicodeEncodeError:
+        message = "An escape here is half of a character. Write the character itself."
+        raise Wrong((number, 1), message) from None
     except ValueError as error:
         raise Wrong((number, 1), str(error)) from None
     except RecursionError:
         raise _too_deep(number) from None
+    return value
 
 
 def _refuse(name: str) -> NoReturn:
@@ -87,16 +87,17 @@ def _too_deep(number: int) -> Wrong:
 
 def _read_line(line: str, number: int, shown: str) -> Node:
     """Return the node of a query. Raises Wrong, or GoldenSetError where no line of the file is a query."""
+    message = ""
     if line.strip() in ("[", "{"):
         message = "JSON over several lines begins here. Write one query a line, without a list around them."
-        raise GoldenSetError([Problem(shown, number, 1, message)])
-    value = read_json(line, number)
+    value = None if message else read_json(line, number)
     if isinstance(value, _Pairs):
         if any(key == "_id" for key, _ in value):
             message = "This is a query of a BEIR folder, without its judgments. Name the folder in place of this file."
-            raise GoldenSetError([Problem(shown, number, 1, message)])
         # null is how an empty cell of a table is exported.
         value = _Pairs((key, item) for key, item in value if item is not None)
+    if message:
+        raise GoldenSetError([Problem(shown, number, 1, message)])
     return _as_node(value, number)
 
 
@@ -105,20 +106,10 @@ def _as_node(value: object, line: int, depth: int = 0) -> Node:
     if depth > MAX_DEPTH:
         raise _too_deep(line)
     if isinstance(value, _Pairs):
-        pairs = [(_as_node(key, line), _as_node(item, line, depth + 1)) for key, item in value]
+        pairs = [(Node(line, 1, key), _as_node(item, line, depth + 1)) for key, item in value]
         return Node(line, 1, pairs, "mapping")
     if isinstance(value, list):
         return Node(line, 1, [_as_node(item, line, depth + 1) for item in value], "list")
     if isinstance(value, str):
-        return Node(line, 1, require_characters(value, line), plain=isinstance(value, _Number))
+        return Node(line, 1, str(value), plain=isinstance(value, _Number))
     return Node(line, 1, json.dumps(value), "constant")
-
-
-def require_characters(text: str, line: int) -> str:
-    """Return a text of JSON. Raises Wrong for an escape that is half of a character."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        message = f"An escape in {quote(text)} is half of a character. Write the character itself."
-        raise Wrong((line, 1), message) from None
-    return text

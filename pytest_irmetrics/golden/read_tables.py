@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.files import without_gz
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.numbers import read_number
+from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, raise_any
 from pytest_irmetrics.golden.files import lines_in, read_text
 from pytest_irmetrics.golden.formats import split_of, splits_of
-from pytest_irmetrics.golden.read_jsonl import read_json, require_characters
+from pytest_irmetrics.golden.read_jsonl import read_json
 from pytest_irmetrics.golden.rows import Row, golden_set_of
 
 if TYPE_CHECKING:
@@ -29,11 +30,9 @@ __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows th
 
 COLUMNS = ("query", "docid", "rating", "id", "tags", "weight")
 _ALIASES = {
-    "doc_id": "docid",
-    "doc id": "docid",
+    **dict.fromkeys(("doc_id", "doc id", "corpus-id"), "docid"),  # the second of Quepid, the last of BEIR
     "query text": "query",  # of Quepid
-    "query-id": "id",
-    "corpus-id": "docid",
+    "query-id": "id",  # of BEIR
     "score": "rating",  # of BEIR
 }
 """Column names that are read, too."""
@@ -44,8 +43,9 @@ _SUGGESTIONS = {
     **dict.fromkeys(("qid", "query_id"), "id"),
 }
 """Column names that are not read → the name to suggest."""
-_QUEPID_COLUMNS = frozenset(("team name", "case name", "case id"))
-"""Columns of a Quepid export, in which any other column may be a field of the documents."""
+_QUEPID_CASE = frozenset(("team name", "case name", "case id"))
+_QUEPID_RATER = "rating:"
+"""The start of the columns of a Quepid book, one for each rater; their median counts."""
 _FORMULA = re.compile(r"\s*[-=+@\t\r](?!(?<=-)[0-9]+(?:\.[0-9]+)?\Z)", re.DOTALL)
 """The start of a cell that a spreadsheet takes for a formula; negative numbers are none."""
 
@@ -60,10 +60,10 @@ def unguard_formula(cell: str) -> str:
     return cell[1:] if cell[:1] == " " and _FORMULA.match(cell) else cell
 
 
-# CSV and TSV ------------------------------------------------------------------------------------------------------
+# CSV and TSV
 
 
-def read_table(path: Path, shown: str, custom: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - as every reader
+def read_table(path: Path, shown: str) -> GoldenSet:
     """Read a golden set in CSV or TSV, or a split of a BEIR folder. Raises GoldenSetError."""
     text = read_text(path, shown)
     if path.name.lower().endswith(".topics.tsv"):
@@ -88,7 +88,7 @@ def _rows(text: str, problems: Problems, delimiter: str | None, *, guarded: bool
         header = next(reader, [])
         if any(
             cell[:1] == " " for cell in header[1:]
-        ):  # with a blank after a comma, as the rows will have one, too
+        ):  # a blank after a comma, which the rows will have, too
             reader = rows(io.StringIO(text, newline=""), skipinitialspace=True)
             header = next(reader)
         columns = _read_header(header, problems)
@@ -102,37 +102,38 @@ def _rows(text: str, problems: Problems, delimiter: str | None, *, guarded: bool
     except csv.Error as error:
         advice = "Close each quote, and write a quote within a quoted cell twice."
         problems.add(Wrong((line + 1, 1), f"This is no row of a table ({error}). {advice}"))
-    except Wrong as wrong:
-        problems.add(wrong)
 
 
 def _read_header(header: Sequence[str], problems: Problems) -> list[str]:
-    """Return what each column holds, "" for one that is not read. Raises Wrong where the rows cannot be read."""
+    """Return what each column holds, "" for one that is not read. Raises GoldenSetError where the rows cannot be read."""
     names = [name.strip() for name in header]
     lower = [_ALIASES.get(name.casefold(), name.casefold()) for name in names]
-    if not any(names):
-        raise Wrong((1, 1), "There is no header. Begin with the line `query,docid,rating`.")
-    if not {*lower} & {*COLUMNS}:
-        message = f"This is no header: {quote(names[0])} is no column. Begin with `query,docid,rating`."
-        raise Wrong((1, 1), message)
-    before = len(problems)
+    of_quepid = not _QUEPID_CASE.isdisjoint(lower)
     columns: list[str] = []
-    for name, column in zip(names, lower, strict=True):
-        if column.startswith("params.") and len(name) > len("params."):
-            column = f"params.{name[len('params.') :]}"  # noqa: PLW2901 - with its case
-        elif column not in COLUMNS:
-            if name and not column.startswith("x-") and _QUEPID_COLUMNS.isdisjoint(lower):
-                problems.add(Wrong((1, 1), _unknown_column(name, names)))
-            column = ""  # noqa: PLW2901 - it is not read
-        if column and column in columns:
-            problems.add(Wrong((1, 1), f"The column {quote(name)} is there twice. Keep one."))
+    said: list[str] = []
+    for name, known in zip(names, lower, strict=True):
+        column = known if known in COLUMNS else ""
+        if known.startswith("params.") and len(name) > len("params."):
+            column = f"params.{name[len('params.') :]}"  # with its case
+        elif known.startswith(_QUEPID_RATER):
+            column, of_quepid = _QUEPID_RATER, True
+        elif name and not column and not known.startswith("x-") and not of_quepid:
+            said.append(_unknown_column(name, names))
+        if column in columns and column not in ("", _QUEPID_RATER):
+            said.append(f"The column {quote(name)} is there twice. Keep one.")
         columns.append(column)
-    missing = [name for name in ("docid", "rating") if name not in columns]
-    if not {"query", "id"} & {*columns}:
-        missing.insert(0, "query")
-    if missing and len(problems) == before:
+    has = {*columns, *(["rating"] if _QUEPID_RATER in columns else [])}
+    missing = [] if {"query", "id"} & has else ["query"]
+    missing += [name for name in ("docid", "rating") if name not in has]
+    if not any(names):
+        said = ["There is no header. Begin with the line `query,docid,rating`."]
+    elif not has & {*COLUMNS}:
+        said = [f"This is no header: {quote(names[0])} is no column. Begin with `query,docid,rating`."]
+    elif missing and not said:
         advice = "The columns are query, docid and rating, and perhaps id, tags, weight and params.NAME."
-        problems.add(Wrong((1, 1), f"The header has no column `{missing[0]}`. {advice}"))
+        said = [f"The header has no column `{missing[0]}`. {advice}"]
+    for message in said:
+        problems.add(Wrong((1, 1), message))
     raise_any(problems)
     return columns
 
@@ -150,14 +151,12 @@ def _read_row(line: int, cells: Sequence[str], columns: Sequence[str], *, guarde
     """Return a row of the columns that are read. Raises Wrong."""
     unrated = len(cells) == 1 and columns[0] == "query"  # as Quepid writes a query without ratings
     if any(cells[len(columns) :]) or (len(cells) < len(columns) and not unrated):
-        here = "is 1 cell" if len(cells) == 1 else f"are {len(cells)} cells"
-        advice = "Put a text that contains the delimiter in double quotes."
-        raise Wrong((line, 1), f"Here {here}, and the header has {len(columns)}. {advice}")
-    row = {
-        column: unguard_formula(cell) if guarded else cell
-        for column, cell in zip(columns, cells, strict=False)
-        if column and cell
-    }
+        here = f"This row has {plural(len(cells), 'cell')}, and the header has {len(columns)}"
+        raise Wrong((line, 1), f"{here}. Put a text that contains the delimiter in double quotes.")
+    given = [(column, cell) for column, cell in zip(columns, cells, strict=False) if column and cell]
+    row = {column: unguard_formula(cell) if guarded else cell for column, cell in given}
+    if row.pop(_QUEPID_RATER, None):
+        row["rating"] = _median([cell.strip() for column, cell in given if column == _QUEPID_RATER])
     text = row.pop("query", None)
     text = text if text and not text.isspace() else None
     query_id = row.pop("id", None) or text
@@ -166,10 +165,19 @@ def _read_row(line: int, cells: Sequence[str], columns: Sequence[str], *, guarde
     return Row(line, query_id, text, row.pop("docid", ""), row.pop("rating", "").strip(), row)
 
 
-# BEIR -------------------------------------------------------------------------------------------------------------
+def _median(ratings: Sequence[str]) -> str:
+    """Return the median of several raters' ratings as text; one that is no number as it is."""
+    from statistics import median  # noqa: PLC0415 - slow to import, and needed for books of Quepid alone
+
+    numbers = {rating: read_number(rating) for rating in ratings}
+    wrong = [rating for rating, number in numbers.items() if number is None]
+    return wrong[0] if wrong else str(median(numbers[rating] or 0 for rating in ratings))
 
 
-def read_folder(path: Path, shown: str, custom: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - as every reader
+# BEIR
+
+
+def read_folder(path: Path, shown: str) -> GoldenSet:
     """Read the split `test` of a BEIR folder, or its only one. Raises GoldenSetError."""
     chosen = split_of(path)
     if chosen is not None:
@@ -217,4 +225,4 @@ def _read_text_of(line: str, number: int, judged: Collection[str], texts: dict[s
         raise Wrong(place, f"The query {quote(query_id)} is here twice. Keep one.")
     if not isinstance(text, str) or not text.strip():
         raise Wrong(place, f"The query {quote(query_id)} has no `text`. Write it.")
-    texts[str(query_id)] = require_characters(text, number)
+    texts[str(query_id)] = text

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import read_number
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.errors import Problems, Wrong, raise_any
 from pytest_irmetrics.golden.files import lines_in, read_text
 from pytest_irmetrics.golden.rows import Row, golden_set_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
 
@@ -29,7 +29,7 @@ def topics_path(qrels: str) -> str:
     return f"{folder}{slash}{stem if stem and dot else suffix}.topics.tsv"
 
 
-def read_qrels(path: Path, shown: str, custom: Collection[str] = ()) -> GoldenSet:  # noqa: ARG001 - as every reader
+def read_qrels(path: Path, shown: str) -> GoldenSet:
     """Read qrels with the texts in ``NAME.topics.tsv`` beside them; without that file, the queries have no texts.
 
     Raises GoldenSetError.
@@ -73,15 +73,7 @@ def _rows(text: str, problems: Problems) -> Iterator[Row]:
         if len(parts) == 4:
             yield Row(number, parts[0], None, parts[2], parts[3])
         elif parts:
-            problems.add(Wrong((number, 1), _wrong_fields(parts)))
-
-
-def _wrong_fields(fields: Sequence[str]) -> str:
-    """Return the message about a row that has not four fields."""
-    shape = "`query 0 document grade`"
-    if len(fields) == 3 and fields[0].lower() in ("query-id", "query_id", "qid"):
-        return f"This is the header of a table. Name the file .tsv, or write {shape} from the first line on."
-    here = "is 1 field" if len(fields) == 1 else f"are {len(fields)} fields"
-    like = ", as in a TREC run," if len(fields) == 6 else ""
-    hint = " An id in qrels holds no white space." if len(fields) > 4 else ""
-    return f"Here {here}{like}, and qrels have 4. Write {shape}.{hint}".replace(",, ", ", ")
+            like = " as in a TREC run," if len(parts) == 6 else ""
+            advice = "Write `query 0 document grade`, ids without white space, and no header."
+            here = f"This line has {plural(len(parts), 'field')},{like} and qrels have 4"
+            problems.add(Wrong((number, 1), f"{here}. {advice}"))

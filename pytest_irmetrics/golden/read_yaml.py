@@ -9,13 +9,11 @@ from yaml.events import MappingStartEvent, ScalarEvent, SequenceStartEvent
 
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden import files
 from pytest_irmetrics.golden.errors import Problems, Wrong, raise_any
-from pytest_irmetrics.golden.files import read_text
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.nodes import Node
-from pytest_irmetrics.golden.queries import QueryReader
-from pytest_irmetrics.golden.values import pairs_of, read_keys, read_level
-from pytest_irmetrics.golden.values import read_text as read_name
+from pytest_irmetrics.golden.queries import QueryReader, pairs_of, read_keys, read_level, read_text
 from pytest_irmetrics.golden.yaml_nodes import NodeReader, event_place
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ MAX_BYTES = 100_000_000
 
 def read_yaml(path: Path, shown: str, custom: Collection[str] = ()) -> GoldenSet:
     """Read a YAML golden set; `shown` is the path in messages. Raises GoldenSetError."""
-    return parse_yaml(read_text(path, shown, MAX_BYTES), path, shown, custom)
+    return parse_yaml(files.read_text(path, shown, MAX_BYTES), path, shown, custom)
 
 
 def parse_yaml(text: str, path: Path, shown: str, custom: Collection[str] = ()) -> GoldenSet:
@@ -47,7 +45,7 @@ def parse_yaml(text: str, path: Path, shown: str, custom: Collection[str] = ()) 
         Node(1, 1, top, "mapping"),
         {
             "version": _read_version,
-            "name": read_name,
+            "name": read_text,
             "relevance_level": read_level,
             "thresholds": queries.read_thresholds,
             "slices": lambda node, key: _read_slices(node, key, queries, problems),
@@ -56,23 +54,21 @@ def parse_yaml(text: str, path: Path, shown: str, custom: Collection[str] = ()) 
         "a golden set",
         problems,
     )
-    level = values.get("relevance_level", 1)
     thresholds = [*values.get("thresholds", ()), *values.get("slices", ())]
     golden = GoldenSet(
         queries.queries.values(),
         path=path,
         shown=shown,
         name=values.get("name", without_gz(path).stem),
-        relevance_level=level,
+        relevance_level=values.get("relevance_level", 1),
         thresholds=tuple(threshold for _, threshold in thresholds),
     )
     if complete and "queries" not in nodes:
-        message = "There are no `queries`. Write the key and, below it, a list of queries."
-        problems.add(Wrong((1, 1), message))
-    if complete and not len(problems) and not golden.queries:
-        message = "There is no query. Write `- query: …` with `relevant: …`."
-        problems.add(Wrong(nodes["queries"], message))
+        problems.add(Wrong((1, 1), "There are no `queries`. Write the key and, below it, a list of queries."))
+    elif complete and not len(problems) and not golden.queries:
+        problems.add(Wrong(nodes["queries"], "There is no query. Write `- query: …` with `relevant: …`."))
     if complete and not len(problems):
+        queries.require_texts()
         _check_whole(golden, thresholds, problems)
     if complete and "slices" in nodes:
         _check_tags(nodes["slices"], golden, problems)
@@ -145,14 +141,10 @@ def _check_tags(slices: Node, golden: GoldenSet, problems: Problems) -> None:
 
 
 def _check_whole(golden: GoldenSet, thresholds: Sequence[tuple[Node, Threshold]], problems: Problems) -> None:
-    """Report queries without a text beside others, grades below the level, and thresholds on no query."""
-    with_text = any(query.text is not None for query in golden.queries.values())
+    """Report grades below the level, and thresholds on no query."""
     level = golden.relevance_level
     for query in golden.queries.values():
         place = query.line or 1, query.column or 1
-        if with_text and query.text is None:
-            message = "This query has no `query`, and others do. Write the text to search for."
-            problems.add(Wrong(place, message))
         if not query.no_answer and max(query.judgments.values()) < level:
             advice = f"Grade one {level} or higher, or lower `relevance_level`."
             message = f"No document reaches the relevance level of {level}. {advice}"

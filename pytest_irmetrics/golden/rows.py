@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_irmetrics.base.numbers import (
-    MAX_GRADE,
-    MAX_WEIGHT,
-    MIN_WEIGHT,
-    as_whole_number,
-    read_number,
-    weight_advice,
-)
+from pytest_irmetrics.base.numbers import MAX_GRADE, as_whole_number
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import Wrong, raise_any
 from pytest_irmetrics.golden.golden_set import GoldenSet
+from pytest_irmetrics.golden.nodes import Node
+from pytest_irmetrics.golden.queries import read_number_in, read_weight
 from pytest_irmetrics.golden.query import Query
 
 if TYPE_CHECKING:
@@ -48,12 +44,11 @@ class Row(NamedTuple):
 class _Draft:
     """A query, as far as its rows have been read."""
 
+    query_id: str
     line: int
     text: str | None
     judgments: dict[str, Grade] = field(default_factory=dict)
     about: dict[str, str] = field(default_factory=dict)
-    values: dict[str, object] = field(default_factory=dict)
-    """What `about` says, by column."""
 
     def add(self, row: Row) -> None:
         """Add what a row says. Raises Wrong."""
@@ -63,26 +58,34 @@ class _Draft:
             message = f"The query {quote(row.query_id)} has another text on line {self.line}. Give each an id of its own."
             raise Wrong(place, message)
         for column, cell in row.about.items():
-            if self.about.get(column, cell) != cell:
+            if self.about.setdefault(column, cell) != cell:
                 said = f"`{column}` of the query {quote(row.query_id)} is {quote(self.about[column])} on another row"
                 raise Wrong(place, f"{said}. Keep one.")
-            if column not in self.about:
-                self.about[column] = cell
-                self.values[column] = _read_about(column, cell, place)
         if not row.grade:  # not rated yet, as in a list of what is to be judged
             return
         if not row.doc:
             raise Wrong(place, "This rating is of no document. Write its id in the column `docid`.")
-        grade = read_number(row.grade)
-        if grade is None or grade > MAX_GRADE:
-            message = (
-                f"The grade of {quote(row.doc)} is {quote(row.grade)}. Write a number up to {MAX_GRADE}."
-            )
-            raise Wrong(place, message)
+        what, advice = f"The grade of {quote(row.doc)}", f"Write a number up to {MAX_GRADE}."
+        grade = read_number_in(Node(*place, row.grade, plain=True), what, -inf, MAX_GRADE, advice)
         if row.doc in self.judgments:
             message = f"The query {quote(row.query_id)} judges {quote(row.doc)} twice. Keep one."
             raise Wrong(place, message)
         self.judgments[row.doc] = as_whole_number(grade)  # pandas writes 3.0 in a column with gaps
+
+    def query(self) -> Query:
+        """Return the query. Raises Wrong for tags and weights that are none."""
+        others: dict[str, Any] = {"params": {}}
+        for column, cell in self.about.items():
+            if column == "weight":
+                others[column] = read_weight(Node(self.line, 1, cell.strip(), plain=True), column)
+            elif column == "tags":
+                others[column] = read_tags(cell)
+                if others[column] is None:
+                    message = f"`tags` is {quote(cell)}. Write different tags with commas between."
+                    raise Wrong((self.line, 1), message)
+            else:
+                others["params"][column.removeprefix("params.")] = read_param(cell)
+        return Query(self.query_id, self.text, self.judgments, line=self.line, column=1, **others)
 
 
 def golden_set_of(
@@ -100,57 +103,28 @@ def golden_set_of(
     """
     drafts: dict[str, _Draft] = {}
     for row in rows:
-        draft = drafts.get(row.query_id)
-        if draft is None:
-            draft = drafts[row.query_id] = _Draft(row.line, row.text)
-        problems.attempt(draft.add, row)
+        draft = drafts.get(row.query_id) or _Draft(row.query_id, row.line, row.text)
+        problems.attempt(drafts.setdefault(row.query_id, draft).add, row)
     with_text = any(draft.text is not None for draft in drafts.values())
+    queries = []
     for query_id, draft in drafts.items():
-        place = draft.line, 1
+        lacks = ""
         if texts is not None:
             draft.text = texts.get(query_id)
             if draft.text is None and draft.judgments:
-                message = (
-                    f"The query {quote(query_id)} has no text in {texts_in}. Add it, or remove its judgments."
-                )
-                problems.add(Wrong(place, message))
+                lacks = f"no text in {texts_in}. Add it, or remove its judgments."
         elif with_text and draft.text is None:
-            message = (
-                f"The query {quote(query_id)} has no text, and others do. Write it in the column `query`."
-            )
-            problems.add(Wrong(place, message))
-    judged = {query_id: draft for query_id, draft in drafts.items() if draft.judgments}
-    if not judged and not len(problems):
+            lacks = "no text, and others do. Write it in the column `query`."
+        if lacks:
+            problems.add(Wrong((draft.line, 1), f"The query {quote(query_id)} has {lacks}"))
+        query = problems.attempt(draft.query)
+        queries += [query] if query and query.judgments else []
+    if not queries and not len(problems):
         problems.add(Wrong((1, 1), "There is no judgment. Write one a row."))
     raise_any(problems)
+    judged = {query.id for query in queries}
     left_out = tuple(query_id for query_id in {**drafts, **(texts or {})} if query_id not in judged)
-    queries = [_query(query_id, draft) for query_id, draft in judged.items()]
     return GoldenSet(queries, path=path, shown=problems.shown, name=name, left_out=left_out)
-
-
-def _query(query_id: str, draft: _Draft) -> Query:
-    params = {
-        column.removeprefix("params."): value
-        for column, value in draft.values.items()
-        if column.startswith("params.")
-    }
-    others = {column: value for column, value in draft.values.items() if column in ("tags", "weight")}
-    return Query(query_id, draft.text, draft.judgments, params=params, line=draft.line, column=1, **others)  # type: ignore[arg-type]  # tags or a weight, by column
-
-
-def _read_about(column: str, cell: str, place: tuple[int, int]) -> object:
-    """Read tags, a weight or a parameter of a query. Raises Wrong."""
-    if column == "tags":
-        tags = read_tags(cell)
-        if tags is None:
-            raise Wrong(place, f"`tags` is {quote(cell)}. Write different tags with commas between.")
-        return tags
-    if column != "weight":
-        return read_param(cell)
-    weight = read_number(cell.strip())
-    if weight is None or not MIN_WEIGHT <= weight <= MAX_WEIGHT:
-        raise Wrong(place, f"`weight` is {quote(cell)}. {weight_advice(weight)}")
-    return float(weight)
 
 
 def read_tags(cell: str) -> tuple[str, ...] | None:

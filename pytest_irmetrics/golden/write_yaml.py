@@ -7,22 +7,13 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from pytest_irmetrics.base.numbers import JSON_NUMBER, as_whole_number
-from pytest_irmetrics.golden.query_as_dict import limits_as_dict, query_as_written, shorten_limits
+from pytest_irmetrics.golden.query import limits_as_dict, query_as_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pytest_irmetrics.golden.golden_set import GoldenSet
-    from pytest_irmetrics.thresholds import Threshold
 
 
 _TEXT = "tag:yaml.org,2002:str"
-
-
-class _Off(str):
-    """The limit that cancels another: a word, which needs no quotes."""
-
-    __slots__ = ()
 
 
 class _Block(dict[str, Any]):
@@ -44,11 +35,9 @@ class _Dumper(yaml.SafeDumper):
         quoted = resolved != _TEXT or JSON_NUMBER.fullmatch(text) or not text.isprintable()
         return self.represent_scalar(_TEXT, text, style='"' if quoted else None)
 
-    def represent_block(self, data: _Block) -> yaml.Node:
-        return self.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=False)
-
     def represent_pairs(self, data: dict[str, Any]) -> yaml.Node:
-        return self.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=True)
+        in_block = isinstance(data, _Block)
+        return self.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=not in_block)
 
     def represent_items(self, data: list[Any]) -> yaml.Node:
         in_block = bool(data) and isinstance(data[0], _Block)
@@ -56,8 +45,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 _Dumper.add_representer(str, _Dumper.represent_text)
-_Dumper.add_representer(_Off, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:bool", text))
-_Dumper.add_representer(_Block, _Dumper.represent_block)
+_Dumper.add_representer(_Block, _Dumper.represent_pairs)
 _Dumper.add_representer(dict, _Dumper.represent_pairs)
 _Dumper.add_representer(list, _Dumper.represent_items)
 
@@ -71,17 +59,12 @@ def write_yaml(golden: GoldenSet, name: str | None) -> str:
         document["relevance_level"] = as_whole_number(golden.relevance_level)
     for tag in dict.fromkeys(threshold.tag for threshold in golden.thresholds):
         of_tag = [threshold for threshold in golden.thresholds if threshold.tag == tag]
-        limits = _Block(_limits(of_tag))
+        limits = _Block(limits_as_dict(of_tag, short=True))
         if tag is None:
             document["thresholds"] = limits
         else:
             document.setdefault("slices", _Block())[tag] = limits
-    document["queries"] = [
-        _Block(
-            query_as_written(query) | ({"thresholds": _limits(query.thresholds)} if query.thresholds else {})
-        )
-        for query in golden.queries.values()
-    ]
+    document["queries"] = [_Block(query_as_dict(query, short=True)) for query in golden.queries.values()]
     return dump(document)
 
 
@@ -94,14 +77,3 @@ def dump(value: object) -> str:
 def write_id(text: str) -> str:
     """Write an id as it may stand in a list or mapping in brackets, or as a key, on one line."""
     return yaml.dump([text], Dumper=_Dumper, allow_unicode=True, width=float("inf")).strip()[1:-1]
-
-
-def _limits(thresholds: Iterable[Threshold]) -> dict[str, Any]:
-    """Return limits as people write them."""
-    limits: dict[str, Any] = shorten_limits(limits_as_dict(thresholds))
-    for metric, words in limits.items():
-        if words == "off":
-            limits[metric] = _Off(words)
-        elif isinstance(words, dict):
-            limits[metric] = {word: _Off(limit) if limit == "off" else limit for word, limit in words.items()}
-    return limits

@@ -9,11 +9,12 @@ metric; a parameter in parentheses names another formula.
 """
 
 from pytest_irmetrics.metrics.formulas import Grade, Hits, MetricError, Profile, dcg, mean, mean_of_scored
-from pytest_irmetrics.metrics.names import FAMILIES, Family, Metric, Parameter, parse_metric
+from pytest_irmetrics.metrics.names import FAMILIES, REL, Family, Metric, Parameter, parse_metric
 from pytest_irmetrics.metrics.scorer import Scorer, score
 
 __all__ = [
     "FAMILIES",
+    "REL",
     "Family",
     "Grade",
     "Hits",

@@ -5,7 +5,8 @@ One formula has one canonical name: a family, the parameters that differ from th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, isfinite
 from typing import TYPE_CHECKING
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
     Value = str | int | float
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
+
+_NAME = re.compile(
+    r"\s*(?P<name>[^(@]*?)\s*(?:\((?P<arguments>.*)\)\s*)?(?:@\s*(?P<cut>[^()]*?)\s*)?", re.DOTALL
+)
+_CUT_BY_SIGN = re.compile(r"(?P<name>.+)[_.](?P<cut>[0-9]+)")
+"""As trec_eval writes a cut-off, P_5 or P.5."""
+_CUTOFF = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,17 +53,22 @@ class Metric:
     @property
     def kind(self) -> Kind:
         """What it is computed from: a `ranking` and its judgments, or what only an evaluation knows."""
-        return FAMILIES[self.family].kind if self.family in FAMILIES else "custom"
+        return _family(self).kind
 
     @property
     def lower(self) -> float:
         """The lowest possible value; minus infinity for a custom metric."""
-        return FAMILIES[self.family].lower if self.family in FAMILIES else -inf
+        return _family(self).lower
 
     @property
     def upper(self) -> float:
         """The highest possible value; infinity for latencies and custom metrics."""
-        return FAMILIES[self.family].upper if self.family in FAMILIES else inf
+        return _family(self).upper
+
+    @property
+    def is_best_known(self) -> bool:
+        """Whether the best ranking there is has the judged documents in order of their grades, and no others."""
+        return _family(self).is_best_known
 
     def __str__(self) -> str:
         return self.name
@@ -94,97 +107,83 @@ class Parameter:
         return None if self.whole and not isinstance(number, int) else number
 
 
-class Family:
-    """A family of metrics, such as `ndcg`: its formula, parameters, range, and its definition in words.
-
-    `formula` is None where a ranking and its judgments do not suffice: `kind` says what it is computed from.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        formula: Formula | None,
-        *parameters: Parameter,
-        kind: Kind = "ranking",
-        upper: float = 1.0,
-        definition: str = "",
-    ) -> None:
-        self.name = name
-        self.formula = formula
-        self.parameters = {parameter.name: parameter for parameter in parameters}
-        self.kind = kind
-        self.lower = 0.0
-        self.upper = upper
-        self.definition = definition or formula.__doc__ or ""
-
-
 REL = Parameter("rel", None)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of metrics, such as `ndcg`: all that is declared of it."""
+
+    name: str
+    formula: Formula | None = None
+    """None where a ranking and its judgments do not suffice: `kind` says what it is computed from."""
+    parameters: tuple[Parameter, ...] = ()
+    aliases: tuple[str, ...] = ()
+    """Names of trec_eval and ir_measures, in lower case."""
+    cut_aliases: tuple[str, ...] = ()
+    """Names to which trec_eval appends the cut-off: P_5, P.5."""
+    set_aliases: tuple[str, ...] = ()
+    """Names that take no cut-off."""
+    kind: Kind = "ranking"
+    lower: float = 0.0
+    upper: float = 1.0
+    is_best_known: bool = True
+    """Whether the best ranking there is has the judged documents in order of their grades, and no others."""
+    about: str = field(default="", repr=False)
+    """The definition, where there is no formula with a docstring."""
+
+    @property
+    def definition(self) -> str:
+        """What it is, in words."""
+        return self.about or (self.formula and self.formula.__doc__) or ""
+
+
+_MISS = Parameter("miss", "zero", choices=("zero", "skip"))
+_NORM = Parameter("norm", "all", choices=("all", "min", "hits"))
+_GAIN = Parameter("gain", "linear", choices=("linear", "exp"))
+_DENOM = Parameter("denom", "k", choices=("k", "retrieved"))
+_MAX = Parameter("max", 4, below=1001, whole=True)  # 2^1000 and its sums are still finite doubles
+_EMPTY = "1 when nothing came back for a query that has no answer, else 0; over those queries alone."
+_MILLISECONDS = "of the milliseconds that a query took."
 
 FAMILIES: Mapping[str, Family] = {
     family.name: family
     for family in (
-        Family("mrr", formulas.reciprocal_rank, REL, Parameter("miss", "zero", choices=("zero", "skip"))),
+        Family("mrr", formulas.reciprocal_rank, (REL, _MISS), ("rr", "recip_rank")),
+        Family("map", formulas.average_precision, (REL, _NORM), ("ap",), ("map_cut",)),
+        Family("ndcg", formulas.ndcg, (_GAIN,), (), ("ndcg_cut",)),
+        Family("precision", formulas.precision, (REL, _DENOM), (), ("p",), ("set_p", "setp")),
+        Family("recall", formulas.recall, (REL,), ("r",), ("recall",), ("set_recall", "setr")),
+        Family("hit", formulas.hit, (REL,), ("hit_rate",), ("success",)),
+        Family("f1", formulas.f1, (REL,), set_aliases=("set_f", "setf")),
+        Family("r_precision", formulas.r_precision, (REL,), ("rprec", "r-precision")),
+        Family("judged", formulas.judged, is_best_known=False),
+        Family("err", formulas.err, (_MAX,)),
+        Family("rbp", formulas.rbp, (REL, Parameter("p", 0.8, below=1))),
+        Family("bpref", formulas.bpref, (REL,), is_best_known=False),
+        Family("no_answer", kind="no_answer", is_best_known=False, about=_EMPTY),
         Family(
-            "map", formulas.average_precision, REL, Parameter("norm", "all", choices=("all", "min", "hits"))
-        ),
-        Family("ndcg", formulas.ndcg, Parameter("gain", "linear", choices=("linear", "exp"))),
-        Family("precision", formulas.precision, REL, Parameter("denom", "k", choices=("k", "retrieved"))),
-        Family("recall", formulas.recall, REL),
-        Family("hit", formulas.hit, REL),
-        Family("f1", formulas.f1, REL),
-        Family("r_precision", formulas.r_precision, REL),
-        Family("judged", formulas.judged),
-        # 2^1000 and its sums are still finite doubles.
-        Family("err", formulas.err, Parameter("max", 4, below=1001, whole=True)),
-        Family("rbp", formulas.rbp, REL, Parameter("p", 0.8, below=1)),
-        Family("bpref", formulas.bpref, REL),
-        Family(
-            "no_answer",
-            None,
-            kind="no_answer",
-            definition="1 when nothing came back for a query that has no answer, else 0; over those queries alone.",
-        ),
-        Family(
-            "latency_p50",
-            None,
-            kind="latency",
-            upper=inf,
-            definition="The median of the milliseconds that a query took.",
+            "latency_p50", kind="latency", upper=inf, is_best_known=False, about=f"The median {_MILLISECONDS}"
         ),
         Family(
             "latency_p95",
-            None,
             kind="latency",
             upper=inf,
-            definition="The 95th percentile of the milliseconds that a query took.",
+            is_best_known=False,
+            about=f"The 95th percentile {_MILLISECONDS}",
         ),
     )
 }
+_CUSTOM = Family("", kind="custom", lower=-inf, upper=inf, is_best_known=False)
+_CUT_ALIASES = {alias: family.name for family in FAMILIES.values() for alias in family.cut_aliases}
+_SET_ALIASES = {alias: family.name for family in FAMILIES.values() for alias in family.set_aliases}
+_ALIASES = {alias: family.name for family in FAMILIES.values() for alias in family.aliases}
+_ALL = {**{name: name for name in FAMILIES}, **_ALIASES, **_CUT_ALIASES, **_SET_ALIASES}
+"""Every name, in lower case → its family's."""
 
-# Names of trec_eval and ir_measures, in lower case → the family that they name. Those of sets take no cut-off.
-_ALIASES = {
-    "rr": "mrr",
-    "recip_rank": "mrr",
-    "ap": "map",
-    "map_cut": "map",
-    "ndcg_cut": "ndcg",
-    "p": "precision",
-    "r": "recall",
-    "success": "hit",
-    "hit_rate": "hit",
-    "rprec": "r_precision",
-    "r-precision": "r_precision",
-}
-_SET_ALIASES = {
-    "set_p": "precision",
-    "setp": "precision",
-    "set_recall": "recall",
-    "setr": "recall",
-    "set_f": "f1",
-    "setf": "f1",
-}
-# trec_eval writes the cut-off after an underscore or a full stop.
-_CUT_ALIASES = {"p": "precision", "recall": "recall", "success": "hit", "map_cut": "map", "ndcg_cut": "ndcg"}
+
+def _family(metric: Metric) -> Family:
+    return FAMILIES.get(metric.family, _CUSTOM)
 
 
 def parse_metric(text: str, *, custom: Collection[str] = ()) -> Metric:
@@ -195,82 +194,53 @@ def parse_metric(text: str, *, custom: Collection[str] = ()) -> Metric:
     """
     if not isinstance(text, str):
         raise MetricError(f"a metric's name is text, not {type(text).__name__}. Write for example 'ndcg@10'.")
-    name, arguments, cut = _split_name(text)
-    custom_name = _find_custom(name, custom)
-    if custom_name is not None:
-        return Metric(custom_name, _read_cutoff(cut, text), _read_custom_parameters(arguments, text))
-
+    parts = _NAME.fullmatch(text)
+    if parts is None:
+        wrong = ": the parenthesis is not closed." if ")" not in text else " cannot be read."
+        raise MetricError(f"{text!r}{wrong} Write name(parameter=value)@k, as in ndcg(gain=exp)@10.")
+    name, cut = parts["name"], parts["cut"]
+    if not name:
+        known = ", ".join(FAMILIES)
+        raise MetricError(f"{text!r} names no metric. Write for example ndcg@10. Known are {known}.")
+    own = _find_custom(name, custom)
+    given = _read_pairs(parts["arguments"] or "", text)
+    if own is not None:
+        return Metric(own, _read_cutoff(cut, text), _read_custom_parameters(given, text))
     folded = name.casefold()
-    if cut is None and arguments is None:
-        stem, separator, digits = _split_off_digits(folded)
-        if separator and stem in _CUT_ALIASES:
-            folded, cut = stem, digits
-    if folded in _SET_ALIASES and cut is not None:
-        instead = _SET_ALIASES[folded]
-        raise MetricError(f"{text!r}: {name} takes no cut-off. Write {instead}@{cut}, or {instead}.")
-    family = FAMILIES.get(_ALIASES.get(folded, _SET_ALIASES.get(folded, folded)))
-    if family is None:
+    with_cut = _CUT_BY_SIGN.fullmatch(folded) if cut is None and parts["arguments"] is None else None
+    if with_cut is not None and with_cut["name"] in _CUT_ALIASES:
+        folded, cut = with_cut["name"], with_cut["cut"]
+    if folded not in _ALL:
         raise MetricError(_unknown_metric(text, name, custom))
-    if family.kind != "ranking" and (cut is not None or arguments):
+    family = FAMILIES[_ALL[folded]]
+    if folded in _SET_ALIASES and cut is not None:
+        instead = f"{family.name}@{cut}, or {family.name}"
+        raise MetricError(f"{text!r}: {name} takes no cut-off. Write {instead}.")
+    if family.kind != "ranking" and (cut is not None or given):
         raise MetricError(
             f"{text!r}: {family.name} takes neither cut-off nor parameters. Write {family.name}."
         )
-
-    values, cut = _read_parameters(family, arguments, cut, text)
+    for key in [key for key in given if key.casefold() in {"k", "cutoff"}]:  # ir_measures' nDCG(cutoff=10)
+        if cut is not None:
+            raise MetricError(f"{text!r}: the cut-off is given twice. Write it once, after '@'.")
+        cut = given.pop(key)
+    values = _read_parameters(family, given, text)
     cutoff = _read_cutoff(cut, text)
-    if cutoff is None:
-        if values.get("norm") == "min":
-            raise MetricError(
-                f"{text!r}: norm=min divides by min(k, R), and there is no k. Write map(norm=min)@10."
-            )
-        if family.name == "precision":
-            values.pop("denom", None)  # without a cut-off it is the definition
+    if cutoff is None and values.get("norm") == "min":
+        message = "norm=min divides by min(k, R), and there is no k. Write map(norm=min)@10."
+        raise MetricError(f"{text!r}: {message}")
+    if cutoff is None and family.name == "precision":
+        values.pop("denom", None)  # without a cut-off it is the definition
     return Metric(family.name, cutoff, tuple(sorted(values.items())))
-
-
-def _split_name(text: str) -> tuple[str, str | None, str | None]:
-    """Split into the name, what is in the parentheses, and what follows `@`."""
-    head, opened, rest = text.partition("(")
-    if not opened:
-        name, at, cut = text.partition("@")
-        arguments = None
-    else:
-        name = head
-        arguments, closed, tail = rest.rpartition(")")
-        if not closed:
-            raise MetricError(
-                f"{text!r}: the parenthesis is not closed. Write for example ndcg(gain=exp)@10."
-            )
-        before, at, cut = tail.partition("@")
-        if before.strip() or "@" in name:
-            raise MetricError(
-                f"{text!r} cannot be read. Write name(parameter=value)@k, as in ndcg(gain=exp)@10."
-            )
-    name = name.strip()
-    if not name:
-        raise MetricError(
-            f"{text!r} names no metric. Write for example ndcg@10. Known are {', '.join(FAMILIES)}."
-        )
-    return name, arguments, cut.strip() if at else None
-
-
-def _split_off_digits(name: str) -> tuple[str, str, str]:
-    """Split `p_5` and `p.5` into stem, separator and digits; no separator where there is no such number."""
-    stem = name.rstrip("0123456789")
-    if stem == name or stem[-1:] not in {"_", "."}:
-        return name, "", ""
-    return stem[:-1], stem[-1], name[len(stem) :]
 
 
 def _read_cutoff(cut: str | None, text: str) -> int | None:
     """Read a cut-off, from 1 to 999,999,999; None stays None. Raises MetricError that shows the whole `text`."""
-    if cut is None:
-        return None
-    if not (cut.isascii() and cut.isdigit()) or len(cut) > 9 or int(cut) == 0:
+    if cut is not None and (_CUTOFF.fullmatch(cut) is None or int(cut) == 0):
         raise MetricError(
             f"{text!r}: the cut-off {cut!r} is not a whole number above 0. Write for example ndcg@10."
         )
-    return int(cut)
+    return None if cut is None else int(cut)
 
 
 def _read_number(text: str) -> int | float | None:
@@ -286,12 +256,10 @@ def _read_number(text: str) -> int | float | None:
     return int(number) if number.is_integer() and abs(number) < 1e15 else number
 
 
-def _read_pairs(arguments: str | None, text: str) -> list[tuple[str, str]]:
+def _read_pairs(arguments: str, text: str) -> dict[str, str]:
     """Split what is in the parentheses into parameters and their values, as they are written."""
-    pairs: list[tuple[str, str]] = []
-    if arguments is None or not arguments.strip():
-        return pairs
-    for argument in arguments.split(","):
+    pairs: dict[str, str] = {}
+    for argument in arguments.split(",") if arguments.strip() else ():
         key, equals, value = (part.strip() for part in argument.partition("="))
         if value[:1] in {"'", '"'} and value[-1:] == value[:1]:
             value = value[1:-1]  # as ir_measures writes text
@@ -299,69 +267,60 @@ def _read_pairs(arguments: str | None, text: str) -> list[tuple[str, str]]:
             raise MetricError(
                 f"{text!r}: {argument.strip()!r} is not parameter=value. Write for example ndcg(gain=exp)@10."
             )
-        if key in [known for known, _ in pairs]:
+        if key in pairs:
             raise MetricError(f"{text!r}: the parameter {key!r} is given twice. Keep one.")
-        pairs.append((key, value))
+        pairs[key] = value
     return pairs
 
 
-def _read_parameters(
-    family: Family, arguments: str | None, cut: str | None, text: str
-) -> tuple[dict[str, Value], str | None]:
-    """Read a known family's parameters; returns those that differ from the defaults, and the cut-off."""
+def _read_parameters(family: Family, given: Mapping[str, str], text: str) -> dict[str, Value]:
+    """Read a known family's parameters; returns those that differ from the defaults."""
+    parameters = {parameter.name: parameter for parameter in family.parameters}
     values: dict[str, Value] = {}
-    for written, value in _read_pairs(arguments, text):
+    for written, value in given.items():
         key = written.casefold()
-        if key in {"k", "cutoff"}:  # ir_measures also writes nDCG(cutoff=10)
-            if cut is not None:
-                raise MetricError(f"{text!r}: the cut-off is given twice. Write it once, after '@'.")
-            cut = value
+        if (
+            family.name == "ndcg" and key == "dcg" and value.casefold() in {"log2", "exp-log2"}
+        ):  # ir_measures'
+            values |= {"gain": "exp"} if value.casefold() == "exp-log2" else {}
             continue
-        if family.name == "ndcg" and key == "dcg" and value.casefold() in {"log2", "exp-log2"}:
-            values.update({"gain": "exp"} if value.casefold() == "exp-log2" else {})
-            continue
-        parameter = family.parameters.get(key)
-        if parameter is None:
+        if key not in parameters:
             raise MetricError(f"{text!r}: {unknown_parameter(family, written)}")
-        read = parameter.read(value)
+        read = parameters[key].read(value)
         if read is None:
-            raise MetricError(f"{text!r}: {key}={value} cannot be used. {key} is {parameter.accepts}.")
-        if read != parameter.default:
+            accepted = parameters[key].accepts
+            raise MetricError(f"{text!r}: {key}={value} cannot be used. {key} is {accepted}.")
+        if read != parameters[key].default:
             values[key] = read
-    return values, cut
+    return values
 
 
 def unknown_parameter(family: Family, written: str) -> str:
     """Word the error for a parameter that a family does not have."""
-    names = list(family.parameters)
-    what = f"{family.name} has no parameter {written!r}. "
+    names = [parameter.name for parameter in family.parameters]
     close = _closest(written.casefold(), names)
+    advice = f"It has {' and '.join(names)}." if names else "It has none."
     if close:
-        return what + f"Did you mean {close}?"
-    if written.casefold() == "rel":
-        binary = ", ".join(known.name for known in FAMILIES.values() if "rel" in known.parameters)
-        return what + f"A relevance level belongs to the binary metrics: {binary}."
-    return what + (f"It has {' and '.join(names)}." if names else "It has none.")
+        advice = f"Did you mean {close}?"
+    elif written.casefold() == "rel":
+        binary = ", ".join(known.name for known in FAMILIES.values() if REL in known.parameters)
+        advice = f"A relevance level belongs to the binary metrics: {binary}."
+    return f"{family.name} has no parameter {written!r}. {advice}"
 
 
 def _find_custom(name: str, custom: Collection[str]) -> str | None:
     """Find a custom metric by its name, as spelt or, failing that, in any case. Raises MetricError for a built-in name."""
-    custom_name = (
-        name
-        if name in custom
-        else next((known for known in custom if known.casefold() == name.casefold()), None)
-    )
-    if custom_name is not None and custom_name.casefold() in {*FAMILIES, *_ALIASES, *_SET_ALIASES}:
-        raise MetricError(
-            f"{custom_name!r} is the name of a metric that is built in. Give your own another name."
-        )
-    return custom_name
+    in_any_case = (known for known in custom if known.casefold() == name.casefold())
+    found = name if name in custom else next(in_any_case, None)
+    if found is not None and found.casefold() in _ALL:
+        raise MetricError(f"{found!r} is the name of a metric that is built in. Give your own another name.")
+    return found
 
 
-def _read_custom_parameters(arguments: str | None, text: str) -> tuple[tuple[str, Value], ...]:
+def _read_custom_parameters(given: Mapping[str, str], text: str) -> tuple[tuple[str, Value], ...]:
     """Read the keyword arguments of a custom metric: numbers where they look like it, else text."""
     values: dict[str, Value] = {}
-    for key, value in _read_pairs(arguments, text):
+    for key, value in given.items():
         if not key.isidentifier() or key in {"query", "ranking", "k"}:
             raise MetricError(
                 f"{text!r}: {key!r} cannot be a parameter. Give keyword arguments, and the cut-off after '@'."
@@ -375,8 +334,7 @@ def _closest(name: str, names: Iterable[str]) -> str | None:
     """Find the name that was probably meant."""
     from difflib import get_close_matches  # noqa: PLC0415 - slow to import, and needed for errors alone
 
-    matches = get_close_matches(name[:100], list(names), n=1)
-    return matches[0] if matches else None
+    return next(iter(get_close_matches(name[:100], list(names), n=1)), None)
 
 
 def _unknown_metric(text: str, name: str, custom: Collection[str]) -> str:
@@ -384,11 +342,10 @@ def _unknown_metric(text: str, name: str, custom: Collection[str]) -> str:
     cut = text[text.rindex("@") :] if "@" in text else ""
     stem = name.casefold().rstrip("0123456789")
     digits = name[len(stem) :]
-    stem = _ALIASES.get(stem.rstrip("_-. "), stem.rstrip("_-. "))
-    if digits and stem in FAMILIES:
-        return f"unknown metric {text!r}. Did you mean {stem}@{digits}?"
-    close = _closest(name.casefold(), [*FAMILIES, *_ALIASES, *_SET_ALIASES, *custom])
+    meant = _ALL.get(stem.rstrip("_-. "))
+    if digits and meant:
+        return f"unknown metric {text!r}. Did you mean {meant}@{digits}?"
+    close = _closest(name.casefold(), [*_ALL, *custom])
     if close is not None:
-        meant = _ALIASES.get(close, _SET_ALIASES.get(close, close))
-        return f"unknown metric {text!r}. Did you mean {meant}{cut}?"
+        return f"unknown metric {text!r}. Did you mean {_ALL.get(close, close)}{cut}?"
     return f"unknown metric {text!r}. Known are {', '.join([*FAMILIES, *custom])}."

@@ -112,12 +112,11 @@ def _bind(metric: Metric, relevance_level: Grade) -> tuple[Grade, Formula, int, 
     if family is None or family.formula is None:
         raise MetricError(f"{metric.name} is not computed from a ranking and its judgments alone.")
     given = dict(metric.parameters)
-    for key in given:
-        if key not in family.parameters:
-            raise MetricError(f"{metric.name}: {unknown_parameter(family, key)}")
+    for key in given.keys() - {parameter.name for parameter in family.parameters}:
+        raise MetricError(f"{metric.name}: {unknown_parameter(family, key)}")
     level: object = given.pop("rel", relevance_level)
     if not isinstance(level, (int, float)) or not 0 < level < inf:
         raise MetricError(f"the relevance level {level!r} is not a number above 0. The usual one is 1.")
-    parameter = next((one for one in family.parameters.values() if one is not REL), None)
+    parameter = next((one for one in family.parameters if one is not REL), None)
     k = NO_CUTOFF if metric.cutoff is None else metric.cutoff
     return level, family.formula, k, parameter and given.get(parameter.name, parameter.default)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from concurrent.futures import Executor
 
-    from pytest_irmetrics.golden.passage import Passage
+    from pytest_irmetrics.golden.query import Passage
     from pytest_irmetrics.retrieval.passages import JudgedPassages
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.passage import normalize_text
+from pytest_irmetrics.golden.query import normalize_text
 from pytest_irmetrics.retrieval.answers import (
     FIELD_HOLDERS,
     AnswerError,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.golden.passage import Passage
+    from pytest_irmetrics.golden.query import Passage
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.run import Answer
 

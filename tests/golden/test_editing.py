@@ -131,7 +131,7 @@ def test_passages_are_kept_and_added(capsys):
             "anchor",
         ),
         (PASSAGES, ["--judge", "a", "c", "2"], "golden.yaml:"),
-        (PASSAGES, ["--judge", "a", "handbook", "1"], "and by passage. Keep one"),
+        (PASSAGES, ["--judge", "a", "handbook", "1"], "and here by passage. Keep one"),
         ("- {query: a, relevant: {x: 2}}\n", CODE, "golden.yaml:4:"),
         ("- {query: a, relevant: x}\n", ["--judge", "a", "x", "2"], "grades 'x' 1 already"),
         ("- {query: a, relevant: x, forbidden: y}\n", ["--judge", "a", "y", "1"], "'y' is forbidden"),

@@ -84,7 +84,7 @@ def test_numbers_of_other_libraries_become_plain_ones():
             ["document id None", "document id of type int", "document id ''"],
         ),
         ({1: {"d": 1}, "1": {"d": 1}}, {}, ["The query '1' is here twice"]),
-        ({"q": {2: 1, "2": 1}}, {}, ["Query 'q' judges '2' twice"]),
+        ({"q": {2: 1, "2": 1}}, {}, ["The document '2' of query 'q' is here twice"]),
     ],
 )
 def test_what_is_wrong_is_named(judgments, options, problems):

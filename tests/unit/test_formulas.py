@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from pytest_irmetrics.metrics import FAMILIES, MetricError, Scorer, dcg, mean, mean_of_scored, score
+from pytest_irmetrics.metrics import FAMILIES, REL, MetricError, Scorer, dcg, mean, mean_of_scored, score
 
 RANKING = [name for name, family in FAMILIES.items() if family.kind == "ranking"]
 GRADED = {"a": 3, "b": 2, "c": 3, "d": 0, "e": 1}
@@ -77,7 +77,7 @@ def test_dcg_is_for_metrics_of_ones_own():
         dcg({"a": 1}, ["a"], gain="squared")
 
 
-@pytest.mark.parametrize("name", [name for name in RANKING if "rel" in FAMILIES[name].parameters])
+@pytest.mark.parametrize("name", [name for name in RANKING if REL in FAMILIES[name].parameters])
 def test_the_relevance_level_is_the_golden_sets_unless_the_metric_has_its_own(name):
     judgments, ranking = {"a": 1, "b": 2, "c": 1, "n": 0}, list("axnb")
     at_two = score(f"{name}@3", judgments, ranking, relevance_level=2)

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
-    from pytest_irmetrics.golden.passage import Passage
-    from pytest_irmetrics.golden.query import Query
+    from pytest_irmetrics.golden.query import Passage, Query
     from pytest_irmetrics.metrics import Grade
 
 
