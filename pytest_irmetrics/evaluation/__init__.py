@@ -1,6 +1,5 @@
 """Evaluation: score a retriever or a stored run over a golden set, by query and as weighted means."""
 
-from pytest_irmetrics.evaluation.errors import EvaluationError, NoQueryError
 from pytest_irmetrics.evaluation.evaluate import (
     DEFAULT_DEPTH,
     DEFAULT_METRICS,
@@ -10,7 +9,7 @@ from pytest_irmetrics.evaluation.evaluate import (
     read_metrics,
     require_depth,
 )
-from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation
+from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError, NoQueryError
 from pytest_irmetrics.evaluation.unknown_ids import UnknownIdsWarning, find_unknown_ids, warn_of_unknown_ids
 
 __all__ = [

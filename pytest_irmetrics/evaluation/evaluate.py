@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.evaluation.errors import EvaluationError
-from pytest_irmetrics.evaluation.evaluation import Evaluation
+from pytest_irmetrics.evaluation.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.evaluation.unknown_ids import warn_of_unknown_ids
 from pytest_irmetrics.metrics import Metric, parse_metric
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve

@@ -7,20 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.evaluation.errors import EvaluationError, NoQueryError
 from pytest_irmetrics.metrics import Metric, Scorer, mean_of_scored, parse_metric
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterator
 
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.retrieval import Retrieved
-
-T = TypeVar("T")
 
 Column = Sequence[float | None]
 """The scores of one metric, a query each; None where the metric leaves the query out."""
@@ -37,6 +35,14 @@ _PERCENTILES = {"latency_p50": 0.50, "latency_p95": 0.95}
 _MAX_SCORE = 1e100  # of a metric of the user's own: sums of weighted squares are still finite doubles
 _NO_ANSWER = Answer(((),))
 """Of a query that is not in the run: one empty ranking."""
+
+
+class EvaluationError(IRMetricsError, ValueError):
+    """A score that cannot be computed; the message says why and what to do."""
+
+
+class NoQueryError(EvaluationError):
+    """A mean that has no query to average over."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,10 +68,12 @@ class Evaluation:
     """Where set, the ids of the only queries that count (a comparison's paired ones)."""
     extra_metrics: tuple[Metric, ...] = field(default=(), compare=False)
     """Metrics that are scored together with ``metrics`` and can be read, but are not reported among them."""
-    _columns: dict[Metric, Column] = field(default_factory=dict, init=False, compare=False)
-    """The columns that were computed so far."""
-    _places: dict[str, dict[str, list[int]]] = field(default_factory=dict, init=False, compare=False)
-    """By kind of metric: tag → places in a column of the queries with it, as far as they were asked for."""
+    _queries: dict[tuple[str, str | None], list[Query]] = field(
+        default_factory=dict, init=False, compare=False
+    )
+    """By kind of metric and tag (None: all), as far as they were asked for."""
+    _scores: dict[Metric, dict[str, float | None]] = field(default_factory=dict, init=False, compare=False)
+    """By metric and query id, as far as they were asked for."""
 
     def __repr__(self) -> str:
         counts = [f"{len(self.metrics)} metrics", *([f"{len(self.errors)} errors"] if self.errors else [])]
@@ -99,7 +107,7 @@ class Evaluation:
             )
         return metric
 
-    # Queries ------------------------------------------------------------------------------------------------
+    # Queries
 
     @cached_property
     def _asked(self) -> list[Query]:
@@ -126,59 +134,32 @@ class Evaluation:
         """The tags of the queries that count, sorted."""
         return tuple(sorted({tag for query in self.counted for tag in query.tags}))
 
-    @cached_property
-    def _by_kind(self) -> Mapping[str, Sequence[Query]]:
-        """The queries that count, by the kind of metrics that score them."""
-        answerable = [query for query in self.counted if not query.no_answer]
-        unanswerable = [query for query in self.counted if query.no_answer]
-        return {
-            "ranking": answerable,
-            "custom": answerable,
-            "no_answer": unanswerable,
-            "latency": self.counted,
-        }
-
     def queries(self, metric: str | Metric, tag: str | None = None) -> Sequence[Query]:
         """Return the queries over which a metric averages, those with ``tag`` if one is given."""
         kind = self.metric(metric).kind
-        return self._tagged(self._by_kind[kind], kind, tag)
+        if (kind, None) not in self._queries:
+            about_none = kind == "no_answer"
+            of_kind = [query for query in self.counted if kind == "latency" or query.no_answer == about_none]
+            self._queries[kind, None] = of_kind
+            for query in of_kind:
+                for one in query.tags:
+                    self._queries.setdefault((kind, one), []).append(query)
+        return self._queries.get((kind, tag), [])
 
     def weights(self, metric: str | Metric, tag: str | None = None) -> Sequence[float]:
         """Return the weights of ``queries(metric, tag)``, in their order."""
-        kind = self.metric(metric).kind
-        return self._tagged(self._weights[kind], kind, tag)
+        return [query.weight for query in self.queries(metric, tag)]
 
-    @cached_property
-    def _weights(self) -> Mapping[str, Sequence[float]]:
-        return {kind: [query.weight for query in queries] for kind, queries in self._by_kind.items()}
-
-    def _tagged(self, column: Sequence[T], kind: str, tag: str | None) -> Sequence[T]:
-        """Return the part of a column that is about the queries with ``tag``; all of it, if none is given."""
-        if tag is None:
-            return column
-        if kind not in self._places:
-            places: dict[str, list[int]] = {}
-            for place, query in enumerate(self._by_kind[kind]):
-                for one in query.tags:
-                    places.setdefault(one, []).append(place)
-            self._places[kind] = places
-        return [column[place] for place in self._places[kind].get(tag, ())]
-
-    # Rankings -----------------------------------------------------------------------------------------------
+    # Rankings
 
     def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
-        return self._cut(self.run.answers.get(query_id, _NO_ANSWER).rankings)
-
-    def _cut(self, rankings: Rankings) -> Rankings:
-        depth = self._cut_at
-        return rankings if depth is None else tuple([ranking[:depth] for ranking in rankings])
-
-    @cached_property
-    def _cut_at(self) -> int | None:
+        rankings = self.run.answers.get(query_id, _NO_ANSWER).rankings
         # At the depth that the run was asked for, nothing is cut: one returned chunk that holds several judged passages
         # becomes several entries, so that the ranking may be longer than that depth.
-        return None if self.depth == self.run.depth else self.depth
+        if self.depth is None or self.depth == self.run.depth:
+            return rankings
+        return tuple([ranking[: self.depth] for ranking in rankings])
 
     @cached_property
     def repeated(self) -> bool:
@@ -186,7 +167,7 @@ class Evaluation:
         answers = self.run.answers
         return any(len(answers.get(query.id, _NO_ANSWER).rankings) > 1 for query in self.counted)
 
-    # Scores -------------------------------------------------------------------------------------------------
+    # Scores
 
     def _repeats(self, metric: Metric, queries: Sequence[Query]) -> list[Column]:
         """Return the scores of queries, of each one for every time that it was asked."""
@@ -251,33 +232,32 @@ class Evaluation:
         Raises EvaluationError where a query's retrieval failed.
         """
         metric = self.metric(metric)
-        if metric not in self._columns:
+        if metric not in self._scores:
             self._require_answers()
+            queries = self.queries(metric)
             if metric.kind == "ranking":
-                self._columns.update(self._ranking_columns())
+                self._scores.update(self._ranking_scores(queries))
             else:
-                scores = self._repeats(metric, self.queries(metric))
-                self._columns[metric] = [mean_of_scored(each) for each in scores]
-        return self._tagged(self._columns[metric], metric.kind, tag)
+                scores = map(mean_of_scored, self._repeats(metric, queries))
+                self._scores[metric] = dict(zip([query.id for query in queries], scores, strict=True))
+        scores_of = self._scores[metric]
+        return (
+            list(scores_of.values())
+            if tag is None
+            else [scores_of[query.id] for query in self.queries(metric, tag)]
+        )
 
-    def _ranking_columns(self) -> dict[Metric, Column]:
+    def _ranking_scores(self, queries: Sequence[Query]) -> Iterator[tuple[Metric, dict[str, float | None]]]:
         """Score all ranking metrics at once: that is several times as fast as one after the other."""
         metrics = [metric for metric in (*self.metrics, *self.extra_metrics) if metric.kind == "ranking"]
         scorer = Scorer(metrics, relevance_level=self.golden.relevance_level)
-        queries = self._by_kind["ranking"]
-        answers = self.run.answers
-        asked = [self._cut(answers.get(query.id, _NO_ANSWER).rankings) for query in queries]
-        columns = scorer.columns(
-            [query.judgments for query, rankings in zip(queries, asked, strict=True) for _ in rankings],
-            [ranking for rankings in asked for ranking in rankings],
-        )
-        times = list(map(len, asked))
-        if max(times, default=1) > 1:
-            return {
-                metric: _average_repeats(column, times)
-                for metric, column in zip(metrics, columns, strict=True)
-            }
-        return dict(zip(metrics, columns, strict=True))
+        rows = []
+        for query in queries:
+            each = [scorer.row(query.judgments, ranking) for ranking in self.rankings(query.id)]
+            rows.append(each[0] if len(each) == 1 else list(map(mean_of_scored, zip(*each, strict=True))))
+        ids = [query.id for query in queries]
+        for place, metric in enumerate(metrics):
+            yield metric, dict(zip(ids, [row[place] for row in rows], strict=True))
 
     @cached_property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
@@ -318,7 +298,7 @@ class Evaluation:
                 f"no mean. The first is {first!r}: {self.errors[first]}"
             )
 
-    # Means --------------------------------------------------------------------------------------------------
+    # Means
 
     def mean(self, metric: str | Metric, tag: str | None = None) -> float:
         """Return a metric's weighted mean, Σ weight · score / Σ weight, over the queries with ``tag`` if one is given.
@@ -358,7 +338,7 @@ class Evaluation:
             raise NoQueryError(f"{metric.name} needs a retriever to time; a stored run has no latencies.")
         return times[max(0, math.ceil(_PERCENTILES[metric.family] * len(times)) - 1)]
 
-    # Other evaluations of the same run ----------------------------------------------------------------------
+    # Other evaluations of the same run
 
     def narrowed(
         self,
@@ -385,13 +365,3 @@ class Evaluation:
         """Return the evaluation of the same run with some answers exchanged."""
         run = Run.of({**self.run.answers, **answers}, self.run.depth)
         return replace(self, retrieved=replace(self.retrieved, run=run))
-
-
-def _average_repeats(column: Column, times: Iterable[int]) -> Column:
-    """Average each query's scores, which are adjacent in the column; `times` says how many each query has."""
-    averages = []
-    start = 0
-    for count in times:
-        averages.append(mean_of_scored(column[start : start + count]))
-        start += count
-    return averages

@@ -14,11 +14,9 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.evaluation.evaluation import Evaluation
 
-_MOST_COMPARED = 1000
-"""How many returned ids are compared with the expected ones."""
 
-_LONGEST_COMPARED = 200
-"""How many characters of an id are compared."""
+_MAX_COMPARED = 500
+"""How many returned ids are compared with how many expected ones."""
 
 
 class UnknownIdsWarning(UserWarning):
@@ -54,15 +52,12 @@ def _some_ids(ids: Sequence[str], most: int = 3) -> str:
 
 def _pair_alike(returned: Sequence[str], expected: Sequence[str]) -> tuple[str, str] | None:
     """Return a returned id that is an expected one in another case, or has it between signs: ``faq/D1.html`` and ``d1``."""
-    wanted = {doc_id.casefold(): doc_id for doc_id in reversed(expected)}
-    for doc_id in returned[:_MOST_COMPARED]:
-        # Words and the signs between them, by turns.
-        parts = re.split(r"([\W_]+)", doc_id.casefold()[:_LONGEST_COMPARED])
-        for start in range(0, len(parts), 2):
-            for end in range(len(parts), start, -2):
-                piece = "".join(parts[start:end])
-                if piece in wanted:
-                    return doc_id, wanted[piece]
+    wanted = [(doc_id, doc_id.casefold()) for doc_id in expected[:_MAX_COMPARED]]
+    for doc_id in returned[:_MAX_COMPARED]:
+        text = doc_id.casefold()
+        for other, part in wanted:
+            if part in text and re.search(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])", text):
+                return doc_id, other
     return None
 
 
