@@ -226,7 +226,7 @@ relevance_level: 2
 thresholds:
   ndcg@10: 0.7
   precision@5: {min: 0.5, max_drop: 5%, max_lost: 3}
-  mrr: off
+  mrr: "off"
 slices:
   billing:
     recall@10: 0.9
@@ -238,7 +238,7 @@ queries:
     tags: [billing]
     weight: 2
     params: {lang: "no", max_price: 500}
-    thresholds: {mrr: {min: 1, max_drop: off}}
+    thresholds: {mrr: {min: 1, max_drop: "off"}}
     note: anything, for people
   - query: asdf qwerty
     no_answer: true
