@@ -31,8 +31,8 @@ ROOMS = [
     "plugin",
 ]
 REGISTRIES = {"golden.formats"}
-"""Modules that look others up by name when they are needed: `GoldenSet.load` finds the reader of a format in
-`golden.formats`, and each reader makes a GoldenSet. In the test of circles, these names count as no import."""
+"""Modules whose functions import others when they are called: `GoldenSet.load` finds the reader of a format in
+`golden.formats`, and each reader makes a GoldenSet. In the test of circles, these imports do not count."""
 LIBRARY = ROOMS[:-1]
 """All but the room that is pytest's: none of them imports it."""
 
@@ -56,7 +56,7 @@ MODULES = modules()
 NAMES = {f"pytest_irmetrics.{module}" for module in MODULES}
 
 
-def imports(path, module, *, by_name=True):
+def imports(path, module):
     """Line → module, of all imports anywhere in a file: within functions, for types alone and by name, too."""
     package = ["pytest_irmetrics", *module.split(".")]
     if path.name != "__init__.py":
@@ -72,12 +72,12 @@ def imports(path, module, *, by_name=True):
             for name in node.names:
                 inner = f"{base}.{name.name}"
                 yield node.lineno, inner if inner.removeprefix("pytest_irmetrics.") in MODULES else base
-        elif by_name and isinstance(node, ast.Constant) and node.value in NAMES:  # for importlib
+        elif isinstance(node, ast.Constant) and node.value in NAMES:  # for importlib
             yield node.lineno, node.value
 
 
-def own_imports(path, module, *, by_name=True):
-    for line, name in imports(path, module, by_name=by_name):
+def own_imports(path, module):
+    for line, name in imports(path, module):
         if name.partition(".")[0] == "pytest_irmetrics":
             yield line, name.partition(".")[2]
 
@@ -118,7 +118,7 @@ def test_no_imports_run_in_a_circle(depth):
             ".".join(name.split(".")[:depth])
             for name in [
                 module,
-                *(name for _, name in own_imports(path, module, by_name=module not in REGISTRIES)),
+                *(name for _, name in own_imports(path, module) if module not in REGISTRIES),
             ]
         )
         uses.setdefault(place, set()).update(set(names) - {place})

@@ -56,47 +56,41 @@ def append_judgments(
     changes: list[tuple[int, int, str]] = []
     for node in _mappings(yaml.compose(text, Loader=PARSER), set()):
         query = places.get((node.start_mark.line + 1, node.start_mark.column + 1))
-        if query is not None:
-            for new in (added.get(query.id), passages.get(query.id)):
-                change = problems.attempt(_change, text, node, query, new) if new else None
-                if change is not None:
-                    changes.append(change)
+        for new in (added.get(query.id), passages.get(query.id)) if query else ():
+            change = problems.attempt(_change, text, node, query, new) if new else None
+            changes += [change] if change else []
     raise_any(problems)
     for start, end, written in sorted(changes, reverse=True):
         text = text[:start] + written + text[end:]
     edited = bom + text.encode()
-    return edited, _read_again(edited, before, added, passages, path, shown, custom_metrics)
-
-
-def _read_again(
-    edited: bytes,
-    before: GoldenSet,
-    added: Mapping[str, Mapping[str, Grade]],
-    passages: Mapping[str, Sequence[Passage]],
-    path: Path,
-    shown: str,
-    custom_metrics: Collection[str],
-) -> GoldenSet:
-    """Return the golden set of the new content. Raises GoldenSetError unless it is the one before plus the new judgments."""
     try:
         after = parse_yaml(decode(edited), path, shown, custom_metrics)
-    except (GoldenSetError, Wrong) as error:
-        said = error.problems[0].message if isinstance(error, GoldenSetError) else error.message
+    except GoldenSetError as error:
+        said = error.problems[0].message
         message = (
             f"With the new judgments this could not be read: {said} Nothing was written; append them by hand."
         )
         raise GoldenSetError([Problem(shown, 1, 1, message)]) from None
-    wanted = dict(before.queries)
-    for query_id in {**added, **passages}:
-        query, new = wanted[query_id], passages.get(query_id, ())
+    for query in _changed_otherwise(before, after, added, passages):
+        message = f"The new judgments would change more than they should, in {quote(query.id)}. Nothing was written; append them by hand."
+        raise GoldenSetError([Problem(shown, query.line, query.column, message)])
+    return edited, after
+
+
+def _changed_otherwise(
+    before: GoldenSet,
+    after: GoldenSet,
+    added: Mapping[str, Mapping[str, Grade]],
+    passages: Mapping[str, Sequence[Passage]],
+) -> Iterator[Query]:
+    """Yield the queries that are not as before plus the new judgments."""
+    for query_id, query in before.queries.items():
+        new = passages.get(query_id, ())
         grades = {**query.judgments, **added.get(query_id, {}), **{one.key: one.grade for one in new}}
-        wanted[query_id] = replace(query, judgments=grades, passages=(*query.passages, *new))
-    for query_id, query in wanted.items():
+        wanted = replace(query, judgments=grades, passages=(*query.passages, *new))
         now = after.queries.get(query_id)
-        if now is None or _content(now) != _content(query):
-            message = f"The new judgments would change more than they should, in {quote(query_id)}. Nothing was written; append them by hand."
-            raise GoldenSetError([Problem(shown, query.line, query.column, message)])
-    return after
+        if now is None or _content(now) != _content(wanted):
+            yield query
 
 
 def _content(query: Query) -> Query:

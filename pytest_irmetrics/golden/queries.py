@@ -277,9 +277,9 @@ class QueryReader:
         for doc_id, item in dict(forbidden).items():
             if doc_id in by_passage or judgments.get(doc_id, 0) > 0:
                 how = "judged by passage" if doc_id in by_passage else "relevant"
-                line = _line_of(nodes["relevant"], doc_id)
-                message = f"{quote(doc_id)} is forbidden here, and {how} on line {line}. Remove it from one of the two."
-                raise Wrong(item, message)
+                raise Wrong(
+                    item, f"{quote(doc_id)} is forbidden here, and {how}. Remove it from one of the two."
+                )
         for key, threshold in thresholds:
             if no_answer and threshold.metric.kind != "no_answer":
                 message = f"{threshold.metric} is not computed for a `no_answer` query. Use `no_answer`."
@@ -430,16 +430,3 @@ class QueryReader:
         if not limits:
             raise Wrong(value, f"The threshold on {metric} has no limit. Write one, such as {{min: 0.7}}.")
         return Threshold(metric, limits, tag, format_place(self._problems.shown, key.line, key.column))
-
-
-def _line_of(node: Node, doc_id: str) -> int:
-    """Return the line on which the value of `relevant` names a document, or has a passage of it."""
-    parts: list[Any] = [node] if node.kind == "text" else node.value
-    for part in parts:
-        key: Node = part[0] if node.kind == "mapping" else part
-        names = (
-            [value.value for name, value in key.value if name.value == "doc"] if key.kind == "mapping" else []
-        )
-        if doc_id in (key.value, *names):
-            return key.line
-    return node.line
