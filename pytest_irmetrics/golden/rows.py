@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-_MAX_DEPTH = 20
-"""Levels of lists and objects in a parameter; a deeper one is text."""
 _NOTHING: Mapping[str, str] = {}
 
 
@@ -137,8 +135,6 @@ def read_param(cell: str) -> object:
     """Read a parameter: the value of a cell that is JSON (such as ``3``, ``true``, ``"3"`` or ``[1]``), else its text."""
     try:
         value = json.loads(cell)
-        if _depth(value) > _MAX_DEPTH:
-            return cell
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return cell
@@ -150,8 +146,3 @@ def write_param(value: object) -> str:
     if isinstance(value, str) and value and read_param(value) == value:
         return value
     return json.dumps(value, ensure_ascii=False)
-
-
-def _depth(value: object) -> int:
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
-    return 0 if parts is None else 1 + max(map(_depth, parts), default=0)

@@ -1,6 +1,6 @@
 """Ask the user's retriever every query and read its answers into a Run: call styles, accepted answers, concurrency."""
 
-from pytest_irmetrics.retrieval.calls import QueryLike, RetrievalError, RetrievalOptions
+from pytest_irmetrics.retrieval.calls import RetrievalError, RetrievalOptions
 from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.retrieval.retrieve import aretrieve, close_session_loop, retrieve
 from pytest_irmetrics.retrieval.retriever import Batched, Retriever, batched, is_async
@@ -8,7 +8,6 @@ from pytest_irmetrics.retrieval.session import Retrieved
 
 __all__ = [
     "Batched",
-    "QueryLike",
     "RetrievalError",
     "RetrievalOptions",
     "Retrieved",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import quote
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from concurrent.futures import Executor
 
-    from pytest_irmetrics.golden.query import Passage
+    from pytest_irmetrics.golden import Query
     from pytest_irmetrics.retrieval.passages import JudgedPassages
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
@@ -43,22 +43,6 @@ class RetrievalError(IRMetricsError):
         """Why, without the query's id."""
         self.query_id: str | None = query_id
         """The query that could not be answered; None where nothing could be asked."""
-
-
-class QueryLike(Protocol):
-    """What retrieval needs to know of a golden set's query."""
-
-    @property
-    def id(self) -> str:
-        """The query's id, unique in its set."""
-
-    @property
-    def text(self) -> str | None:
-        """The text to search for; None in a set without texts."""
-
-    @property
-    def params(self) -> Mapping[str, Any]:
-        """Keyword arguments for the retriever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,20 +241,13 @@ def _explain(error: Exception, call: Call | None = None) -> str:
     )
 
 
-def answer_to(query: QueryLike, rankings: tuple[tuple[str, ...], ...]) -> Answer:
+def answer_to(query: Query, rankings: tuple[tuple[str, ...], ...]) -> Answer:
     """Return the answer to a query, with the texts of those passages that are in its rankings."""
-    passages = passages_of(query)
-    if not passages:
+    if not query.passages:
         return Answer(rankings, query.text, query.params)
     found = {
         passage.key: (passage.doc, passage.normalized)
-        for passage in passages
+        for passage in query.passages
         if any(passage.key in ranking for ranking in rankings)
     }
     return Answer(rankings, query.text, query.params, passages=found)
-
-
-def passages_of(query: QueryLike) -> tuple[Passage, ...]:
-    """Return the passages that a query judges; none for an object that only has an id, a text and params."""
-    passages: tuple[Passage, ...] = getattr(query, "passages", ())
-    return passages

@@ -8,10 +8,9 @@ import queue
 import threading
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.retrieval.calls import PendingAnswer, Reply, call_retriever
 from pytest_irmetrics.retrieval.errors import explain, raise_outcome, summary
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.retrieval.calls import Call, RetrievalOptions
     from pytest_irmetrics.retrieval.session import Session
 
-P = ParamSpec("P")
-T = TypeVar("T")
+    _Inbox = queue.SimpleQueue[Callable[[], None] | None]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -34,10 +32,6 @@ _OUTCOME = (
     "pytest.skip or pytest.fail was called in a process of ir_executor, which it cannot leave. Call it in the fixture "
     "`retriever`, or raise an exception of another kind."
 )
-
-
-class NoExecutorError(Exception):
-    """What an executor returned is not what every executor returns."""
 
 
 def ask_in_executor(session: Session) -> None:
@@ -87,10 +81,7 @@ def _submit(executor: Executor, call: Call, session: Session) -> Future[Any]:
     function, options = session.target.function, session.options
     if options.executor is None:
         return executor.submit(call_retriever, function, call, options)
-    future = executor.submit(_call_in_worker, function, call, options.for_worker(), os.getpid())
-    if not isinstance(future, Future):
-        raise NoExecutorError(f"submit returned {describe(future)}, which is no Future")
-    return future
+    return executor.submit(_call_in_worker, function, call, options.for_worker(), os.getpid())
 
 
 def _take(future: Future[Any], call: Call, session: Session) -> None:
@@ -101,10 +92,8 @@ def _take(future: Future[Any], call: Call, session: Session) -> None:
         return session.collector.add(call.timed_out(timeout or 0))
     try:
         reply = future.result()
-        if not isinstance(reply, (Reply, PendingAnswer)) or reply.call.query_ids != call.query_ids:
-            raise NoExecutorError(f"the work returned a reply, and what came back is {describe(reply)}")  # noqa: TRY301
     except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
-        return session.collector.add(call.failed(_explain(error, session)))
+        reply = call.failed(_explain(error, session))
     if isinstance(reply, PendingAnswer):
         return session.pending.append(reply)
     return session.collector.add(reply.in_time(timeout))
@@ -134,10 +123,11 @@ def _call_in_worker(
         with DaemonThreads() as threads:
             future = threads.submit(call_retriever, function, call, options)
             wait([future], options.timeout * len(call.query_ids))
-            if future.done():
-                return future.result()
-            _drop(future)
-            return call.timed_out(options.timeout)
+            if not future.done():
+                _drop(future)
+                return call.timed_out(options.timeout)
+            reply: Reply | PendingAnswer = future.result()
+            return reply
     except BaseException as error:
         if isinstance(error, (Exception, KeyboardInterrupt, SystemExit)) or os.getpid() == parent_pid:
             raise
@@ -146,24 +136,17 @@ def _call_in_worker(
 
 def _explain(error: Exception, session: Session) -> str:
     """Return what went wrong between this thread or process and a worker, in a sentence."""
-    executor, function = session.options.executor, session.target.function
-    if executor is None:
+    if session.options.executor is None:
         return explain(error)
     raise_outcome(error)
     text = summary(error)
-    if isinstance(error, NoExecutorError):
-        return f"ir_executor is {describe(executor)}, and no executor that works: {error}."
-    if isinstance(error, BrokenExecutor) and session.collector.has_answer:
-        return (
-            "a worker of ir_executor died: it was killed, ran out of memory or crashed in native code. What the "
-            f"workers had yet to answer is lost ({type(error).__name__})."
-        )
     if isinstance(error, BrokenExecutor):
+        function = session.target.function
         module = getattr(function, "__module__", None) or type(function).__module__
         return (
-            "the workers of ir_executor died before they answered anything: their initializer raised, they cannot "
-            f"import the retriever's module {quote(str(module))}, the retriever crashed them, or an earlier test did. They say why "
-            f"on stderr or in the log ({type(error).__name__})."
+            f"the workers of ir_executor died ({type(error).__name__}): they were killed, ran out of memory or crashed in "
+            f"native code; or their initializer raised, or they cannot import the retriever's module {quote(str(module))}. "
+            "They say why on stderr or in the log."
         )
     if "pickle" in text.lower() or "local object" in text:
         return (
@@ -180,12 +163,12 @@ class DaemonThreads(Executor):
     """
 
     def __init__(self) -> None:
-        self._idle: list[queue.SimpleQueue[Callable[[], None] | None]] = []
-        self._all: list[queue.SimpleQueue[Callable[[], None] | None]] = []
+        self._idle: list[_Inbox] = []
+        self._all: list[_Inbox] = []
 
-    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Call `fn` in a thread that idles, or in a new one."""
-        future: Future[T] = Future()
+        future: Future[Any] = Future()
         context = contextvars.copy_context()
         inbox = self._idle.pop() if self._idle else self._start_thread()
 
@@ -203,8 +186,8 @@ class DaemonThreads(Executor):
         inbox.put(job)
         return future
 
-    def _start_thread(self) -> queue.SimpleQueue[Callable[[], None] | None]:
-        inbox: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+    def _start_thread(self) -> _Inbox:
+        inbox: _Inbox = queue.SimpleQueue()
         threading.Thread(target=_run_jobs, args=(inbox,), name="irmetrics", daemon=True).start()
         self._all.append(inbox)
         return inbox
@@ -215,7 +198,7 @@ class DaemonThreads(Executor):
             inbox.put(None)
 
 
-def _run_jobs(inbox: queue.SimpleQueue[Callable[[], None] | None]) -> None:
+def _run_jobs(inbox: _Inbox) -> None:
     while (job := inbox.get()) is not None:
         job()
         del job  # or its answer would be kept until the next one

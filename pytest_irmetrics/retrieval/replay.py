@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.retrieval.answers import describe
-from pytest_irmetrics.retrieval.calls import RetrievalError, answer_to, passages_of
+from pytest_irmetrics.retrieval.calls import RetrievalError, answer_to
 from pytest_irmetrics.retrieval.passages import judges_other_passages
 from pytest_irmetrics.retrieval.session import Retrieved
 from pytest_irmetrics.run import Answer, Run
@@ -14,14 +14,15 @@ from pytest_irmetrics.run import Answer, Run
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_irmetrics.retrieval.calls import QueryLike, RetrievalOptions
+    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.retrieval.calls import RetrievalOptions
 
 _EMPTY_ANSWER = Answer(((),))
 _MAX_NAMED = 3
 """Queries that an error names."""
 
 
-def replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) -> Retrieved:
+def replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Retrieved:
     """Answer queries from a stored run, with all its repeats.
 
     A run that knows its depth was recorded of a retriever and has every query that was asked: another query is an
@@ -64,12 +65,12 @@ def replay(queries: Sequence[QueryLike], run: Run, options: RetrievalOptions) ->
     )
 
 
-def _asked_otherwise(query: QueryLike, stored: Answer) -> str:
+def _asked_otherwise(query: Query, stored: Answer) -> str:
     """Return what is wrong where a stored answer is to another text, other params or other passages; else nothing."""
     if stored.text is not None and query.text is not None and stored.text != query.text:
         return f"the stored run answers another text, {quote(stored.text)}"
     if (stored.text is not None or stored.params) and stored.params != query.params:
         return f"the stored run answers other params, {describe(dict(stored.params))}"
-    if judges_other_passages(getattr(query, "judgments", {}), passages_of(query), stored):
+    if judges_other_passages(query.judgments, query.passages, stored):
         return "the stored run was searched for other passages than the query judges now"
     return ""

@@ -13,15 +13,13 @@ from pytest_irmetrics.run import Run
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_irmetrics.retrieval.calls import QueryLike
+    from pytest_irmetrics.golden import Query
     from pytest_irmetrics.retrieval.session import Retrieved
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 
-def retrieve(
-    queries: Iterable[QueryLike], retriever: Any, options: RetrievalOptions | None = None
-) -> Retrieved:
+def retrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions | None = None) -> Retrieved:
     """Ask a retriever, sync or async, every query. What goes wrong with single queries is in `errors`.
 
     A sync retriever is called in this very thread, unless a timeout, concurrency or an executor asks for others;
@@ -47,7 +45,7 @@ def retrieve(
 
 
 async def aretrieve(
-    queries: Iterable[QueryLike], retriever: Any, options: RetrievalOptions | None = None
+    queries: Iterable[Query], retriever: Any, options: RetrievalOptions | None = None
 ) -> Retrieved:
     """Do as `retrieve` does, on the event loop that runs: asyncio's; one by one, without a time limit, on any other too."""
     from pytest_irmetrics.retrieval.on_loop import ask_beside_loop, ask_on_loop, is_loop_running  # noqa: PLC0415
@@ -74,7 +72,7 @@ def close_session_loop() -> None:
         on_loop.close_session_loop()
 
 
-def _replay(queries: Iterable[QueryLike], run: Run, options: RetrievalOptions) -> Retrieved:
+def _replay(queries: Iterable[Query], run: Run, options: RetrievalOptions) -> Retrieved:
     from pytest_irmetrics.retrieval.replay import replay  # noqa: PLC0415 - a retriever that is asked does without it
 
     return replay(list(queries), run, options)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.retrieval.answers import describe, type_name
-from pytest_irmetrics.retrieval.calls import Call, RetrievalError, passages_of
+from pytest_irmetrics.retrieval.calls import Call, RetrievalError
 from pytest_irmetrics.retrieval.frameworks import DEPTH_NAMES, find_method, hint, signature_of
 from pytest_irmetrics.retrieval.passages import JudgedPassages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_irmetrics.retrieval.calls import QueryLike
+    from pytest_irmetrics.golden import Query
 
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
@@ -34,10 +34,10 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-def _judged_passages(query: Any) -> JudgedPassages | None:
+def _judged_passages(query: Query) -> JudgedPassages | None:
     """Return the passages and documents that a query judges; None where it judges no passage."""
-    passages = passages_of(query)
-    return JudgedPassages(passages, frozenset((*query.documents, *query.forbidden))) if passages else None
+    documents = frozenset((*query.documents, *query.forbidden)) if query.passages else None
+    return None if documents is None else JudgedPassages(query.passages, documents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Retriever:
         style = self._style_for({})
         return style.positional == 2 or style.depth_name is not None
 
-    def call_for(self, queries: Sequence[QueryLike], depth: int, repeat: int) -> Call | str:
+    def call_for(self, queries: Sequence[Query], depth: int, repeat: int) -> Call | str:
         """Return the call for one query, or for a batch with equal params; a sentence where they cannot be asked."""
         first = queries[0]
         is_batch = self.batch_size is not None

@@ -13,7 +13,8 @@ from pytest_irmetrics.run import Run
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.retrieval.calls import Call, QueryLike, Reply, RetrievalOptions
+    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.retrieval.calls import Call, Reply, RetrievalOptions
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -42,7 +43,7 @@ class Retrieved:
 class ReplyCollector:
     """Collect replies, decide when to stop, build the result."""
 
-    def __init__(self, queries: Sequence[QueryLike], options: RetrievalOptions) -> None:
+    def __init__(self, queries: Sequence[Query], options: RetrievalOptions) -> None:
         self._queries = queries
         self._options = options
         repeats = range(options.repeat)
@@ -115,7 +116,7 @@ class Session:
 
     def __init__(
         self,
-        queries: Iterable[QueryLike],
+        queries: Iterable[Query],
         retriever: Any,
         options: RetrievalOptions,
         *,
@@ -160,7 +161,7 @@ class Session:
                 return
             self.collector.add(reply)
 
-    def _iterate_calls(self, queries: Sequence[QueryLike]) -> Iterator[Call]:
+    def _iterate_calls(self, queries: Sequence[Query]) -> Iterator[Call]:
         """Yield the calls to make, each query once before any query twice; skip queries that have failed."""
         size = self.target.batch_size
         groups = [[query] for query in queries] if size is None else _batches(queries, size)
@@ -179,9 +180,9 @@ class Session:
                     return
 
 
-def _batches(queries: Sequence[QueryLike], size: int) -> list[list[QueryLike]]:
+def _batches(queries: Sequence[Query], size: int) -> list[list[Query]]:
     """Group queries with equal params, at most `size` in a group."""
-    by_params: dict[str, list[QueryLike]] = {}
+    by_params: dict[str, list[Query]] = {}
     for query in queries:
         # By JSON, because 1, 1.0 and true are equal in Python, and other params to a retriever.
         key = json.dumps(dict(query.params), sort_keys=True, default=repr)

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import pickle
 import signal
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 
@@ -118,12 +118,7 @@ def test_workers_that_die_fail_the_queries_that_they_had():
         assert "text 30" in found.errors
         assert {*found.errors, *answered(found)} == {*FORTY}
         (said,) = set(found.errors.values())
-        assert (
-            "a worker of ir_executor died: it was killed, ran out of memory or crashed in native code."
-            in said
-        )
-        assert "(BrokenProcessPool)" in said
-        assert "or an earlier test did" in outcome(ask(search, executor=executor))
+        assert "workers of ir_executor died (BrokenProcessPool): they were killed, ran out of memory" in said
 
 
 @pytest.mark.parametrize(
@@ -139,44 +134,8 @@ def test_workers_that_die_fail_the_queries_that_they_had():
 def test_workers_that_die_before_any_answer_are_explained(make, words):
     with make() as executor:
         said = outcome(ask(die if "Process" in words else search, FORTY, executor=executor))
-    assert (
-        "died before they answered anything: their initializer raised, they cannot import the retriever's"
-        in said
-    )
+    assert "or their initializer raised, or they cannot import the retriever's" in said
     assert words in said
-
-
-class Broken(Executor):
-    """Gives what it was told to give."""
-
-    def __init__(self, submitted):
-        self.submitted = submitted
-
-    def submit(self, fn, /, *args, **kwargs):
-        return self.submitted(lambda: fn(*args, **kwargs))
-
-
-def promise(value):
-    future = Future()
-    future.set_result(value)
-    return future
-
-
-@pytest.mark.parametrize("timeout", [None, LONG])
-@pytest.mark.parametrize(
-    ("submitted", "words"),
-    [
-        (lambda _work: None, "submit returned None, which is no Future."),
-        (lambda _work: [["d"]], "submit returned list [['d']], which is no Future."),
-        (lambda _work: promise(None), "and what came back is None."),
-        (lambda _work: promise([None]), "and what came back is list [None]."),
-    ],
-)
-def test_an_executor_that_loses_replies_is_explained(submitted, words, timeout):
-    found = ask(search, FORTY, executor=Broken(submitted), timeout=timeout)
-    assert not answered(found)
-    assert "and no executor that works: " in found.errors["text 0"]
-    assert words in found.errors["text 0"]
 
 
 def test_an_executor_that_is_shut_down_is_explained():
