@@ -99,20 +99,29 @@ class GoldenSet:
         without it, the set can only be evaluated with a stored run. A query without any judgment is left out. Raises
         GoldenSetError with all problems that were found.
         """
-        given = _Given()
-        level = given.grade(relevance_level)
+        said: list[str] = []
+        level = _grade(relevance_level)
         if level is None or level <= 0:
             advice = f"Give the lowest grade that counts, above 0 and up to {MAX_GRADE}."
-            given.problems.append(f"relevance_level is {_shown(relevance_level)}. {advice}")
-        known = given.texts(texts or {})
-        found = given.judgments(judgments)
+            said.append(f"relevance_level is {_shown(relevance_level)}. {advice}")
+        known = dict(
+            _pairs(
+                texts or {}, "query", "The texts are no mapping. Give a mapping of query id to text.", said
+            )
+        )
+        for query_id, text in known.items():
+            if not isinstance(text, str) or not text.strip():
+                said.append(
+                    f"The text of query {quote(query_id)} is {_shown(text)}. Give the text to search for."
+                )
+        found = _judgments(judgments, said)
         queries = [
             Query(query_id, known.get(query_id), grades) for query_id, grades in found.items() if grades
         ]
-        if not queries and not given.problems:
-            given.problems.append("There is no query with a judgment. Give {query id: {document id: grade}}.")
-        if given.problems:
-            raise GoldenSetError([Problem(name, None, None, message) for message in given.problems])
+        if not queries and not said:
+            said.append("There is no query with a judgment. Give {query id: {document id: grade}}.")
+        if said:
+            raise GoldenSetError([Problem(name, None, None, message) for message in said])
         left_out = tuple(query_id for query_id in {**found, **known} if not found.get(query_id))
         return cls(queries, name=name, relevance_level=level or 1, left_out=left_out)
 
@@ -162,69 +171,47 @@ class GoldenSet:
         return f"<GoldenSet {self._shown}: {plural(len(self.queries), 'query', 'queries')}>"
 
 
-class _Given:
-    """Checks what `from_judgments` was given, and collects what is wrong with it."""
+def _pairs(
+    given: object, what: str, no_mapping: str, said: list[str], of: str = ""
+) -> Iterator[tuple[str, Any]]:
+    """Yield the ids, as text, and values of a mapping; what is wrong with it or with an id is added to `said`."""
+    if not isinstance(given, Mapping):
+        said.append(no_mapping)
+        return
+    seen = set()
+    for key, value in given.items():
+        found = as_id(key)
+        if not found:
+            said.append(f"The {what} id {_shown(key)} is no id. Give a text or an integer.")
+        elif found in seen:
+            said.append(f"The {what} {quote(found)}{of} is here twice, as text and as an integer. Keep one.")
+        else:
+            seen.add(found)
+            yield found, value
 
-    def __init__(self) -> None:
-        self.problems: list[str] = []
 
-    def pairs(
-        self, given: object, what: str, said: str, advice: str, of: str = ""
-    ) -> Iterator[tuple[str, Any]]:
-        """Yield the ids, as text, and values of a mapping; what is no mapping, or no id, is a problem."""
-        if not isinstance(given, Mapping):
-            self.problems.append(f"{said}. Give {advice}.")
-            return
-        seen = set()
-        for key, value in given.items():
-            found = as_id(key)
-            if not found:
-                self.problems.append(f"The {what} id {_shown(key)} is no id. Give a text or an integer.")
-            elif found in seen:
-                self.problems.append(
-                    f"The {what} {quote(found)}{of} is here twice, as text and as an integer. Keep one."
-                )
+def _judgments(given: object, said: list[str]) -> dict[str, dict[str, Grade]]:
+    """Return the grades of documents by query; what is wrong with them is added to `said`."""
+    found: dict[str, dict[str, Grade]] = {}
+    no_mapping = "The judgments are no mapping. Give a mapping of query id to document id to grade."
+    for query_id, documents in _pairs(given, "query", no_mapping, said):
+        of = f" of query {quote(query_id)}"
+        no_mapping = f"The judgments{of} are {_shown(documents)}. Give {{id: grade}}."
+        found[query_id] = {}
+        for doc_id, value in _pairs(documents, "document", no_mapping, said, of):
+            grade = _grade(value)
+            if grade is None:
+                message = f"Query {quote(query_id)} grades {quote(doc_id)} {_shown(value)}. Give a number up to {MAX_GRADE}."
+                said.append(message)
             else:
-                seen.add(found)
-                yield found, value
+                found[query_id][doc_id] = grade
+    return found
 
-    def texts(self, texts: object) -> dict[str, str]:
-        """Return the texts of queries."""
-        found = {}
-        for query_id, text in self.pairs(
-            texts, "query", "The texts are no mapping", "a mapping of query id to text"
-        ):
-            if isinstance(text, str) and text.strip():
-                found[query_id] = text
-            else:
-                message = (
-                    f"The text of query {quote(query_id)} is {_shown(text)}. Give the text to search for."
-                )
-                self.problems.append(message)
-        return found
 
-    def judgments(self, judgments: object) -> dict[str, dict[str, Grade]]:
-        """Return the grades of documents by query."""
-        found: dict[str, dict[str, Grade]] = {}
-        advice = "a mapping of query id to document id to grade"
-        for query_id, documents in self.pairs(judgments, "query", "The judgments are no mapping", advice):
-            grades = found[query_id] = {}
-            said = f"The judgments of query {quote(query_id)} are {_shown(documents)}"
-            for doc_id, value in self.pairs(
-                documents, "document", said, "{id: grade}", f" of query {quote(query_id)}"
-            ):
-                grade = self.grade(value)
-                if grade is None:
-                    message = f"Query {quote(query_id)} grades {quote(doc_id)} {_shown(value)}. Give a number up to {MAX_GRADE}."
-                    self.problems.append(message)
-                else:
-                    grades[doc_id] = grade
-        return found
-
-    def grade(self, value: object) -> Grade | None:
-        """Return a grade as Python's own number, None for what is none."""
-        grade = finite(value)
-        return grade if grade is not None and grade <= MAX_GRADE else None
+def _grade(value: object) -> Grade | None:
+    """Return a grade as Python's own number, None for what is none."""
+    grade = finite(value)
+    return grade if grade is not None and grade <= MAX_GRADE else None
 
 
 def _shown(value: object) -> str:

@@ -23,7 +23,7 @@ from pytest_irmetrics.golden.rows import read_tags, write_param
 from pytest_irmetrics.golden.write_yaml import write_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_irmetrics.golden.formats import Format
     from pytest_irmetrics.metrics import Grade
@@ -179,37 +179,26 @@ def _judgments(golden: GoldenSet) -> list[list[str]]:
 def _rows(golden: GoldenSet) -> list[list[str]]:
     """Return a header and a judgment a row; tags, weight and parameters of a query are on its first row."""
     queries = list(golden.queries.values())
-    params = list(dict.fromkeys(name for query in queries for name in query.params))
-    odd = (name for name in params if name != name.strip())
+    odd = (name for query in queries for name in query.params if name != name.strip())
     _refuse(odd, "A header holds no white space at the end of a name", "Rename")
     odd = (tag for query in queries for tag in query.tags if read_tags(tag) != (tag,))
     _refuse(odd, "A table holds tags with commas between them", "Rename")
-
-    def param_of(name: str) -> Callable[[Query], str]:
-        return lambda query: write_param(query.params[name]) if name in query.params else ""
-
     has_ids = any(query.id != query.text for query in queries)
-    named: dict[str, Callable[[Query], str]] = {
-        "id": lambda query: query.id if has_ids else "",
-        "query": lambda query: query.text or "",
-    }
-    about: dict[str, Callable[[Query], str]] = {
-        "tags": lambda query: ", ".join(query.tags),
-        "weight": lambda query: "" if query.weight == 1 else _grade(query.weight),
-        **{f"params.{name}": param_of(name) for name in params},
-    }
-    named, about = (
-        {name: cell_of for name, cell_of in columns.items() if any(map(cell_of, queries))}
-        for columns in (named, about)
-    )
-    rows = [[*named, "docid", "rating", *about]]
+    columns = dict.fromkeys(["id", "query", "docid", "rating", "tags", "weight"], False)
+    records = []
     for query in queries:
-        names = [guard_formula(cell_of(query)) for cell_of in named.values()]
-        cells = [guard_formula(cell_of(query)) for cell_of in about.values()]
+        about = {"tags": ", ".join(query.tags), "weight": "" if query.weight == 1 else _grade(query.weight)}
+        about |= {f"params.{name}": write_param(value) for name, value in query.params.items()}
         for doc_id, grade in query.judgments.items():
-            rows.append([*names, guard_formula(doc_id), _grade(grade), *cells])
-            cells = [""] * len(about)
-    return rows
+            record = {"id": query.id if has_ids else "", "query": query.text or "", "docid": doc_id, **about}
+            records.append(
+                {name: guard_formula(cell) for name, cell in record.items()} | {"rating": _grade(grade)}
+            )
+            about = {}
+    for record in records:
+        columns |= {name: columns.get(name) or bool(cell) for name, cell in record.items()}
+    header = [name for name, is_held in columns.items() if is_held]
+    return [header, *([record.get(name, "") for name in header] for record in records)]
 
 
 def _table(rows: Sequence[Sequence[str]], delimiter: str) -> str:
