@@ -8,8 +8,19 @@ Without parameters each is what trec_eval computes with `-c`, bit for bit for a 
 metric; a parameter in parentheses names another formula.
 """
 
-from pytest_irmetrics.metrics.formulas import Grade, Hits, MetricError, Profile, dcg, mean, mean_of_scored
-from pytest_irmetrics.metrics.names import FAMILIES, REL, Family, Metric, Parameter, parse_metric
+from pytest_irmetrics.metrics.formulas import (
+    FAMILIES,
+    REL,
+    Family,
+    Grade,
+    Hits,
+    MetricError,
+    Parameter,
+    Profile,
+    mean,
+    mean_of_scored,
+)
+from pytest_irmetrics.metrics.names import Metric, parse_metric
 from pytest_irmetrics.metrics.scorer import Scorer, score
 
 __all__ = [
@@ -23,7 +34,6 @@ __all__ = [
     "Parameter",
     "Profile",
     "Scorer",
-    "dcg",
     "mean",
     "mean_of_scored",
     "parse_metric",

@@ -1,6 +1,6 @@
-"""The formulas of the ranking metrics, a function for each: definition, source, the tools that compute the same.
+"""The metrics: a formula for each ranking metric with its definition and source, and in `FAMILIES` all that is declared of it.
 
-Each takes the hits of one ranking, the cut-off k (`NO_CUTOFF` where there is none) and, where its family has one, a
+Each formula takes the hits of one ranking, the cut-off k (`NO_CUTOFF` where there is none) and, where its family has one, a
 parameter of its own; it returns the score of that one query. Scores are from 0 to 1.
 
 Conventions, for all of them: ranks count from 1; the ranking's own order counts, and it holds no document
@@ -12,6 +12,7 @@ no `sum()` (compensated since Python 3.12), no `fsum`, and logarithms through `l
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass, field
 from math import fsum, inf, isfinite, log2
 from operator import mul
 from typing import TYPE_CHECKING
@@ -19,7 +20,12 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.errors import IRMetricsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Literal
+
+    Kind = Literal["ranking", "no_answer", "latency", "custom"]
+    Formula = Callable[..., float | None]
+    Value = str | int | float
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -30,12 +36,7 @@ NO_CUTOFF = 1 << 62
 
 
 class MetricError(IRMetricsError, ValueError):
-    """A metric's name, a parameter or a grade that cannot be used: what is wrong, and what to write.
-
-    `index` is the position of the query at fault, counted from 0, where `Scorer.columns` found one.
-    """
-
-    index: int | None = None
+    """A metric's name, a parameter or a grade that cannot be used: what is wrong, and what to write."""
 
 
 class Profile:
@@ -313,23 +314,122 @@ def bpref(hits: Hits, k: int, _: None = None) -> float:
     return total / relevant
 
 
-def dcg(
-    judgments: Mapping[str, Grade],
-    ranking: Sequence[str],
-    k: int | None = None,
-    *,
-    gain: str = "linear",
-) -> float:
-    """DCG, discounted cumulative gain, not normalized: sum over the first k of gain / log2(rank + 1).
+# What is declared of each
 
-    From 0 up. `gain` is `linear` (the grade) or `exp` (2^grade - 1); raises MetricError for any other.
 
-    Source: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20, 2002.
-    """
-    if gain not in {"linear", "exp"}:
-        raise MetricError(f"unknown gain {gain!r}. Write linear or exp.")
-    grades = [judgments.get(document, 0) for document in ranking]
-    return _dcg(enumerate(grades, 1), NO_CUTOFF if k is None else k, gain)
+def read_number(text: str) -> int | float | None:
+    """Read a finite number written in ASCII; whole ones as int, so that 2 and 2.0 are one parameter."""
+    if not text or text.strip("+-.0123456789eE"):
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    if not isfinite(number):
+        return None
+    return int(number) if number.is_integer() and abs(number) < 1e15 else number
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a metric family: one of `choices`, or a number above `above` and below `below`."""
+
+    name: str
+    default: Value | None
+    """None, of `rel` alone: the golden set's relevance level."""
+    choices: tuple[str, ...] = ()
+    above: float = 0
+    below: float = inf
+    whole: bool = False
+
+    @property
+    def accepts(self) -> str:
+        """The accepted values, in words for an error message."""
+        if self.choices:
+            return " or ".join(self.choices)
+        number = "a whole number" if self.whole else "a number"
+        return f"{number} above {self.above:g}" + ("" if self.below == inf else f" and below {self.below:g}")
+
+    def read(self, text: str) -> Value | None:
+        """Read a value as it is written in a metric's name; None where it is not accepted."""
+        if self.choices:
+            return text.casefold() if text.casefold() in self.choices else None
+        number = read_number(text)
+        if number is None or not self.above < number < self.below:
+            return None
+        return None if self.whole and not isinstance(number, int) else number
+
+
+REL = Parameter("rel", None)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of metrics, such as `ndcg`: all that is declared of it."""
+
+    name: str
+    formula: Formula | None = None
+    """None where a ranking and its judgments do not suffice: `kind` says what it is computed from."""
+    parameters: tuple[Parameter, ...] = ()
+    aliases: tuple[str, ...] = ()
+    """Names of trec_eval and ir_measures, in lower case."""
+    cut_aliases: tuple[str, ...] = ()
+    """Names to which trec_eval appends the cut-off: P_5, P.5."""
+    set_aliases: tuple[str, ...] = ()
+    """Names that take no cut-off."""
+    kind: Kind = "ranking"
+    lower: float = 0.0
+    upper: float = 1.0
+    is_best_known: bool = True
+    """Whether the best ranking there is has the judged documents in order of their grades, and no others."""
+    about: str = field(default="", repr=False)
+    """The definition, where there is no formula with a docstring."""
+
+    @property
+    def definition(self) -> str:
+        """What it is, in words."""
+        return self.about or (self.formula and self.formula.__doc__) or ""
+
+
+_MISS = Parameter("miss", "zero", choices=("zero", "skip"))
+_NORM = Parameter("norm", "all", choices=("all", "min", "hits"))
+_GAIN = Parameter("gain", "linear", choices=("linear", "exp"))
+_DENOM = Parameter("denom", "k", choices=("k", "retrieved"))
+_MAX = Parameter("max", 4, below=1001, whole=True)  # 2^1000 and its sums are still finite doubles
+_EMPTY = "1 when nothing came back for a query that has no answer, else 0; over those queries alone."
+_MILLISECONDS = "of the milliseconds that a query took."
+
+FAMILIES: Mapping[str, Family] = {
+    family.name: family
+    for family in (
+        Family("mrr", reciprocal_rank, (REL, _MISS), ("rr", "recip_rank")),
+        Family("map", average_precision, (REL, _NORM), ("ap",), ("map_cut",)),
+        Family("ndcg", ndcg, (_GAIN,), (), ("ndcg_cut",)),
+        Family("precision", precision, (REL, _DENOM), (), ("p",), ("set_p", "setp")),
+        Family("recall", recall, (REL,), ("r",), ("recall",), ("set_recall", "setr")),
+        Family("hit", hit, (REL,), ("hit_rate",), ("success",)),
+        Family("f1", f1, (REL,), set_aliases=("set_f", "setf")),
+        Family("r_precision", r_precision, (REL,), ("rprec", "r-precision")),
+        Family("judged", judged, is_best_known=False),
+        Family("err", err, (_MAX,)),
+        Family("rbp", rbp, (REL, Parameter("p", 0.8, below=1))),
+        Family("bpref", bpref, (REL,), is_best_known=False),
+        Family("no_answer", kind="no_answer", is_best_known=False, about=_EMPTY),
+        Family(
+            "latency_p50", kind="latency", upper=inf, is_best_known=False, about=f"The median {_MILLISECONDS}"
+        ),
+        Family(
+            "latency_p95",
+            kind="latency",
+            upper=inf,
+            is_best_known=False,
+            about=f"The 95th percentile {_MILLISECONDS}",
+        ),
+    )
+}
+
+
+# Means
 
 
 def mean(values: Iterable[float], weights: Iterable[float] | None = None) -> float:

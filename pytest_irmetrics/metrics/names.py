@@ -1,4 +1,4 @@
-"""Names of metrics: `parse_metric` reads `ndcg(gain=exp)@10` into a Metric; `FAMILIES` has every built-in metric.
+"""Names of metrics: `parse_metric` reads `ndcg(gain=exp)@10` into a Metric.
 
 One formula has one canonical name: a family, the parameters that differ from the family's defaults, and a cut-off.
 """
@@ -6,21 +6,17 @@ One formula has one canonical name: a family, the parameters that differ from th
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from math import inf, isfinite
+from math import inf
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.metrics import formulas
-from pytest_irmetrics.metrics.formulas import MetricError
+from pytest_irmetrics.metrics.formulas import FAMILIES, REL, Family, MetricError, read_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-    from typing import Literal
+    from collections.abc import Collection, Iterable, Mapping
 
-    Kind = Literal["ranking", "no_answer", "latency", "custom"]
-    Formula = Callable[..., float | None]
-    Value = str | int | float
+    from pytest_irmetrics.metrics.formulas import Kind, Value
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -77,103 +73,6 @@ class Metric:
         return f"<Metric {self.name}>"
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a metric family: one of `choices`, or a number above `above` and below `below`."""
-
-    name: str
-    default: Value | None
-    """None, of `rel` alone: the golden set's relevance level."""
-    choices: tuple[str, ...] = ()
-    above: float = 0
-    below: float = inf
-    whole: bool = False
-
-    @property
-    def accepts(self) -> str:
-        """The accepted values, in words for an error message."""
-        if self.choices:
-            return " or ".join(self.choices)
-        number = "a whole number" if self.whole else "a number"
-        return f"{number} above {self.above:g}" + ("" if self.below == inf else f" and below {self.below:g}")
-
-    def read(self, text: str) -> Value | None:
-        """Read a value as it is written in a metric's name; None where it is not accepted."""
-        if self.choices:
-            return text.casefold() if text.casefold() in self.choices else None
-        number = _read_number(text)
-        if number is None or not self.above < number < self.below:
-            return None
-        return None if self.whole and not isinstance(number, int) else number
-
-
-REL = Parameter("rel", None)
-
-
-@dataclass(frozen=True)
-class Family:
-    """A family of metrics, such as `ndcg`: all that is declared of it."""
-
-    name: str
-    formula: Formula | None = None
-    """None where a ranking and its judgments do not suffice: `kind` says what it is computed from."""
-    parameters: tuple[Parameter, ...] = ()
-    aliases: tuple[str, ...] = ()
-    """Names of trec_eval and ir_measures, in lower case."""
-    cut_aliases: tuple[str, ...] = ()
-    """Names to which trec_eval appends the cut-off: P_5, P.5."""
-    set_aliases: tuple[str, ...] = ()
-    """Names that take no cut-off."""
-    kind: Kind = "ranking"
-    lower: float = 0.0
-    upper: float = 1.0
-    is_best_known: bool = True
-    """Whether the best ranking there is has the judged documents in order of their grades, and no others."""
-    about: str = field(default="", repr=False)
-    """The definition, where there is no formula with a docstring."""
-
-    @property
-    def definition(self) -> str:
-        """What it is, in words."""
-        return self.about or (self.formula and self.formula.__doc__) or ""
-
-
-_MISS = Parameter("miss", "zero", choices=("zero", "skip"))
-_NORM = Parameter("norm", "all", choices=("all", "min", "hits"))
-_GAIN = Parameter("gain", "linear", choices=("linear", "exp"))
-_DENOM = Parameter("denom", "k", choices=("k", "retrieved"))
-_MAX = Parameter("max", 4, below=1001, whole=True)  # 2^1000 and its sums are still finite doubles
-_EMPTY = "1 when nothing came back for a query that has no answer, else 0; over those queries alone."
-_MILLISECONDS = "of the milliseconds that a query took."
-
-FAMILIES: Mapping[str, Family] = {
-    family.name: family
-    for family in (
-        Family("mrr", formulas.reciprocal_rank, (REL, _MISS), ("rr", "recip_rank")),
-        Family("map", formulas.average_precision, (REL, _NORM), ("ap",), ("map_cut",)),
-        Family("ndcg", formulas.ndcg, (_GAIN,), (), ("ndcg_cut",)),
-        Family("precision", formulas.precision, (REL, _DENOM), (), ("p",), ("set_p", "setp")),
-        Family("recall", formulas.recall, (REL,), ("r",), ("recall",), ("set_recall", "setr")),
-        Family("hit", formulas.hit, (REL,), ("hit_rate",), ("success",)),
-        Family("f1", formulas.f1, (REL,), set_aliases=("set_f", "setf")),
-        Family("r_precision", formulas.r_precision, (REL,), ("rprec", "r-precision")),
-        Family("judged", formulas.judged, is_best_known=False),
-        Family("err", formulas.err, (_MAX,)),
-        Family("rbp", formulas.rbp, (REL, Parameter("p", 0.8, below=1))),
-        Family("bpref", formulas.bpref, (REL,), is_best_known=False),
-        Family("no_answer", kind="no_answer", is_best_known=False, about=_EMPTY),
-        Family(
-            "latency_p50", kind="latency", upper=inf, is_best_known=False, about=f"The median {_MILLISECONDS}"
-        ),
-        Family(
-            "latency_p95",
-            kind="latency",
-            upper=inf,
-            is_best_known=False,
-            about=f"The 95th percentile {_MILLISECONDS}",
-        ),
-    )
-}
 _CUSTOM = Family("", kind="custom", lower=-inf, upper=inf, is_best_known=False)
 _CUT_ALIASES = {alias: family.name for family in FAMILIES.values() for alias in family.cut_aliases}
 _SET_ALIASES = {alias: family.name for family in FAMILIES.values() for alias in family.set_aliases}
@@ -241,19 +140,6 @@ def _read_cutoff(cut: str | None, text: str) -> int | None:
             f"{text!r}: the cut-off {cut!r} is not a whole number above 0. Write for example ndcg@10."
         )
     return None if cut is None else int(cut)
-
-
-def _read_number(text: str) -> int | float | None:
-    """Read a finite number written in ASCII; whole ones as int, so that 2 and 2.0 are one parameter."""
-    if not text or text.strip("+-.0123456789eE"):
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    if not isfinite(number):
-        return None
-    return int(number) if number.is_integer() and abs(number) < 1e15 else number
 
 
 def _read_pairs(arguments: str, text: str) -> dict[str, str]:
@@ -325,7 +211,7 @@ def _read_custom_parameters(given: Mapping[str, str], text: str) -> tuple[tuple[
             raise MetricError(
                 f"{text!r}: {key!r} cannot be a parameter. Give keyword arguments, and the cut-off after '@'."
             )
-        number = _read_number(value)
+        number = read_number(value)
         values[key] = value if number is None else number
     return tuple(sorted(values.items()))
 

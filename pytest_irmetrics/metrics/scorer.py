@@ -6,14 +6,14 @@ from itertools import chain, compress, count, starmap
 from math import inf
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.metrics.formulas import NO_CUTOFF, Hits, MetricError, Profile
-from pytest_irmetrics.metrics.names import FAMILIES, REL, parse_metric, unknown_parameter
+from pytest_irmetrics.metrics.formulas import FAMILIES, NO_CUTOFF, REL, Hits, MetricError, Profile
+from pytest_irmetrics.metrics.names import parse_metric, unknown_parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_irmetrics.metrics.formulas import Grade
-    from pytest_irmetrics.metrics.names import Formula, Metric
+    from pytest_irmetrics.metrics.formulas import Formula, Grade
+    from pytest_irmetrics.metrics.names import Metric
 
     Row = list[float | None]
     """The scores of one ranking, one for each metric."""
@@ -86,16 +86,10 @@ class Scorer:
     ) -> list[list[float | None]]:
         """Score many rankings: a column for each metric, in their order, with a value for each query.
 
-        Raises MetricError with the position of the query at fault, and ValueError where there are not as many
-        rankings as judgments.
+        Raises MetricError for a grade that cannot be used, and ValueError where there are not as many rankings as
+        judgments.
         """
-        rows: list[Row] = []
-        try:
-            rows.extend(starmap(self.row, zip(judgments, rankings, strict=True)))
-        except MetricError as error:
-            error.index = len(rows)  # a list keeps what it was extended by until then
-            raise
-        values = list(chain.from_iterable(rows))
+        values = list(chain.from_iterable(starmap(self.row, zip(judgments, rankings, strict=True))))
         return [values[column :: len(self.metrics)] for column in range(len(self.metrics))]
 
     def _score(

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from pytest_irmetrics.metrics import FAMILIES, REL, MetricError, Scorer, dcg, mean, mean_of_scored, score
+from pytest_irmetrics.metrics import FAMILIES, REL, MetricError, Scorer, mean, mean_of_scored, score
 
 RANKING = [name for name, family in FAMILIES.items() if family.kind == "ranking"]
 GRADED = {"a": 3, "b": 2, "c": 3, "d": 0, "e": 1}
@@ -65,18 +65,6 @@ def test_each_metric_is_what_its_definition_says(metric, judgments, ranking, exp
     assert Scorer([metric, "mrr"]).row(judgments, list(ranking))[0] == found
 
 
-def test_dcg_is_for_metrics_of_ones_own():
-    assert dcg(GRADED, list("abcde"), 5) == pytest.approx(6.149, abs=5e-4)
-    assert dcg(GRADED, list("abcde"), 2) == pytest.approx(3 + 2 / math.log2(3))
-    assert dcg({"a": 1, "b": 3}, list("ab"), gain="exp") == 1 + 7 / math.log2(3)
-    assert (
-        dcg({f"d{n}": 1 for n in range(1, 9)}, [f"d{n}" for n in range(1, 31)]).hex()
-        == "0x1.fa0b20114971cp+1"
-    )
-    with pytest.raises(MetricError, match=r"unknown gain 'squared'. Write linear or exp"):
-        dcg({"a": 1}, ["a"], gain="squared")
-
-
 @pytest.mark.parametrize("name", [name for name in RANKING if REL in FAMILIES[name].parameters])
 def test_the_relevance_level_is_the_golden_sets_unless_the_metric_has_its_own(name):
     judgments, ranking = {"a": 1, "b": 2, "c": 1, "n": 0}, list("axnb")
@@ -105,13 +93,12 @@ def test_what_is_not_scored_from_rankings_is_refused():
             Scorer([name])
 
 
-def test_columns_keep_the_order_of_metrics_and_name_the_query_at_fault():
+def test_columns_keep_the_order_of_metrics():
     names = ["recall(rel=2)", "recall", "mrr(rel=3)", "mrr", "mrr(rel=2)"]
     assert Scorer(names).row({"a": 1, "b": 2, "c": 3}, list("abx")) == [0.5, 2 / 3, 0.0, 1.0, 0.5]
     assert Scorer(["mrr", "map"]).columns([], []) == [[], []]
-    with pytest.raises(MetricError) as caught:
+    with pytest.raises(MetricError):
         Scorer(["mrr", "err"]).columns([{"a": 4}, {"a": 1}, {"a": 7}], [["a"]] * 3)
-    assert caught.value.index == 2
     with pytest.raises(ValueError, match=r"shorter|longer"):
         Scorer(["mrr"]).columns([{"a": 1}, {"b": 1}], [["a"]])
 
