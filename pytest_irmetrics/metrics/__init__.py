@@ -1,41 +1,24 @@
 """Metrics: judgments and a ranking in, a score out.
 
-`parse_metric("ndcg(gain=exp)@10")` reads a name, `score` computes one metric of one query, and a `Scorer` computes
-several over many queries at once. `FAMILIES` holds every built-in metric with its parameters, its range and its
+`parse_metric("ndcg(gain=exp)@10")` reads a name, and a `Scorer` computes several metrics over many queries at once. `FAMILIES` holds every built-in metric with its parameters, its range and its
 definition, which is also the docstring of the function in `pytest_irmetrics.metrics.formulas` that computes it.
 
 Without parameters each is what trec_eval computes with `-c`, bit for bit for a single query where trec_eval has the
 metric; a parameter in parentheses names another formula.
 """
 
-from pytest_irmetrics.metrics.formulas import (
-    FAMILIES,
-    REL,
-    Family,
-    Grade,
-    Hits,
-    MetricError,
-    Parameter,
-    Profile,
-    mean,
-    mean_of_scored,
-)
+from pytest_irmetrics.metrics.formulas import FAMILIES, REL, Grade, MetricError, mean, mean_of_scored
 from pytest_irmetrics.metrics.names import Metric, parse_metric
-from pytest_irmetrics.metrics.scorer import Scorer, score
+from pytest_irmetrics.metrics.scorer import Scorer
 
 __all__ = [
     "FAMILIES",
     "REL",
-    "Family",
     "Grade",
-    "Hits",
     "Metric",
     "MetricError",
-    "Parameter",
-    "Profile",
     "Scorer",
     "mean",
     "mean_of_scored",
     "parse_metric",
-    "score",
 ]

@@ -1,4 +1,4 @@
-"""Score rankings against judgments: `score` one ranking with one metric, `Scorer` many with several at once."""
+"""Score rankings against judgments: one or many, with several metrics at once."""
 
 from __future__ import annotations
 
@@ -25,22 +25,6 @@ _MAX_SEARCHED = 3
 # Queries with up to so many judgments often have the scores of another query: of 100,000 some 3,000 are different.
 _MAX_SHARED_JUDGMENTS = 12
 _MAX_SHARED_ROWS = 10_000
-
-
-def score(
-    metric: Metric | str,
-    judgments: Mapping[str, Grade],
-    ranking: Sequence[str],
-    *,
-    relevance_level: Grade = 1,
-) -> float | None:
-    """Score one ranking with one metric; None only for a miss under `miss=skip`.
-
-    `judgments` maps document ids to grades, `ranking` holds document ids, best first, none of them twice.
-    `relevance_level`, above 0, is the lowest grade that counts as relevant in the binary metrics that have no `rel` of
-    their own. Raises MetricError for what is no metric's name, and for a grade or a level that cannot be used.
-    """
-    return Scorer([metric], relevance_level=relevance_level).row(judgments, ranking)[0]
 
 
 class Scorer:

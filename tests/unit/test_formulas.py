@@ -6,9 +6,15 @@ import math
 
 import pytest
 
-from pytest_irmetrics.metrics import FAMILIES, REL, MetricError, Scorer, mean, mean_of_scored, score
+from pytest_irmetrics.metrics import FAMILIES, REL, MetricError, Scorer, mean, mean_of_scored
 
 RANKING = [name for name, family in FAMILIES.items() if family.kind == "ranking"]
+
+
+def score(metric, judgments, ranking, relevance_level=1):
+    return Scorer([metric], relevance_level=relevance_level).row(judgments, ranking)[0]
+
+
 GRADED = {"a": 3, "b": 2, "c": 3, "d": 0, "e": 1}
 
 
