@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.metrics.names import FAMILIES
+from pytest_irmetrics.metrics import FAMILIES
 from pytest_irmetrics.thresholds import WORDS
 
 if TYPE_CHECKING:

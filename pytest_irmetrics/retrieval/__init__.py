@@ -3,11 +3,10 @@
 from pytest_irmetrics.retrieval.calls import RetrievalError, RetrievalOptions
 from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.retrieval.retrieve import aretrieve, close_session_loop, retrieve
-from pytest_irmetrics.retrieval.retriever import Batched, Retriever, batched, is_async
+from pytest_irmetrics.retrieval.retriever import Retriever, batched
 from pytest_irmetrics.retrieval.session import Retrieved
 
 __all__ = [
-    "Batched",
     "RetrievalError",
     "RetrievalOptions",
     "Retrieved",
@@ -16,6 +15,5 @@ __all__ = [
     "batched",
     "close_session_loop",
     "document_of",
-    "is_async",
     "retrieve",
 ]
