@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
+from tests.git_repository import needs_git
 from tests.pages import DOCS, blocks
+from tests.plugin.conftest import GOLDEN
 
 PAGE = DOCS / "reference" / "json-report.md"
 OF_USERS = {"mrr", "map"}
@@ -21,10 +25,15 @@ def fields(part: object) -> set[str]:
     return part.keys() | set().union(*map(fields, part.values()))
 
 
-def test_the_page_names_every_field(stored):
-    stored.answers({"refund policy": ["doc-5", "doc-9"], "opening hours": ["doc-1"]})
-    stored.run("--ir-baseline", "--ir-report=run.json")
-    found = fields(json.loads((stored.path / "run.json").read_text(encoding="utf-8")))
+@needs_git
+@pytest.mark.parametrize("option", ["--ir-baseline", "--ir-since=HEAD", "--ir-selftest"])
+def test_the_page_names_every_field(committed, option):
+    committed.answers({"refund policy": ["doc-5", "doc-9"], "opening hours": ["doc-1"]})
+    if option == "--ir-since=HEAD":
+        committed.run("--ir-baseline-update")
+        committed.write("golden/faq.yaml", GOLDEN.replace("[doc-12", "[doc-11, doc-12"))
+    committed.run(option, "--ir-report=run.json")
+    found = fields(json.loads((committed.path / "run.json").read_text(encoding="utf-8")))
     assert len(found) > 60
     named = set(re.findall(r"`(\w+)`", PAGE.read_text(encoding="utf-8")))
     assert {name for name in found if re.fullmatch(r"[a-z_]+", name) and name not in OF_USERS} <= named
