@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -182,16 +181,31 @@ def all_pass(count: int, unit: str) -> str:
 
 
 def titles(items: Sequence[ItemReport]) -> dict[str, str]:
-    """Map node ids to headings: the golden set, and the test's name where several tests check that golden set."""
-    shared = Counter(item.golden_set for item in items)
-    names = Counter(_test_name(item) for item in items)
-    found = {}
+    """Map node ids to what a test is called: its golden set, with what tells it from other tests of that set.
+
+    That is their parameters, `golden/faq.yaml [bm25]`, or where they are of several functions, `golden/faq.yaml, test_search`.
+    """
+    groups: dict[str, list[str]] = {}
     for item in items:
-        name = _test_name(item) if names[_test_name(item)] == 1 else item.nodeid
-        alone = shared[item.golden_set] == 1
-        found[item.nodeid] = item.golden_set if alone else f"{item.golden_set}, {name}"
+        groups.setdefault(item.golden_set, []).append(item.nodeid)
+    found: dict[str, str] = {}
+    for golden_set, nodeids in groups.items():
+        names = [nodeid.rpartition("::")[2] for nodeid in nodeids]
+        names = names if len({*names}) == len(names) else nodeids
+        told = [f", {name}" for name in names]
+        if len({nodeid.partition("[")[0] for nodeid in nodeids}) == 1:
+            told = [f" [{label}]" for label in labels(nodeids)]
+        found |= {nodeid: golden_set + more for nodeid, more in zip(nodeids, told, strict=True)}
+        if len(nodeids) == 1:
+            found[nodeids[0]] = golden_set
     return found
 
 
-def _test_name(item: ItemReport) -> str:
-    return item.nodeid.partition("::")[2]
+def labels(nodeids: Sequence[str]) -> list[str]:
+    """Return the parameter ids of tests without the parts at their ends that all of them have, such as the golden set's."""
+    parts = [nodeid.partition("[")[2].removesuffix("]").split("-") for nodeid in nodeids]
+    for end in (0, -1):
+        while min(map(len, parts)) > 1 and len({part[end] for part in parts}) == 1:
+            for part in parts:
+                part.pop(end)
+    return ["-".join(part) for part in parts]

@@ -185,15 +185,6 @@ def details(since: SinceReport) -> list[str]:
     ]
 
 
-def sentences_on(item: ItemReport) -> list[str]:
-    """Return how a test stands to that commit, and what changed since, in sentences; none without ``--ir-since``."""
-    since = SinceReport.of(item)
-    if since is None:
-        return []
-    lead = one_line(since)
-    return [f"{lead[0].upper()}{lead[1:]}.", *details(since)]
-
-
 def one_line(since: SinceReport) -> str:
     """Return in a phrase how a test stands to that commit."""
     if since.state == "new":

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.layout import display_width
+from pytest_irmetrics.base.layout import display_width, shorten
 from pytest_irmetrics.base.screen import Line, Style
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import document, texts
 from pytest_irmetrics.reports.blocks import Text
-from pytest_irmetrics.reports.headings import headings
 from pytest_irmetrics.reports.session_report import titles
 from pytest_irmetrics.reports.text import lines
 
@@ -18,21 +18,17 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.reports.blocks import Block
-    from pytest_irmetrics.reports.headings import Heading
     from pytest_irmetrics.reports.item_report import ItemReport
     from pytest_irmetrics.reports.session_report import SessionReport
 
 _NARROWEST_NAME = 12
-"""How many cells a golden set's name keeps on the narrowest screen."""
+"""How many cells a test's name keeps on the narrowest screen."""
 
-_SHORT_NAME = 16
-"""How many cells it keeps where a score could stand beside it."""
+_NAME_BESIDE_SCORES = (16, 32)
+"""How many cells it keeps where a score could stand beside it, and where further ones could."""
 
 _SHORTEST_PATH = 6
-"""How many cells a golden set's path keeps beside the parameters of its test, where further scores could stand beside it."""
-
-_TELLING_NAME = 32
-"""How many cells it keeps where further scores could stand beside it."""
+"""How many cells a golden set's path keeps beside the parameters of its test."""
 
 _VERDICTS = {"passed": "passes", "failed": "FAILS", "error": "FAILS"}
 
@@ -50,9 +46,8 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
         for item in session.items:
             yield from _even_if_quiet(session, item, names[item.nodeid], screen)
     else:
-        shown = headings(session.items)
         for item in session.items:
-            yield from _item(session, item, shown[item.nodeid], screen, verbosity)
+            yield from _item(session, item, names[item.nodeid], screen, verbosity)
         if verbosity > 0:
             from pytest_irmetrics.reports.variants import variant_tables  # noqa: PLC0415 - only with -v
 
@@ -129,13 +124,13 @@ def _even_if_quiet(session: SessionReport, item: ItemReport, name: str, screen: 
 
 
 def _item(
-    session: SessionReport, item: ItemReport, heading: Heading, screen: Screen, verbosity: int
+    session: SessionReport, item: ItemReport, name: str, screen: Screen, verbosity: int
 ) -> Iterator[Line]:
     """Report one golden set."""
     failed = _failed(item)
     expected = failed and session.is_expected_failure(item)
     style = Style.BOLD_RED if failed and not expected else Style.BOLD_GREEN
-    yield Line(one_line(item, heading, screen, expected=expected), style)
+    yield Line(one_line(item, name, screen, expected=expected), style)
     blocks = document.golden_set(item, told=_is_told(session, item))
     yield from (line.indented() for line in lines(blocks, _inner(screen), verbosity))
 
@@ -145,57 +140,59 @@ def _inner(screen: Screen) -> Screen:
     return screen._replace(width=screen.width - 2)
 
 
-def one_line(item: ItemReport, name: Heading, screen: Screen, *, expected: bool) -> str:
+def one_line(item: ItemReport, name: str, screen: Screen, *, expected: bool) -> str:
     """Return a golden set in one line: its name, shortened where that takes, verdict, and as many gated scores as fit.
 
     ``expected``: the test is marked xfail, so that pytest counts no failure.
     """
-    if item.outcome == "skipped":
-        return _name_and_verdict(name, "skipped, nothing was evaluated", screen)
-    if item.outcome == "not evaluated":
-        return _name_and_verdict(name, "FAILS, nothing was evaluated", screen)
-    ungated = "" if any(row.gate for row in item.rows) or item.only_queries else "nothing gated; "
-    size = texts.query_count(item)
-    if item.outcome == "error":  # retrieving every query is a gate of its own, and it failed
-        ungated, size = "", f"{_not_retrieved(item):,} of {size} not retrieved"
-    if item.only_queries:
-        from pytest_irmetrics.reports.query_details import count_worse  # noqa: PLC0415 - as below, only where queries are shown
-
-        worse = count_worse(item)
-        size = f"{worse:,} of {size} worse" if worse else size
-    subject = "" if item.selftest is None else "baseline "
-    single = item.only_queries and item.outcome == "passed"
-    state = texts.single_queries(item) if single else _VERDICTS[item.outcome]
-    verdict = f"{subject}{state}{' as expected' if expected else ''}, {ungated}{size}"
-    name_width, narrowest = display_width(screen.line(f"{name.golden_set}{name.tail}")), _SHORT_NAME
+    if item.outcome in ("skipped", "not evaluated"):
+        state = "skipped" if item.outcome == "skipped" else "FAILS"
+        return _name_and_verdict(name, f"{state}, nothing was evaluated", screen)
+    verdict = f"{_state(item)}{' as expected' if expected else ''}, {_size(item)}"
+    own = display_width(screen.line(name))
     rows = texts.gated_rows(item)
-    compared = "" if item.only_queries else texts.compared_count(item)
-    if compared:
-        with_score = f"{verdict}{compared}; {screen.line(texts.gated_score(rows[0]))}"
-        verdict += compared if _fits(with_score, name_width, narrowest, screen) else ""
-    for row in rows:
-        longer = f"{verdict}{';' if narrowest == _SHORT_NAME else ','} {screen.line(texts.gated_score(row))}"
-        if not _fits(longer, name_width, narrowest, screen):
+    counted = "" if item.only_queries else texts.compared_count(item)
+    for place, row in enumerate(rows):
+        score, kept = screen.line(texts.gated_score(row)), min(own, _NAME_BESIDE_SCORES[place > 0])
+        longer = f"{verdict}, {score}" if place else f"{verdict}{counted}; {score}"
+        if kept + 2 + display_width(longer) > screen.width and not place:
+            longer = f"{verdict}; {score}"
+        if kept + 2 + display_width(longer) > screen.width:
             break  # a number is never cut: it would be another one
-        # The name gives way to the first score, and to further ones as long as it can still be told from others.
-        verdict, narrowest = (
-            longer,
-            max(_TELLING_NAME, display_width(screen.line(name.tail)) + _SHORTEST_PATH),
-        )
+        verdict = longer
     return _name_and_verdict(name, verdict, screen)
 
 
-def _fits(verdict: str, name_width: int, narrowest: int, screen: Screen) -> bool:
-    """Say whether a verdict fits beside a name of this width, or as much of it as is kept."""
-    return display_width(verdict) + 2 + min(name_width, narrowest) <= screen.width
+def _state(item: ItemReport) -> str:
+    """Return the verdict in a word or two."""
+    subject = "" if item.selftest is None else "baseline "
+    single = item.only_queries and item.outcome == "passed"
+    return f"{subject}{texts.single_queries(item) if single else _VERDICTS[item.outcome]}"
 
 
-def _not_retrieved(item: ItemReport) -> int:
-    """Return how many queries have no ranking."""
-    return sum(len(gate.queries) + gate.more for gate in item.gates if gate.word == "errors")
+def _size(item: ItemReport) -> str:
+    """Return over how many queries it is, and how many of them are not retrieved, or worse."""
+    size = texts.query_count(item)
+    if item.outcome == "error":  # retrieving every query is a gate of its own, and it failed
+        failed = sum(len(gate.queries) + gate.more for gate in item.gates if gate.word == "errors")
+        return f"{failed:,} of {size} not retrieved"
+    if item.only_queries:
+        from pytest_irmetrics.reports.query_details import count_worse  # noqa: PLC0415 - only where queries are shown
+
+        worse = count_worse(item)
+        return f"{worse:,} of {size} worse" if worse else size
+    return size if any(row.gate for row in item.rows) else f"nothing gated; {size}"
 
 
-def _name_and_verdict(name: Heading, verdict: str, screen: Screen) -> str:
-    """Return a golden set's name and verdict; a long name is cut."""
+def _name_and_verdict(name: str, verdict: str, screen: Screen) -> str:
+    """Return a test's name and verdict; of a name that is too long the file, cut in its middle."""
     width = max(screen.width - display_width(verdict) - 2, _NARROWEST_NAME)
-    return screen.cut(f"{name.fit(width, screen)}: {verdict}")
+    shown = screen.line(name)
+    if display_width(shown) > width:
+        head, gap, label = name.partition(" [")
+        golden_set, comma, test = head.partition(", ")
+        path, tail = screen.line(f"{posixpath.basename(golden_set)}{comma}{test}"), screen.line(gap + label)
+        room = width - display_width(tail)
+        path, tail, room = (path, tail, room) if room >= _SHORTEST_PATH else (path + tail, "", width)
+        shown = shorten(path, room, ascii_only=screen.ascii_only, middle=True) + tail
+    return screen.cut(f"{shown}: {verdict}")

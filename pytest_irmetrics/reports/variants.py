@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.reports.blocks import Level, Table, Text
-from pytest_irmetrics.reports.headings import labels
+from pytest_irmetrics.reports.session_report import labels
 from pytest_irmetrics.reports.texts import row_name
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def variant_tables(items: Iterable[ItemReport]) -> list[Block]:
 
 
 def _table(items: Sequence[ItemReport]) -> Table:
-    names = labels([item.nodeid.partition("[")[2].removesuffix("]") for item in items])
+    names = labels([item.nodeid for item in items])
     means: dict[str, list[float | None]] = {}
     for place, item in enumerate(items):
         for row in item.rows:
