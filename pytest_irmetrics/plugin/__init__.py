@@ -59,11 +59,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("irmetrics", "retrieval quality (pytest-irmetrics)")
     for option, words in OPTIONS.items():
         group.addoption(option, **words)
-    for name, setting in SETTINGS.items():
-        if setting.default is None:
-            parser.addini(name, setting.help, "linelist")
+    for name, (default, _, explanation) in SETTINGS.items():
+        if default is None:
+            parser.addini(name, explanation, "linelist")
         else:
-            parser.addini(name, setting.help, default=setting.default)
+            parser.addini(name, explanation, default=default)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -100,9 +100,10 @@ def _report_targets(config: pytest.Config, paths: Sequence[str]) -> list[Target]
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    session = config.stash.get(_session_key, None)
-    if session is not None:
-        session.close()
+    if _session_key in config.stash:
+        from pytest_irmetrics import retrieval  # noqa: PLC0415 - where nothing was retrieved there is nothing to end
+
+        retrieval.close_session_loop()
 
 
 def _session(config: pytest.Config) -> GatingSession:

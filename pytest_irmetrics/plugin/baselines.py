@@ -24,13 +24,12 @@ from pytest_irmetrics.run.baseline import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterable, Iterator
 
     import pytest
 
     from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.plugin.item import GatedItem
-    from pytest_irmetrics.reports.session_report import WhyUnused
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -145,25 +144,16 @@ _NARROWING_OPTIONS = ("keyword", "markexpr", "deselect", "lf", "stepwise", "ir_q
 """Options under which a run leaves out tests of the files that it was asked for."""
 
 
-def unread_baselines(config: pytest.Config, read: Collection[Path]) -> dict[Path, WhyUnused]:
+def unread_baselines(config: pytest.Config, read: Iterable[Path]) -> list[Path]:
     """Return the baselines that are stored where pytest was asked to collect and are not among those that tests `read`.
 
     None after a run that left out tests of the files that it was asked for, which can tell of no baseline.
     """
     narrowed = any(config.getoption(name, None) for name in _NARROWING_OPTIONS)
     if narrowed or not runs_tests(config) or not collects_whole_files(config):
-        return {}
-    seen = {os.path.realpath(path) for path in read}
-    found: dict[Path, WhyUnused] = {}
-    for path in _stored(config):
-        real = os.path.realpath(path)
-        if real not in seen:
-            seen.add(real)
-            modules = {
-                baseline_path(file, "", "").parent.name for file in _folder_of(path, config).glob("*.py")
-            }
-            found[path] = "unread" if path.parent.name in modules else "gone"
-    return found
+        return []
+    stored = {os.path.realpath(path): path for path in _stored(config)}
+    return [stored[real] for real in sorted({*stored} - {os.path.realpath(path) for path in read})]
 
 
 def _stored(config: pytest.Config) -> Iterator[Path]:
@@ -177,8 +167,3 @@ def _stored(config: pytest.Config) -> Iterator[Path]:
         else:
             for folder in folders_with_baselines(asked, directory, config.getini("norecursedirs")):
                 yield from list_baselines(folder / directory)
-
-
-def _folder_of(path: Path, config: pytest.Config) -> Path:
-    """Return the folder of the test file that a baseline belongs to: ``<folder>/<directory>/<module>/<name>.json``."""
-    return path.parents[len(Path(run_config(config).baseline_dir).parts) + 1]

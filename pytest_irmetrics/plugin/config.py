@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -130,66 +130,56 @@ def _lines(_name: str, value: Any) -> list[str]:
     return [line for line in (str(line).strip() for line in lines) if line and not line.startswith("#")]
 
 
-_METRIC_NAMES = re.compile(r"(?:\([^)]*\)?|[^\s,(])+")
-"""Names of metrics on a line, with white space or commas between them; parentheses of a metric may hold both."""
+_METRIC_NAMES = r"(?:\([^)]*\)?|[^\s,(])+"
+"""A pattern: names of metrics on a line, with white space or commas between them; parentheses of a metric may hold both."""
 
 _repeats = _whole_number(10_000)  # the answers of each time are in memory
 
 
-class Setting(NamedTuple):
-    """A setting of pytest's configuration file."""
-
-    default: str | None
-    """As a user writes it; None for lines, of which there are none."""
-    read: Callable[[str, Any], Any]
-    """Return its value, given its name and what stands in the file. Raises pytest.UsageError."""
-    help: str
-
-
-SETTINGS = {
-    "ir_metrics": Setting(
+SETTINGS: dict[str, tuple[str | None, Callable[[str, Any], Any], str]] = {
+    "ir_metrics": (
         None,
         _lines,
         "The metrics to report, besides those that have a threshold (mrr map ndcg@3 ndcg@10 precision@10 recall@10).",
     ),
-    "ir_thresholds": Setting(
+    "ir_thresholds": (
         None,
         _lines,
         "Thresholds of every test that gates, a line each: `METRIC [MIN] word=value …`, the mark's words (none).",
     ),
-    "ir_baseline": Setting(
+    "ir_baseline": (
         "false",
         _boolean,
         "Whether every run gates on regression from the stored baseline: `true` or `false` (false).",
     ),
-    "ir_baseline_dir": Setting(
-        "ir_baselines", _folder, "The folder of the baselines, below that of each test file (ir_baselines)."
+    "ir_baseline_dir": (
+        "ir_baselines",
+        _folder,
+        "The folder of the baselines, below that of each test file (ir_baselines).",
     ),
-    "ir_max_drop": Setting(
+    "ir_max_drop": (
         "0.01",
         _text,
         "How far a mean may fall from the baseline where no threshold says so: from 0 to 1, per cent of it, or `off` (0.01).",
     ),
-    "ir_since": Setting("", _text, "The branch, tag or commit of --ir-since where that is not given (none)."),
-    "ir_accept": Setting(
+    "ir_since": ("", _text, "The branch, tag or commit of --ir-since where that is not given (none)."),
+    "ir_accept": (
         "warn",
         _choice("warn", "fail"),
         "What a fall does that this branch has stored in its baseline: `warn` or `fail` (warn).",
     ),
-    "ir_depth": Setting(
-        "10", _whole_number(10**18), "How many results a retriever is asked for, 1 or more (10)."
-    ),
-    "ir_duplicates": Setting(
+    "ir_depth": ("10", _whole_number(10**18), "How many results a retriever is asked for, 1 or more (10)."),
+    "ir_duplicates": (
         "error",
         _choice("error", "collapse"),
         "What a repeated id in a ranking does: `error`, or `collapse` to the first (error).",
     ),
-    "ir_concurrency": Setting(
-        "1", _whole_number(10**18), "How many queries are in flight at once, 1 or more (1)."
-    ),
-    "ir_timeout": Setting("", _seconds, "How many seconds a query may take, above 0 (no limit)."),
-    "ir_repeat": Setting("1", _repeats, "How many times every query is asked, 1 to 10,000 (1)."),
+    "ir_concurrency": ("1", _whole_number(10**18), "How many queries are in flight at once, 1 or more (1)."),
+    "ir_timeout": ("", _seconds, "How many seconds a query may take, above 0 (no limit)."),
+    "ir_repeat": ("1", _repeats, "How many times every query is asked, 1 to 10,000 (1)."),
 }
+"""Setting → its default, as a user writes it (None: no lines); a function of its name and of what stands in the file, which
+returns its value and raises pytest.UsageError; and its help."""
 
 
 class RunConfig:
@@ -202,7 +192,7 @@ class RunConfig:
     def __init__(self, config: pytest.Config) -> None:
         """Read all that is plain. Raises pytest.UsageError with the name of the option or setting that is wrong."""
         self._config, option = config, config.getoption
-        self._read = {name: setting.read(name, _written(config, name)) for name, setting in SETTINGS.items()}
+        self._read = {name: read(name, _written(config, name)) for name, (_, read, _) in SETTINGS.items()}
         ini = self._read
         self.update: bool = option("ir_baseline_update")
         """Whether the baselines of tests that pass are stored."""
@@ -289,7 +279,7 @@ class RunConfig:
         from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, require_depth  # noqa: PLC0415 - see the top
         from pytest_irmetrics.metrics import MetricError  # noqa: PLC0415 - see the top
 
-        names = [name for line in self._read["ir_metrics"] for name in _METRIC_NAMES.findall(line)]
+        names = [name for line in self._read["ir_metrics"] for name in re.findall(_METRIC_NAMES, line)]
         try:
             metrics = read_metrics(names or DEFAULT_METRICS, self.custom_metrics)
         except MetricError as error:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_irmetrics.reports.output import Target
-    from pytest_irmetrics.reports.session_report import RunInfo, WhyUnused
+    from pytest_irmetrics.reports.session_report import RunInfo
 
 _MAX_NAMED = 5
 """How many tests a note names."""
@@ -230,21 +230,18 @@ class Recorder:
             ],
         )
 
-    def _unread_baselines(self) -> dict[str, WhyUnused]:
+    def _unread_baselines(self) -> list[str]:
         """Return the stored baselines that no test read, of a run that gates or stores and was not cut short."""
         config, settings = self._config, self._settings
         if not self._is_complete or not (settings.gates or settings.update):
-            return {}
-        read = {
-            baseline_path(attempt.file, attempt.name, settings.baseline_dir)
-            for attempt in self._attempts.values()
-            if attempt.outcome != "skipped"
-        }
+            return []
+        attempts = [attempt for attempt in self._attempts.values() if attempt.outcome != "skipped"]
+        read = [baseline_path(attempt.file, attempt.name, settings.baseline_dir) for attempt in attempts]
         unread = unread_baselines(config, read)
         if settings.gates:  # one of a test that has other items failed that test
-            functions = {_function(path) for path in read}
-            unread = {path: why for path, why in unread.items() if _function(path) not in functions}
-        return {shown_path(config, path): why for path, why in unread.items()}
+            functions = set(map(_function, read))
+            unread = [path for path in unread if _function(path) not in functions]
+        return sorted(shown_path(config, path) for path in unread)
 
     def _unstored_notes(self) -> Iterator[str]:
         """Yield a note on the tests whose baseline an updating run did not store, as they failed or their worker crashed."""

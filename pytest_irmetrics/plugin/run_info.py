@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.paths import nearest_repository, relative_path
 from pytest_irmetrics.base.version import own_version
 from pytest_irmetrics.reports.session_report import RunInfo
@@ -27,12 +27,13 @@ _CI_COMMITS = (
     "GIT_COMMIT",
 )
 """Environment variables in which CI systems have the commit that is checked out."""
-_PATIENCE = 10.0
-"""Seconds that Git has to answer."""
 
 
 def run_info(config: pytest.Config, started: float) -> RunInfo:
     """Return what is known of a session that began at ``started`` (`time.time`)."""
+    folder = config.invocation_params.dir
+    top = nearest_repository(folder)
+    below = "." if top is None else relative_path(folder, top)
     return RunInfo(
         started=datetime.fromtimestamp(started).astimezone().isoformat(timespec="seconds"),
         seconds=round(max(0.0, time.time() - started), 3),
@@ -42,34 +43,13 @@ def run_info(config: pytest.Config, started: float) -> RunInfo:
             "pytest": pytest.__version__,
             "pytest-irmetrics": own_version(),
         },
-        folder=_folder_in_repository(config.invocation_params.dir),
+        folder="" if below == "." else below,
     )
 
 
-def _folder_in_repository(folder: Path) -> str:
-    """Return a folder relative to the root of its repository; empty for the root, or where there is none."""
-    top = nearest_repository(folder)
-    below = "." if top is None else relative_path(folder, top)
-    return "" if below == "." else below
-
-
 def _commit(root: Path) -> str:
-    """Return the commit that is checked out: what CI says, else what Git does. Empty if unknown."""
-    told = (os.environ.get(name, "") for name in _CI_COMMITS)
-    found = next(filter(None, told), "") or _head(root)
-    return found if len(found) in (40, 64) and set(found) <= set("0123456789abcdef") else ""
-
-
-def _head(root: Path) -> str:
+    """Return the commit that is checked out: what CI says, where Git itself may be missing, else what Git does. Empty if unknown."""
     try:
-        git = subprocess.run(
-            ["git", "rev-parse", "HEAD"],  # noqa: S607 - whichever Git is on the path
-            cwd=root,
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError, ValueError):
+        return next(filter(None, map(os.environ.get, _CI_COMMITS)), None) or Repository(root).commit("HEAD")
+    except GitError:
         return ""
-    return git.stdout.strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.paths import path_below
 from pytest_irmetrics.base.screen import Screen
@@ -22,18 +22,10 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 
-WORKER_SCREEN = Screen(100, "utf-8")
-"""What a worker of pytest-xdist words failures for: it does not know who reads them."""
-
-
 class GatingSession:
     """The state that the gating tests of one pytest process share: of a pytest-xdist worker, or of the only process."""
 
-    _open: ClassVar[int] = 0
-    """How many are open: a test may run pytest in its own process, as pytester does."""
-
     def __init__(self, config: pytest.Config) -> None:
-        GatingSession._open += 1
         self.config = config
         self.settings = run_config(config)
         self._golden_sets: dict[Path, GoldenSet] = {}
@@ -42,8 +34,8 @@ class GatingSession:
 
     @cached_property
     def screen(self) -> Screen:
-        """The width and encoding that failure messages are written for."""
-        return WORKER_SCREEN if hasattr(self.config, "workerinput") else screen_of(self.config)
+        """The width and encoding that failure messages are written for; a worker of pytest-xdist does not know who reads them."""
+        return Screen(100, "utf-8") if hasattr(self.config, "workerinput") else screen_of(self.config)
 
     def golden_set(self, path: Path) -> GoldenSet:
         """Read a golden set, once. Raises GoldenSetError."""
@@ -79,15 +71,6 @@ class GatingSession:
         metafunc.parametrize(
             "irmetrics", list(parameters.values()), ids=list(parameters), indirect=True, scope="function"
         )
-
-    def close(self) -> None:
-        """End the event loop of sync tests once no pytest session in this process is open."""
-        GatingSession._open -= 1
-        if GatingSession._open:
-            return
-        from pytest_irmetrics import retrieval  # noqa: PLC0415 - where nothing was retrieved there is nothing to end
-
-        retrieval.close_session_loop()
 
 
 def shown_path(config: pytest.Config, path: Path) -> str:

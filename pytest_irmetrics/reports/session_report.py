@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import plural
 
@@ -13,14 +13,10 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.item_report import ItemReport
     from pytest_irmetrics.reports.since import SinceReport
 
-WhyUnused = Literal["gone", "unread"]
-"""Why no test used a baseline: its test file is gone; or no test of the run read it."""
-
-_WHY_UNUSED: Mapping[WhyUnused, str] = {
-    "gone": "belongs to no test any more; delete it, or bring the test back.",
-    "unread": "was read by no test: its test was skipped, not collected or taken out by a hook, does not use the fixture "
-    "irmetrics, or is gone; then delete it.",
-}
+_UNREAD = (
+    "was read by no test: its test was skipped, not collected or taken out by a hook, does not use the fixture irmetrics, or "
+    "is gone; then delete it."
+)
 
 _ENDINGS = {
     1: "The command failed all the same: tests failed that measure nothing here.",
@@ -59,8 +55,8 @@ class SessionReport:
     """Node id → pytest's outcome of the whole test: `passed`, `failed`, `skipped`, `xfailed` or `xpassed`."""
     unmeasured: Mapping[str, str] = field(default_factory=dict)
     """Node id → failure message, of tests that failed before anything was measured, as for a broken golden set."""
-    unused_baselines: Mapping[str, WhyUnused] = field(default_factory=dict)
-    """Path → why no test of the session used that stored baseline."""
+    unused_baselines: Sequence[str] = ()
+    """The paths of the stored baselines that no test of the session read, sorted."""
 
     info: RunInfo | None = None
     """None in a report that an older version wrote."""
@@ -120,8 +116,8 @@ class SessionReport:
 
     @property
     def unused_baseline_notes(self) -> list[tuple[str, str]]:
-        """The path of each baseline that was not used, sorted, and what to say of it after that."""
-        return [(path, _WHY_UNUSED[why]) for path, why in sorted(self.unused_baselines.items())]
+        """The path of each baseline that no test read, and what to say of it after that."""
+        return [(path, _UNREAD) for path in self.unused_baselines]
 
     def is_expected_failure(self, item: ItemReport) -> bool:
         """Whether the test is marked xfail and failed."""

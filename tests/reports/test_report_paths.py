@@ -221,7 +221,7 @@ def test_a_report_is_a_stored_run_and_written_again_it_says_the_same(worse, monk
 DAMAGES = {
     '"version": 1,': ('"version": 2,', "was written in a version of the format"),
     '"exit_status": 1,': ('"exit_status": "1",', "is damaged: an outcome or the exit status"),
-    '"unused_baselines": {},': ('"unused_baselines": {"x.json": "lost"},', "is damaged: unused_baselines"),
+    '"unused_baselines": [],': ('"unused_baselines": {"x.json": "lost"},', "is damaged: unused_baselines"),
     '"gone_since": [],': ('"gone_since": [1],', "is damaged: gone_since"),
     '"unmeasured": [],': ('"unmeasured": [{"nodeid": 1, "text": "x"}],', "is damaged"),
     '"headline": "': ('"tests": 3, "headline": "', "is damaged, or was cut short|is not JSON|is damaged"),

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base import strict_json
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.reports.item_report import ItemReport, as_json, read_dataclass
-from pytest_irmetrics.reports.session_report import RunInfo, SessionReport, WhyUnused
+from pytest_irmetrics.reports.session_report import RunInfo, SessionReport
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.run_json import REPORT_FORMAT as FORMAT
 
@@ -49,7 +49,7 @@ def _lines(session: SessionReport) -> Iterator[str]:
         **({} if session.info is None else {"run_info": as_json(session.info)}),
         "headline": session.headline(),
         "gone_since": list(session.gone_since),
-        "unused_baselines": dict(sorted(session.unused_baselines.items())),
+        "unused_baselines": list(session.unused_baselines),
         "unmeasured": [{"nodeid": nodeid, "text": text} for nodeid, text in session.unmeasured.items()],
     }
     yield "{\n"
@@ -126,13 +126,11 @@ def _session(document: dict[str, Any]) -> SessionReport:
     exit_status = document["exit_status"]
     if type(exit_status) is not int or not all(isinstance(text, str) for text in texts):
         raise ValueError("an outcome or the exit status is of another type")
-    unused = document["unused_baselines"]
-    if not isinstance(unused, dict) or not all(why in get_args(WhyUnused) for why in unused.values()):
-        raise ValueError("unused_baselines is of another type")
+    unused, gone = document["unused_baselines"], document.get("gone_since", [])
+    for name, paths in (("unused_baselines", unused), ("gone_since", gone)):
+        if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+            raise ValueError(f"{name} is of another type")
     info = document.get("run_info")
-    gone = document.get("gone_since", [])
-    if not isinstance(gone, list) or not all(isinstance(path, str) for path in gone):
-        raise ValueError("gone_since is of another type")
     session = SessionReport(
         [_item(test) for test in tests],
         exit_status,
