@@ -11,6 +11,7 @@ import os
 import pkgutil
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
@@ -28,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     `arguments` are those of the process unless given.
     """
+    if None in (sys.stdout, sys.stderr):  # closed
+        sys.stdout = sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - until the process ends
     try:
         options = _parser().parse_args(arguments)
         try:

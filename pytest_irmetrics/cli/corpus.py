@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import plural, printable
 from pytest_irmetrics.cli.inputs import readable_file
 from pytest_irmetrics.cli.shared import CommandError, print_note
@@ -75,45 +76,33 @@ def titles_of_reports(paths: Iterable[str]) -> dict[str, str]:
     return titles
 
 
-def _object(line: str) -> dict[str, Any]:
-    """Read a line that is a JSON object. Raises ValueError for any other."""
-    row = json.loads(line)
-    if not isinstance(row, dict):
-        raise ValueError(line)  # noqa: TRY004 - as for what is no JSON
-    return row
-
-
 def _rows(corpus: str) -> Iterator[Mapping[str, Any]]:
     """Yield the documents of a corpus, each as a mapping of its fields. Raises CommandError."""
-    where = printable(corpus)
-    number = 0
+    number = 1  # of the line at hand
     try:
         with readable_file(corpus) as path:
             opened = gzip.open if path.suffix == ".gz" else open
-            suffix = path.name.removesuffix(".gz")[-4:].lower()
+            delimiter = {".csv": ",", ".tsv": "\t"}.get(without_gz(path).suffix.lower())
             with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
-                if suffix in (".csv", ".tsv"):
-                    rows = csv.DictReader(lines, delimiter="\t" if suffix == ".tsv" else ",")
-                    rows.fieldnames = [name.strip().lower() for name in rows.fieldnames or ()]
-                    if not set(_IDS) & set(rows.fieldnames):
-                        raise CommandError(
-                            f"{where}:1: There is no column docid. The first line names the columns: docid,title,text."
-                        )
-                    yield from rows
-                    return
-                for line in lines:
-                    number += 1
-                    if line.strip():
-                        yield _object(line)
-    except UnicodeDecodeError:
-        raise CommandError(f"{where}: is not UTF-8. Save it as UTF-8.") from None
-    except (OSError, EOFError, zlib.error) as error:
+                if delimiter is not None:
+                    table = csv.DictReader(lines, delimiter=delimiter)
+                    table.fieldnames = [name.strip().lower() for name in table.fieldnames or ()]
+                    yield from map(_document, table)
+                else:
+                    for line in lines:
+                        if line.strip():
+                            yield _document(json.loads(line))
+                        number += 1
+    except (OSError, EOFError, zlib.error, csv.Error, ValueError, TypeError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise CommandError(f"{where}: cannot be read: {reason}. Check the path.") from None
-    except csv.Error as error:
-        raise CommandError(f"{where}: This is no table: {error}. Save it again.") from None
-    except (ValueError, RecursionError):
         raise CommandError(
-            f"{where}:{number}: This is no JSON object. Write one a line, with docid, title and text, or give the file a name "
-            "that ends in .csv or .tsv."
+            f"{printable(corpus)}:{number}: cannot be read: {reason}. Give JSON Lines, or a table with a header (.csv, .tsv), of "
+            "docid, title and text, in UTF-8."
         ) from None
+
+
+def _document(row: Any) -> Mapping[str, Any]:
+    """Return a row that has an id. Raises ValueError for any other."""
+    if not isinstance(row, dict) or set(_IDS).isdisjoint(row):
+        raise ValueError("there is no docid")
+    return row

@@ -52,8 +52,8 @@ def readable_file(name: str, suffix: str = "") -> Iterator[Path]:
         return
     try:
         data = sys.stdin.buffer.read(MAX_RUN_BYTES + 1)
-    except (OSError, ValueError) as error:  # closed
-        raise CommandError(f"{STANDARD}: Standard input cannot be read: {error}. Name a file.") from None
+    except (AttributeError, OSError, ValueError):  # closed
+        raise CommandError(f"{STANDARD}: Standard input cannot be read. Name a file.") from None
     if len(data) > MAX_RUN_BYTES:
         raise CommandError(
             f"{STANDARD}: Standard input is larger than {MAX_RUN_BYTES // 1_000_000_000} GB. Split it."

@@ -15,7 +15,7 @@ from pytest_irmetrics.base.atomic_write import content_digest, lock_file, write_
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.files import FileError, read_bytes, without_gz
 from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
-from pytest_irmetrics.base.wording import cut, plural, printable, quote
+from pytest_irmetrics.base.wording import cut, listed, plural, printable, quote
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.inputs import find_query
 from pytest_irmetrics.golden import GoldenSet
@@ -25,11 +25,10 @@ from pytest_irmetrics.golden.read_tables import unguard_formula
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from pytest_irmetrics.analysis.labelling import Unjudged
     from pytest_irmetrics.cli.corpus import Documents
-    from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Grade
 
 _SEPARATORS = ",;\t"
@@ -358,37 +357,29 @@ class Session:
 
     def _print_item(self, item: Unjudged) -> None:
         """Print the item at hand with all that helps to judge it."""
-        screen, golden = shared.stdout_screen(), self.editor.golden
-        query = golden.queries.get(item.query.id, item.query)
-        shared.print_line("")
-        place = f"{self.editor.shown}:{query.line}: {query.id}"
-        shared.print_line(screen.cut(f"{self.number + 1} of {len(self.items)}  {place}"))
-        for label, text in self._described(item, query):
-            indent = f"  {label:<9}" if label else " " * 12
-            for line in screen.wrapped(text, indent, " " * 12):
-                shared.print_line(line)
-
-    def _described(self, item: Unjudged, query: Query) -> Iterator[tuple[str, str]]:
-        """Yield a label and a text for each thing; one without a label goes on with the thing before it."""
-        yield "query", query.text or query.id
-        if query.params:
-            yield "params", json.dumps(query.params, ensure_ascii=False)
-        if query.note:
-            yield "note", query.note
+        screen, title_of = shared.stdout_screen(), self.documents.title
+        query = self.editor.golden.queries.get(item.query.id, item.query)
         graded = sorted(query.judgments.items(), key=lambda judged: -judged[1])
-        for number, (doc_id, grade) in enumerate(graded[:_MOST_GRADED]):
-            shown = f"{grade:g}  {doc_id}  {self.documents.title(doc_id) or ''}".rstrip()
-            yield "" if number else "judged", shown
-        if len(graded) > _MOST_GRADED:
-            yield "", f"and {len(graded) - _MOST_GRADED} more"
-        for number, (name, rank) in enumerate(zip(self.runs, item.ranks, strict=True)):
-            where = "not" if rank is None else f"rank {rank}"
-            yield "" if number else "found", where if len(self.runs) == 1 else f"{where} in {name}"
-        yield "document", item.doc_id
-        if title := self.documents.title(item.doc_id):
-            yield "title", title
-        if text := " ".join(self.documents.texts.get(item.doc_id, "").split()):
-            yield "text", cut(text, _MOST_TEXT)
+        judged = [f"{grade:g} {doc_id} {title_of(doc_id) or ''}".rstrip() for doc_id, grade in graded]
+        ranks = ["not" if rank is None else f"rank {rank}" for rank in item.ranks]
+        if len(ranks) > 1:
+            ranks = [f"{rank} in {name}" for rank, name in zip(ranks, self.runs, strict=True)]
+        about = {
+            "query": query.text or query.id,
+            "params": json.dumps(query.params, ensure_ascii=False) if query.params else "",
+            "note": query.note,
+            "judged": listed(judged, _MOST_GRADED, between="; "),
+            "found": "; ".join(ranks),
+            "document": item.doc_id,
+            "title": title_of(item.doc_id),
+            "text": cut(" ".join(self.documents.texts.get(item.doc_id, "").split()), _MOST_TEXT),
+        }
+        place = f"{self.editor.shown}:{query.line}: {query.id}"
+        shared.print_line("")
+        shared.print_line(screen.cut(f"{self.number + 1} of {len(self.items)}  {place}"))
+        for label, text in about.items():
+            for line in screen.wrapped(text, f"  {label:<9}", " " * 12) if text else ():
+                shared.print_line(line)
 
 
 def _print(*lines: str) -> None:

@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from pytest_irmetrics.base.errors import IRMetricsError
@@ -16,10 +15,11 @@ from pytest_irmetrics.base.paths import relative_path
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
 from pytest_irmetrics.golden.formats import SUFFIXES
-from pytest_irmetrics.metrics import MetricError, parse_metric
+from pytest_irmetrics.metrics import MetricError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from pytest_irmetrics.metrics import Metric
 
@@ -42,19 +42,6 @@ class CommandError(IRMetricsError):
 
 
 # Types of arguments -----------------------------------------------------------------------------------------------
-
-
-def _custom_metric(name: str) -> str:
-    """Parse an argument that is the name of a metric of the user's own."""
-    try:
-        custom = parse_metric(name, custom=(name,)).kind == "custom"
-    except MetricError:  # built in, or no name
-        custom = False
-    if not custom:
-        raise argparse.ArgumentTypeError(
-            f"{name!r} is no name of a metric of your own. Give the name alone, which the built-in ones do not have."
-        )
-    return name
 
 
 def _metrics(text: str) -> tuple[Metric, ...]:
@@ -87,15 +74,6 @@ def count_or_all(text: str) -> int | None:
     return int(text) or None
 
 
-def _folder_name(text: str) -> str:
-    """Parse an argument that names a folder beside the tests."""
-    if not text or "\0" in text or Path(text).is_absolute() or ".." in Path(text).parts or text == ".":
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no folder beside the tests. Write its name, such as ir_baselines."
-        )
-    return text
-
-
 # Options of several commands, for the `parents` of theirs ------------------------------------------------------------
 
 
@@ -108,7 +86,6 @@ def _option(*names: str, **settings: object) -> argparse.ArgumentParser:
 METRIC = _option(
     "--metric",
     action="append",
-    type=_custom_metric,
     default=[],
     metavar="NAME",
     help="the name of a metric of your own, so that a threshold on it is no mistake (repeatable)",
@@ -131,7 +108,6 @@ TEST = _option(
 )
 BASELINE_DIR = _option(
     "--baseline-dir",
-    type=_folder_name,
     default="ir_baselines",
     metavar="NAME",
     help="the folder of the baselines beside the tests, as the setting ir_baseline_dir names it (default: ir_baselines)",

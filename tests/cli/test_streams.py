@@ -62,7 +62,7 @@ class Input:
         (
             ValueError("I/O operation on closed file."),
             1,
-            "-: Standard input cannot be read: I/O operation on closed file.",
+            "-: Standard input cannot be read. Name a file.",
         ),
         (None, 1, "-: Standard input is larger than 1 GB. Split it."),
         (KeyboardInterrupt(), 130, ""),
