@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
 from pytest_irmetrics.gates import leading_metric
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.reports.item_report import (
     LIMIT_SIGNS,
+    ItemReport,
     Note,
     QueryAsStored,
     QueryReport,
@@ -70,6 +71,27 @@ class ItemResult:
         if self.evaluation.errors:
             return "error"
         return "failed" if self.failed else "passed"
+
+    def report(self, **others: Any) -> ItemReport:
+        """Return the report of it; `others` are the fields that the caller alone knows, and those that it knows better."""
+        kind, counted = self.kind(), self.evaluation.counted
+        fields: dict[str, Any] = {
+            "outcome": self.state,
+            "rows": self.rows(),
+            "leading_metric": None if self.leading_metric is None else self.leading_metric.name,
+            "gates": self.verdict_reports(),
+            "explained_by": self.explained_by(),
+            "slices": self.slices(),
+            "kind": None if kind is None else kind.kind,
+            "kind_sentences": [] if kind is None else list(kind.sentences),
+            "notes": list(self.notes),
+            "query_count": len(counted),
+            "no_answer_count": sum(query.no_answer for query in counted),
+            "xfail_count": len(self.evaluation.known_bad),
+            "against": self.against,
+            "depth": self.evaluation.depth,
+        }
+        return ItemReport(**fields | others)
 
     def rows(self) -> list[ScoreRow]:
         """Return the score table: every metric over all queries, then the gated slices."""

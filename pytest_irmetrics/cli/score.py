@@ -31,30 +31,27 @@ from pytest_irmetrics.cli.corpus import titles_of_reports
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.gates import decide, gated_by_default
-from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.document import failure, query_block
 from pytest_irmetrics.reports.formats import json
 from pytest_irmetrics.reports.item_report import ItemReport, Note
 from pytest_irmetrics.reports.session_report import SessionReport
 from pytest_irmetrics.reports.summary import summary_lines
 from pytest_irmetrics.reports.text import lines
-from pytest_irmetrics.thresholds import (
-    COMPARING_WORDS,
-    DEFAULT_MAX_DROP,
-    Gates,
-    Threshold,
-    resolve,
-)
+from pytest_irmetrics.thresholds import COMPARING_WORDS, DEFAULT_MAX_DROP, Gates, Threshold, resolve
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.evaluation import Evaluation
+    from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
 
 PARENTS = (shared.FORMAT, shared.TEST, shared.METRICS, shared.METRIC)
+_NOT_ALONE = (*COMPARING_WORDS, "significance")
+"""The words that say nothing of a run that is compared with none."""
+_DEFAULT = {"max_drop": DEFAULT_MAX_DROP}
 _BY_DEFAULT = "the default of max_drop"
 """The origin of a `max_drop` that the golden set does not set."""
 
@@ -129,125 +126,86 @@ def _result(
     asked: Sequence[Metric] | None,
 ) -> ItemResult:
     """Score a run, compare it with the one before, and hold it to the golden set's thresholds."""
-    gated = [threshold.metric for threshold in golden.thresholds]
-    of_queries = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
-    depths = [one.depth for one in (run, before and before[1]) if one is not None and one.depth is not None]
-    beyond = inputs.metrics_beyond(asked or inputs.USUAL_METRICS, min(depths, default=None))
-    chosen = [metric for metric in asked or inputs.USUAL_METRICS if metric not in beyond]
-    metrics = inputs.scorable_metrics([*chosen, *gated, *of_queries], golden)
-    unscorable = [metric for metric in dict.fromkeys([*gated, *of_queries]) if metric not in metrics]
-    shallow = inputs.metrics_beyond([*gated, *of_queries], run.depth)
-    if shallow and run.depth is not None:
+    of_queries = (threshold for query in golden.queries.values() for threshold in query.thresholds)
+    gated = list(dict.fromkeys(threshold.metric for threshold in (*golden.thresholds, *of_queries)))
+    shallow = [metric.name for metric in inputs.metrics_beyond(gated, run.depth)]
+    if shallow:
         raise shared.CommandError(
-            f"{shown}: The run holds {plural(run.depth, 'result')} a query, too few for {listed([metric.name for metric in shallow])}. "
-            "Store more of them, or gate on a cut-off that it reaches."
+            f"{shown}: The run holds {plural(run.depth or 0, 'result')} a query, too few for {listed(shallow)}. Store more of "
+            "them, or gate on a cut-off that it reaches."
         )
-    golden = _without_thresholds_on(golden, shown, unscorable)
+    depths = [one.depth for one in (run, before and before[1]) if one is not None and one.depth is not None]
+    wanted = asked or inputs.USUAL_METRICS
+    beyond = inputs.metrics_beyond(wanted, min(depths, default=None))
+    metrics = inputs.scorable_metrics(
+        [*(metric for metric in wanted if metric not in beyond), *gated], golden
+    )
+    unscorable = [metric for metric in gated if metric not in metrics]
+    golden = _without_thresholds_on(golden, unscorable)
     now = evaluate_run(golden, run, metrics, depth=run.depth)
-    comparison = None
-    places: list[Sequence[Threshold]] = [golden.thresholds]
-    against = None if before is None else before[0]
+    missing = tuple(query.id for query in now.counted if query.id not in run)
+    retrieved = replace(now.retrieved, missing=missing, depth_advice="That is all that the run holds.")
+    now = replace(now, retrieved=retrieved)
+    against, comparison = "", None
+    places = [golden.thresholds]
     if before is not None:
-        comparison = compare(now, evaluate_run(golden, before[1], metrics, depth=before[1].depth))
-        default = {"max_drop": DEFAULT_MAX_DROP}
+        against, other = before
+        comparison = compare(now, evaluate_run(golden, other, metrics, depth=other.depth))
+        unset = gated_by_default(resolve(places), metrics)
         places.append(
-            [
-                Threshold(metric=metric, limits=default, tag=None, origin=_BY_DEFAULT, by_default=True)
-                for metric in gated_by_default(resolve(places), metrics)
-            ]
+            tuple(Threshold(metric, _DEFAULT, origin=_BY_DEFAULT, by_default=True) for metric in unset)
         )
-    not_alone = () if comparison is not None else (*COMPARING_WORDS, "significance")
-    gates = Gates(
-        gate for gate in resolve(places) if gate.metric not in unscorable and gate.word not in not_alone
-    )
-    verdicts = decide(now, gates, comparison=comparison, against=against or "")
-    verdicts = tuple(
-        verdict for verdict in verdicts if comparison is not None or verdict.state != "not checked"
-    )
-    result = ItemResult(now, gates, verdicts, comparison, against=against)
-    result.notes += [Note("normal", text) for text in _notes(result, beyond, unscorable)]
+    alone = comparison is None
+    gates = Gates(gate for gate in resolve(places) if not (alone and gate.word in _NOT_ALONE))
+    verdicts = decide(now, gates, comparison=comparison, against=against)
+    verdicts = tuple(verdict for verdict in verdicts if not (alone and verdict.state == "not checked"))
+    result = ItemResult(now, gates, verdicts, comparison, against=against or None)
+    result.notes += [Note("normal", text) for text in _notes_on_run(now, beyond, unscorable)]
     result.notes += notes_on(result)
     return result
 
 
-def _without_thresholds_on(golden: GoldenSet, shown: str, metrics: Sequence[Metric]) -> GoldenSet:
-    """Return a golden set whose queries have no thresholds of their own on metrics that a stored run does not tell."""
-    if not metrics:
-        return golden
-    return GoldenSet(
-        [
-            replace(query, thresholds=tuple(own for own in query.thresholds if own.metric not in metrics))
-            for query in golden.queries.values()
-        ],
-        path=golden.path,
-        shown=shown,
-        name=golden.name,
-        relevance_level=golden.relevance_level,
-        thresholds=golden.thresholds,
-        left_out=golden.left_out,
-    )
+def _without_thresholds_on(golden: GoldenSet, metrics: Sequence[Metric]) -> GoldenSet:
+    """Return a golden set without thresholds on metrics that a stored run does not tell."""
+
+    def without(thresholds: Sequence[Threshold]) -> tuple[Threshold, ...]:
+        return tuple(one for one in thresholds if one.metric not in metrics)
+
+    queries = [replace(query, thresholds=without(query.thresholds)) for query in golden.queries.values()]
+    return replace(golden, _queries=queries, thresholds=without(golden.thresholds)) if metrics else golden
 
 
-def _notes(result: ItemResult, beyond: Sequence[Metric], unscorable: Sequence[Metric]) -> Iterator[str]:
-    """Yield what a reader should know besides the verdicts."""
-    yield from _notes_on_run(result.evaluation)
-    if beyond:
-        yield f"A run holds too few results a query for {listed([metric.name for metric in beyond])}."
-    if unscorable:
-        yield f"A stored run does not tell {listed([metric.name for metric in unscorable])}: not checked."
-
-
-def _notes_on_run(evaluation: Evaluation) -> Iterator[str]:
-    """Yield a note for whatever of the run or of the golden set is not in the means, with the reason."""
-    golden, run = evaluation.golden, evaluation.run
-    without = [query for query in evaluation.counted if query.id not in run]
-    unscored = [query.id for query in without if not query.no_answer]
-    empty = [query.id for query in without if query.no_answer]
-    if unscored:
-        verbs = "is not in the run and scores" if len(unscored) == 1 else "are not in the run and score"
-        yield f"{plural(len(unscored), 'query', 'queries')} {verbs} 0: {listed(unscored)}."
-    if empty:
-        verbs = "is not in the run and counts" if len(empty) == 1 else "are not in the run and count"
-        yield f"{plural(len(empty), 'no_answer query', 'no_answer queries')} {verbs} as empty: {listed(empty)}."
-    foreign = [query_id for query_id in run if query_id not in golden.queries]
+def _notes_on_run(
+    evaluation: Evaluation, beyond: Sequence[Metric], unscorable: Sequence[Metric]
+) -> Iterator[str]:
+    """Yield a note for whatever of the run, or of the golden set, is in no number, with the reason."""
+    foreign = [query_id for query_id in evaluation.run if query_id not in evaluation.golden.queries]
     if foreign:
         verb = "is" if len(foreign) == 1 else "are"
         yield f"{plural(len(foreign), 'query', 'queries')} of the run {verb} not in the golden set: {listed(foreign)}."
     reworded = compare(evaluation, evaluation).reworded
     if reworded:
         yield f"{plural(len(reworded), 'query', 'queries')} of the run answered another text or other params: {listed(reworded)}."
+    if beyond:
+        yield f"A run holds too few results a query for {listed([metric.name for metric in beyond])}."
+    if unscorable:
+        yield f"A stored run does not tell {listed([metric.name for metric in unscorable])}: not checked."
 
 
 def _report(result: ItemResult, options: argparse.Namespace, name: str, wanted: Sequence[str]) -> ItemReport:
     """Return all that is printed of a run; `wanted` are the queries to show in full."""
-    now, kind = result.evaluation, result.kind()
-    queries = result.query_reports(everything=bool(wanted) or options.json)
-    documents = {
-        doc_id for query in queries for doc_id in (*query.now, *(query.before or ()), *query.judgments)
-    }
-    paths = [path for path in (options.stored, options.against) if path not in (None, shared.STANDARD)]
-    again = shared.STANDARD not in (options.golden, options.stored, options.against)
-    titles = titles_of_reports(paths)
-    runs = [part for path in paths for part in ("--run", path)]
+    kind, queries = result.kind(), result.query_reports(everything=bool(wanted) or options.json)
+    files = [options.golden, options.stored, *([] if options.against is None else [options.against])]
+    titles = titles_of_reports(files[1:])
+    shown = {doc_id for query in queries for doc_id in (*query.now, *(query.before or ()), *query.judgments)}
+    runs = [part for path in files[1:] for part in ("--run", path)]
     judge = shlex.join(["pytest-irmetrics", "label", options.golden, *runs])
-    return ItemReport(
+    asks_for_judgments = kind is not None and kind.judge and shared.STANDARD not in files
+    return result.report(
         nodeid=name,
         golden_set=options.golden,
-        outcome=result.state,
-        rows=result.rows(),
-        leading_metric=None if result.leading_metric is None else result.leading_metric.name,
-        gates=result.verdict_reports(),
-        explained_by=result.explained_by(),
         slices=result.slices() if options.json else [],
-        titles={doc_id: title for doc_id, title in titles.items() if doc_id in documents},
-        kind=None if kind is None else kind.kind,
-        kind_sentences=[] if kind is None else list(kind.sentences),
-        notes=list(result.notes),
-        query_count=len(now.counted),
-        no_answer_count=sum(query.no_answer for query in now.counted),
-        xfail_count=len(now.known_bad),
+        titles={doc_id: title for doc_id, title in titles.items() if doc_id in shown},
         queries=queries,
-        against=result.against,
-        judge=[judge] if again and kind is not None and kind.judge else [],
-        depth=now.depth,
+        judge=[judge] if asks_for_judgments else [],
     )

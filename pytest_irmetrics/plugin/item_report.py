@@ -46,39 +46,26 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
     accepted = _accepted_queries(result, run) if updating and settings.only_queries else None
     queries = result.query_reports(everything=wanted)
     titles, no_titles = _titles(item, golden, queries)
-    return ItemReport(
+    return result.report(
         nodeid=item.node.nodeid,
         golden_set=item.golden_name(golden),
-        outcome=result.state,
-        rows=result.rows(),
-        leading_metric=None if result.leading_metric is None else result.leading_metric.name,
-        gates=result.verdict_reports(),
-        explained_by=result.explained_by(),
-        slices=result.slices(),
-        kind=None if kind is None else kind.kind,
-        kind_sentences=[] if kind is None else list(kind.sentences),
         titles=titles,
         notes=[
             *result.notes,
             *(Note("normal", problem) for problem in no_titles),
             *_notes_on_storing(item, result, accepted),
         ],
-        query_count=len(result.evaluation.counted),
-        no_answer_count=sum(query.no_answer for query in result.evaluation.counted),
-        xfail_count=len(result.evaluation.known_bad),
         queries=queries,
         unbound=item.session.unbound(golden) if result.checked else [],
         baseline_file=relative_path(item.baseline_file, config.rootpath) if updating else None,
         baseline_text=(text if accepted is None else accepted.run.dumps()) if updating else None,
         baseline_read=item.baseline_read if updating else None,
         run=text if reporting else None,
-        against=against,
         look=item.command(*(["--ir-baseline"] if own else [])),
         judge=item.label_commands(golden, result.leading_metric, baseline_shown)
         if kind is not None and kind.judge and not settings.only_queries
         else [],
         accept=item.command("--ir-baseline-update") if own and result.acceptable else None,
-        depth=result.evaluation.depth,
         only_queries=bool(settings.only_queries),
         since=None if result.since is None else result.since.as_dict(),
         selftest=list(result.selftest.degradations) if result.selftest is not None else None,
