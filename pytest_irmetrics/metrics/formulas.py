@@ -198,6 +198,16 @@ def hit(hits: Hits, k: int, _: None = None) -> float:
     return 1.0 if hits.ranks and hits.ranks[0] <= k else 0.0
 
 
+def everything(hits: Hits, k: int, _: None = None) -> float:
+    """Whether everything relevant came back, as a task needs that cannot be done with a part of it. `all`.
+
+    1 if every relevant document is within the first k, else 0.
+
+    Source: recall of 1, as a yes or no.
+    """
+    return 1.0 if hits.relevant and bisect_right(hits.ranks, k) == hits.relevant else 0.0
+
+
 def f1(hits: Hits, k: int, _: None = None) -> float:
     """F1: precision and recall in one number.
 
@@ -408,6 +418,7 @@ FAMILIES: Mapping[str, Family] = {
         Family("precision", precision, (REL, _DENOM), (), ("p",), ("set_p", "setp")),
         Family("recall", recall, (REL,), ("r",), ("recall",), ("set_recall", "setr")),
         Family("hit", hit, (REL,), ("hit_rate",), ("success",)),
+        Family("all", everything, (REL,)),
         Family("f1", f1, (REL,), set_aliases=("set_f", "setf")),
         Family("r_precision", r_precision, (REL,), ("rprec", "r-precision")),
         Family("judged", judged, is_best_known=False),

@@ -52,6 +52,9 @@ def test_nothing_relevant_found_is_zero(name):
         ("precision", {"a": 1}, "ax", 0.5),
         ("f1@5", dict.fromkeys("abcd", 1), "axb", 2 * 0.4 * 0.5 / (0.4 + 0.5)),
         ("f1", dict.fromkeys("abcd", 1), "axb", 2 * (2 / 3) * 0.5 / (2 / 3 + 0.5)),
+        ("all@3", {"a": 1, "b": 2, "n": 0}, "axb", 1),
+        ("all@2", {"a": 1, "b": 2, "n": 0}, "axb", 0),
+        ("all", {"a": 1, "b": 2, "c": 1}, "axb", 0),
         ("err@2", {"a": 4, "b": 2}, "ab", 15 / 16 + (1 - 15 / 16) * (3 / 16) / 2),
         ("err(max=5)@1", {"a": 4, "b": 2}, "ab", 15 / 32),
         ("rbp", {"a": 1, "b": 3}, "axb", 0.2 * (1 + 0.8**2)),
@@ -73,7 +76,7 @@ def test_each_metric_is_what_its_definition_says(metric, judgments, ranking, exp
 
 @pytest.mark.parametrize("name", [name for name in RANKING if REL in FAMILIES[name].parameters])
 def test_the_relevance_level_is_the_golden_sets_unless_the_metric_has_its_own(name):
-    judgments, ranking = {"a": 1, "b": 2, "c": 1, "n": 0}, list("axnb")
+    judgments, ranking = {"a": 1, "b": 2, "c": 1, "n": 0}, list("axbn" if name == "all" else "axnb")
     at_two = score(f"{name}@3", judgments, ranking, relevance_level=2)
     assert at_two != score(f"{name}@3", judgments, ranking)
     assert score(f"{name}(rel=2)@3", judgments, ranking) == at_two
