@@ -6,10 +6,12 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from operator import countOf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_irmetrics.base.files import FileError, packed_as_named, read_bytes, without_gz
+from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
 from pytest_irmetrics.base.wording import plural, printable, quote
 from pytest_irmetrics.run import run_json
@@ -51,17 +53,8 @@ class Run:
             raise RunError(
                 f"the rankings are of type {type(rankings).__name__}. Give a mapping of query id to ids, best first."
             )
-        answers: dict[str, Answer] = {}
-        for given, ranking in rankings.items():
-            query_id = given if type(given) is str else as_id(given)
-            if query_id is None:
-                raise RunError(
-                    f"a query's id is text, not {type(given).__name__}. Give a mapping of query id to ids."
-                )
-            if query_id in answers:
-                raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
-            answers[query_id] = Answer((_checked_ranking(query_id, ranking),))
-        self._fill(answers, Header())
+        with pause_gc():
+            self._fill(_checked_answers(rankings), Header())
 
     def _fill(self, answers: Answers, header: Header) -> None:
         self.answers = answers
@@ -165,6 +158,20 @@ class Run:
             raise RunError(f"{where}: cannot be written: {error.strerror or error}.") from None
 
 
+def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> dict[str, Answer]:
+    answers: dict[str, Answer] = {}
+    for given, ranking in rankings.items():
+        query_id = given if type(given) is str else as_id(given)
+        if query_id is None:
+            raise RunError(
+                f"a query's id is text, not {type(given).__name__}. Give a mapping of query id to ids."
+            )
+        if query_id in answers:
+            raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
+        answers[query_id] = Answer((_checked_ranking(query_id, ranking),))
+    return answers
+
+
 def _checked_ranking(query_id: str, given: object) -> tuple[str, ...]:
     """Return a ranking's ids in any accepted form, or raise RunError that says what is wrong with them."""
 
@@ -177,16 +184,17 @@ def _checked_ranking(query_id: str, given: object) -> tuple[str, ...]:
         elif isinstance(given, (str, bytes, AbstractSet)) or not isinstance(given, Iterable):
             raise refuse(f" is a {type(given).__name__}. Give a list of ids, best first.")
     ranking = tuple(cast("Iterable[Any]", given))
-    if {*map(type, ranking)} - {str}:
+    if countOf(map(type, ranking), str) != len(ranking):
         texts = [as_id(doc) for doc in ranking]
         if None in texts:
             kind = type(ranking[texts.index(None)]).__name__
             raise refuse(f": an id is text, not {kind}. Give a list of ids, best first.")
         ranking = tuple(texts)
-    if len({*ranking}) != len(ranking):
+    unique = {*ranking}
+    if len(unique) != len(ranking):
         repeated = first_repeat(ranking)
         raise refuse(f": {quote(repeated[0] if repeated else '')} is in it twice. Give each document once.")
-    if "" in ranking:
+    if "" in unique:
         raise refuse(": an id is empty. Leave out what has none.")
     return ranking
 
