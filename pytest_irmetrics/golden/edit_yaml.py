@@ -65,8 +65,8 @@ def append_judgments(
     edited = bom + text.encode()
     try:
         after = parse_yaml(decode(edited), path, shown, custom_metrics)
-    except GoldenSetError as error:
-        said = error.problems[0].message
+    except (GoldenSetError, Wrong) as error:
+        said = error.message if isinstance(error, Wrong) else error.problems[0].message
         message = (
             f"With the new judgments this could not be read: {said} Nothing was written; append them by hand."
         )

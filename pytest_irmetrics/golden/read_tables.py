@@ -108,7 +108,7 @@ def _read_header(header: Sequence[str], problems: Problems) -> list[str]:
     """Return what each column holds, "" for one that is not read. Raises GoldenSetError where the rows cannot be read."""
     names = [name.strip() for name in header]
     lower = [_ALIASES.get(name.casefold(), name.casefold()) for name in names]
-    of_quepid = not _QUEPID_CASE.isdisjoint(lower)
+    of_quepid = any(name in _QUEPID_CASE or name.startswith(_QUEPID_RATER) for name in lower)
     columns: list[str] = []
     said: list[str] = []
     for name, known in zip(names, lower, strict=True):
@@ -116,7 +116,7 @@ def _read_header(header: Sequence[str], problems: Problems) -> list[str]:
         if known.startswith("params.") and len(name) > len("params."):
             column = f"params.{name[len('params.') :]}"  # with its case
         elif known.startswith(_QUEPID_RATER):
-            column, of_quepid = _QUEPID_RATER, True
+            column = _QUEPID_RATER
         elif name and not column and not known.startswith("x-") and not of_quepid:
             said.append(_unknown_column(name, names))
         if column in columns and column not in ("", _QUEPID_RATER):

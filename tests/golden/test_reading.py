@@ -148,7 +148,7 @@ def test_qrels_are_read_as_trec_eval_reads_them():
         ("a.csv", "query,docid,rating\n =a, @d,1\n -1,-1,2\n", {"=a": {"@d": 1}, " -1": {"-1": 2}}),
         ("a.csv", 'query,docid,rating,,params.k,params.n\na,d,1,,"[1, null]",01\n', {"a": {"d": 1}}),
         ("a.csv", "Team Name,Case Name,Case ID,Query Text,Doc ID,Title,Rating,votes\r\nOSC,M,6,star wars,11,Star,3,8.1\r\nOSC,M,6,star wars,18,E,,6\r\n", {"star wars": {"11": 3}}),
-        ("a.csv", "query,docid,Rating:Anna,Rating:Ben,Rating:Cy,note\na,d,3,0,1,x\na,e,,,,\nb,e,1,,2,\n", {"a": {"d": 1}, "b": {"e": 1.5}}),
+        ("a.csv", "query,docid,title,Rating:Anna,Rating:Ben,Rating:Cy\na,d,x,3,0,1\na,e,,,,\nb,e,,1,,2\n", {"a": {"d": 1}, "b": {"e": 1.5}}),
         ("a.jsonl", '{"query": "a", "relevant": {"d": 0, "e": -2}}', {"a": {"d": 0, "e": -2}}),
         ("a.jsonl", '\ufeff{"query": "a", "relevant": [1.10, 12, -0, "0123"]}\n\n', {"a": {"1.10": 1, "12": 1, "-0": 1, "0123": 1}}),
         ("a.jsonl", '{"query": "\\ud83d\\ude00 Stra\\u00dfe", "relevant": ["d"]}\r\n', {"😀 Straße": {"d": 1}}),
