@@ -50,7 +50,7 @@ def accept_queries(comparison: Comparison, asked: Run, metric: Metric | None) ->
     """Replace the answers of a comparison's baseline by those of `asked`, with what it says of texts and judgments.
 
     All other queries stay as they were stored, and so do depth and relevance level; the means are computed anew.
-    `metric` is the one whose scores the text tells.
+    `metric` is the one whose scores the text has.
     """
     stored = comparison.baseline.run
     run = with_answers(stored, asked.answers)
@@ -83,5 +83,4 @@ def _accepted_text(
     scores = [side.score(metric, query_id) for side in (comparison.baseline, comparison.now)]
     if None in scores:
         return query_id
-    then, today = scores
-    return f"{query_id} ({metric.name} {change_text(then, today)})"
+    return f"{query_id} ({metric.name} {change_text(*scores)})"

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
-from pytest_irmetrics.comparison.stored_queries import golden_set_as_stored
+from pytest_irmetrics.comparison.stored_queries import golden_set_as_stored, stored_query
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.wording import one_sided
 from pytest_irmetrics.metrics import mean
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
+from pytest_irmetrics.reports.since import EditSince, edit_sentences
 from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
 _MOVED = 0.01
 """How far queries have to move a mean for that to be said."""
-
-_MAX_CHANGES = 5
-"""How many changed judgments, and how many changed weights, a note lists."""
 
 
 def on_additions(result: ItemResult) -> Iterator[str]:
@@ -50,8 +48,6 @@ def on_edits(result: ItemResult) -> Iterator[str]:
     yield from _on_uncompared(result, comparison.passages_edited, "with other passages")
     yield from _on_gone(result, comparison)
     yield from _on_labels(result, comparison)
-    yield from _on_tags(result, comparison)
-    yield from _on_xfail(result, comparison)
     yield from _on_left_out(result, comparison)
     if _is_less_deep(comparison):
         yield from _on_depths(result, comparison)
@@ -143,39 +139,60 @@ def _mean_with(comparison: Comparison, left: Scored, metric: Metric | None, scor
 
 
 def _on_labels(result: ItemResult, comparison: Comparison) -> Iterator[str]:
-    """List the labels that changed since the baseline was stored, and how far they alone moved each gated mean."""
-    labels, golden = comparison.changed_labels(), comparison.now.golden
-    if not labels:
-        return
-    judgments, weights = comparison.label_changes, comparison.weight_changes
-    what, changed = [], []
-    if judgments:
-        queries = len({change.query_id for change in judgments})
-        what.append(f"{plural(len(judgments), 'judgment')} of {plural(queries, 'query', 'queries')}")
-        edits = [
-            f"{golden.where_judged(change.query_id, change.doc_id)} {change.query_id}: {change.doc_id} "
-            f"{'unjudged' if change.before is None else f'{change.before:g}'} → "
-            f"{'removed' if change.after is None else f'{change.after:g}'}"
-            for change in judgments
-        ]
-        changed.append(listed(edits, _MAX_CHANGES, between="; "))
+    """Say which labels were edited, how far that alone moved each gated mean, and what is in no mean any more."""
+    run, golden = comparison.baseline.run, comparison.now.golden
+    found: list[EditSince] = []
+    for query_id in comparison.paired:
+        answer, query = run.answers[query_id], golden.queries[query_id]
+        stored = answer.judgments, answer.weight, answer.tags, answer.xfail
+        # A run that says nothing of judgments says nothing of the others.
+        if answer.judgments is not None and stored != (
+            query.judgments,
+            query.weight,
+            query.tags,
+            query.xfail is not None,
+        ):
+            found += edits_of(stored_query(query_id, answer), query, whole=False)
     if comparison.stored_level != golden.relevance_level:
-        what.append("the relevance level")
-        changed.append(f"relevance level {comparison.stored_level:g} → {golden.relevance_level:g}")
-    if weights:
-        the_weights = "the weight" if len(weights) == 1 else "the weights"
-        what.append(f"{the_weights} of {plural(len(weights), 'query', 'queries')}")
-        stored = comparison.baseline.run.answers
-        edits = [
-            f"{golden.where(i)} {i}: weight {stored[i].weight:g} → {golden.queries[i].weight:g}"
-            for i in weights
-        ]
-        changed.append(listed(edits, _MAX_CHANGES, between="; "))
-    lead = " and ".join(what)
-    yield (
-        f"{lead[0].upper()}{lead[1:]} changed since {result.against} was stored, so it was scored anew under today's."
-        f"{_effect(result, comparison, labels)} Changed: {'; '.join(changed)}."
+        found.append(
+            EditSince("relevance level", "", f"{comparison.stored_level:g}", f"{golden.relevance_level:g}")
+        )
+    if not found:
+        return
+    labels, metric = comparison.changed_labels(), _shown_metric(result)
+    excluded = [edit.what for edit in found if edit.kind == "excluded"]
+    scores = (
+        [] if metric is None else [(golden.queries[i], comparison.full.score(metric, i)) for i in excluded]
     )
+    scored = [(query, score) for query, score in scores if score is not None]
+    has = "today's score" if len(scored) == 1 else "today's scores"
+    yield (
+        f"The golden set was edited since {result.against} was stored. {' '.join(edit_sentences(found))}"
+        f"{_effect(result, comparison, labels) if labels else ''}{_mean_with(comparison, scored, metric, has)}"
+    )
+
+
+def edits_of(before: Query, now: Query, *, whole: bool) -> Iterator[EditSince]:
+    """Yield the edits of a query that is asked in the same words; ``whole``: `before` is no query of a stored run."""
+    query_id = before.id
+    if (before.xfail is None) != (now.xfail is None):
+        yield EditSince("excluded" if before.xfail is None else "included", query_id)
+    for doc_id in sorted({*before.judgments, *now.judgments}):
+        grades = before.judgments.get(doc_id), now.judgments.get(doc_id)
+        was, is_now = (None if grade is None else f"{grade:g}" for grade in grades)
+        if was != is_now:
+            yield EditSince("judgment", f"{query_id}: {doc_id}", was, is_now)
+    if before.weight != now.weight:
+        yield EditSince("weight", query_id, f"{before.weight:g}", f"{now.weight:g}")
+    if {*before.tags} != {*now.tags}:
+        yield EditSince("tags", query_id, ", ".join(before.tags) or None, ", ".join(now.tags) or None)
+    if whole and before.no_answer != now.no_answer:
+        yield EditSince("no_answer", query_id, str(before.no_answer).lower(), str(now.no_answer).lower())
+    for doc_id in sorted({*before.forbidden} ^ {*now.forbidden}) if whole else ():
+        if doc_id in before.forbidden:
+            yield EditSince("forbidden", f"{query_id}: {doc_id}", "forbidden", None, weaker=True)
+        else:
+            yield EditSince("forbidden", f"{query_id}: {doc_id}", None, "forbidden")
 
 
 def _effect(result: ItemResult, comparison: Comparison, labels: Sequence[LabelPart]) -> str:
@@ -202,54 +219,6 @@ def _effect(result: ItemResult, comparison: Comparison, labels: Sequence[LabelPa
     if moved:
         return f" Moved: {'; '.join(moved)}."
     return "" if worded else " No gated mean moves through that."
-
-
-def _on_tags(result: ItemResult, comparison: Comparison) -> Iterator[str]:
-    """Name the queries that gained or lost a tag whose slice is gated."""
-    answers, queries = comparison.baseline.run.answers, comparison.now.golden.queries
-    gated = dict.fromkeys(gate.tag for gate in result.gates if gate.tag is not None)
-    for tag in gated if comparison.tag_changes else ():
-        gone = [i for i in comparison.tag_changes if tag in answers[i].tags and tag not in queries[i].tags]
-        came = [i for i in comparison.tag_changes if tag in queries[i].tags and tag not in answers[i].tags]
-        moved = [
-            f"{listed(ids)} {'is' if len(ids) == 1 else 'are'} {how}"
-            for ids, how in ((gone, "not tagged so any more"), (came, "tagged so now"))
-            if ids
-        ]
-        if moved:
-            words = {gate.word for gate in result.gates if gate.tag == tag}
-            today = [f"`{word}`" for word in sorted(words - {*COMPARING_WORDS, "significance"})]
-            compared = " It is gated as it is, and as it was." if words & {*COMPARING_WORDS} else ""
-            alone = f" {joined(today)} of it gates today's queries alone." if today else ""
-            yield (
-                f"The slice {tag} has other queries than when {result.against} was stored: {', and '.join(moved)}.{compared}{alone}"
-            )
-
-
-def _on_xfail(result: ItemResult, comparison: Comparison) -> Iterator[str]:
-    """Name the ``xfail`` queries, which no gate looks at, that are newly marked or score lower than in the baseline."""
-    shown, metric = _shown_metric(result), result.leading_metric
-    queries, answers = comparison.now.golden.queries, comparison.baseline.run.answers
-    marked = [query_id for query_id in comparison.paired if queries[query_id].xfail is not None]
-    # A run that says nothing of judgments says nothing of xfail.
-    newly = [i for i in marked if not answers[i].xfail and answers[i].judgments is not None]
-    scores = [] if shown is None else [(queries[i], comparison.full.score(shown, i)) for i in newly]
-    scored = [(query, score) for query, score in scores if score is not None]
-    if newly:
-        has = "today's score" if len(scored) == 1 else "today's scores"
-        yield (
-            f"{plural(len(newly), 'query is', 'queries are')} marked xfail since {result.against}, so no gate looks at "
-            f"{'it' if len(newly) == 1 else 'them'} any more: {listed(newly)}.{_mean_with(comparison, scored, shown, has)}"
-        )
-    for query_id in marked:
-        if metric is None:
-            break
-        before, now = comparison.baseline.score(metric, query_id), comparison.now.score(metric, query_id)
-        if before is not None and before - (now or 0.0) > TOLERANCE:
-            yield (
-                f"The query {query_id} is marked xfail ({queries[query_id].xfail or 'no reason given'}), so no gate sees that its "
-                f"{metric} fell from {score_text(before, now)} to {score_text(now or 0.0, before)} since {result.against}."
-            )
 
 
 def _on_left_out(result: ItemResult, comparison: Comparison) -> Iterator[str]:

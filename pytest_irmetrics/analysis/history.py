@@ -168,8 +168,8 @@ class _Judge:
             i for i in comparison.paired if before.answers[i].judgments != run.answers[i].judgments
         ]
         if point.relabelled:
-            then = self.deltas(comparison.under_stored_labels)
-            point.as_judged_before = {name: delta for name, delta in then.items() if delta is not None}
+            as_before = self.deltas(comparison.under_stored_labels)
+            point.as_judged_before = {name: delta for name, delta in as_before.items() if delta is not None}
         noise = {metric.name: comparison.run_noise(metric) for metric in self.metrics}
         point.margins = {name: one.margin for name, one in noise.items() if one is not None}
 

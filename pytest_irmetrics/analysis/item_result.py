@@ -192,7 +192,7 @@ class ItemResult:
             return None
         from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - needed after a drop alone
 
-        return kind_of_change(self.comparison, self.gates, failed, self.leading_metric)
+        return kind_of_change(self.comparison, self.gates, failed, self.leading_metric, self.corpus)
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         states = {

@@ -8,16 +8,21 @@ from pytest_irmetrics.analysis.chance import chance_of
 from pytest_irmetrics.analysis.signs import find_sign
 from pytest_irmetrics.analysis.slices import on_main_slice
 from pytest_irmetrics.analysis.unjudged import missing_judgments
-from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.retrieval.passages import documents_of
 from pytest_irmetrics.thresholds import BASELINE_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Gates
+
+
+_NAMED = 5
+"""How many documents that the index lacks are named."""
 
 
 class KindOfChange(NamedTuple):
@@ -31,12 +36,16 @@ class KindOfChange(NamedTuple):
 
 
 def kind_of_change(
-    comparison: Comparison, gates: Gates, failed: Sequence[Verdict], leading: Metric | None
+    comparison: Comparison,
+    gates: Gates,
+    failed: Sequence[Verdict],
+    leading: Metric | None,
+    corpus: Container[str] | None,
 ) -> KindOfChange | None:
     """Say what a failed fall is about; None where no failed gate compares with another run.
 
     `failed` are the failed verdicts, the one that leads first, and `leading` is the metric of which slices and missing
-    judgments are spoken.
+    judgments are spoken. `corpus` tells with ``in`` whether the index has a document; None where nobody knows.
     """
     sign = find_sign(comparison)
     if any(verdict.word == "ids" for verdict in failed):
@@ -53,6 +62,7 @@ def kind_of_change(
     if leading is not None and (sign is None or sign.answers):
         missing = missing_judgments(comparison, leading)
     sentences = [
+        None if corpus is None else _not_in_the_index(side, corpus),
         *([chance_of(comparison, gates, failed[0]), relevant_counts(side)] if sign is None else [sign.text]),
         None if leading is None or not any(map(is_of_mean, fell)) else on_main_slice(side, leading),
         missing,
@@ -64,6 +74,23 @@ def kind_of_change(
 def is_of_mean(verdict: Verdict) -> bool:
     """Tell whether a verdict is on how far a mean over the whole golden set fell."""
     return verdict.word == "max_drop" and verdict.tag is None and not verdict.single
+
+
+def _not_in_the_index(comparison: Comparison, corpus: Container[str]) -> str | None:
+    """Say how many of the relevant documents that left the results are not in the index; None where all are."""
+    lost: dict[str, None] = {}
+    for query in comparison.now.counted:
+        relevant = [doc_id for doc_id, grade in query.documents.items() if grade > 0]
+        before, now = (
+            {*documents_of(query, side.rankings(query.id)[0])}
+            for side in (comparison.baseline, comparison.now)
+        )
+        lost |= dict.fromkeys(doc_id for doc_id in relevant if doc_id in before and doc_id not in now)
+    missing = [doc_id for doc_id in lost if doc_id not in corpus]
+    if not missing:
+        return None
+    are = "is" if len(missing) == 1 else "are"
+    return f"{len(missing):,} of the {plural(len(lost), 'lost document')} {are} not in the index: {listed(missing, _NAMED)}."
 
 
 def relevant_counts(comparison: Comparison) -> str:
@@ -107,4 +134,4 @@ def relevant_counts(comparison: Comparison) -> str:
 
 def _ranks(relevant: set[str], ranking: Sequence[str]) -> dict[str, int]:
     """Map the relevant documents of a ranking to their ranks."""
-    return {doc_id: rank for rank, doc_id in enumerate(ranking) if doc_id in relevant}
+    return {doc_id: ranking.index(doc_id) for doc_id in relevant if doc_id in ranking}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.analysis.edits import edits_of
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison
@@ -210,7 +211,7 @@ def _edits(before: GoldenSet, now: Evaluation, then: Then) -> Iterator[EditSince
         if query_id not in asked and query.xfail is None:
             yield EditSince("added", query_id)
     for was in kept.values():
-        yield from _edits_of(was, today.queries[was.id], whole=whole)
+        yield from edits_of(was, today.queries[was.id], whole=whole)
     if before.relevance_level != today.relevance_level:
         yield EditSince("relevance level", "", f"{before.relevance_level:g}", f"{today.relevance_level:g}")
     if then.run.depth is not None and now.depth is not None and then.run.depth != now.depth:
@@ -220,25 +221,3 @@ def _edits(before: GoldenSet, now: Evaluation, then: Then) -> Iterator[EditSince
 def _same_words(then: Query, today: Query) -> bool:
     same_passages = {passage.key for passage in then.passages} == {passage.key for passage in today.passages}
     return then.text == today.text and dict(then.params) == dict(today.params) and same_passages
-
-
-def _edits_of(then: Query, today: Query, *, whole: bool) -> Iterator[EditSince]:
-    """Yield the edits of one query that is asked in the same words."""
-    if (then.xfail is None) != (today.xfail is None):
-        yield EditSince("excluded" if then.xfail is None else "included", then.id)
-    for doc_id in sorted({*then.judgments, *today.judgments}):
-        grades = then.judgments.get(doc_id), today.judgments.get(doc_id)
-        before, after = (None if grade is None else f"{grade:g}" for grade in grades)
-        if before != after:
-            yield EditSince("judgment", f"{then.id}: {doc_id}", before, after)
-    if then.weight != today.weight:
-        yield EditSince("weight", then.id, f"{then.weight:g}", f"{today.weight:g}")
-    if {*then.tags} != {*today.tags}:
-        yield EditSince("tags", then.id, ", ".join(then.tags) or None, ", ".join(today.tags) or None)
-    if whole and then.no_answer != today.no_answer:
-        yield EditSince("no_answer", then.id, str(then.no_answer).lower(), str(today.no_answer).lower())
-    for doc_id in sorted({*then.forbidden} ^ {*today.forbidden}) if whole else ():
-        if doc_id in then.forbidden:
-            yield EditSince("forbidden", f"{then.id}: {doc_id}", "forbidden", None, weaker=True)
-        else:
-            yield EditSince("forbidden", f"{then.id}: {doc_id}", None, "forbidden")

@@ -180,7 +180,7 @@ def details(since: SinceReport) -> list[str]:
         *(f"Its baseline was {path}." for path in [since.renamed_from] if path),
         *since.pays,
         *_means(since),
-        *_edits(since),
+        *edit_sentences(since.edits),
         *([f"Note: {since.why}"] if since.why and since.state != "unreadable" else []),
     ]
 
@@ -204,11 +204,12 @@ def _means(since: SinceReport) -> Iterator[str]:
             yield f"{name} {change_text(mean.then, mean.now)}: {parts}."
 
 
-def _edits(since: SinceReport) -> Iterator[str]:
+def edit_sentences(edits: Sequence[EditSince]) -> Iterator[str]:
+    """Yield a sentence on each kind of edit, those that hold less first."""
     for kind, (one, many) in _EDITS.items():
-        edits = sorted((edit for edit in since.edits if edit.kind == kind), key=lambda edit: not edit.weaker)
-        if edits:
-            yield f"{plural(len(edits), one, many)}: {listed(edits, _NAMED, _edit)}."
+        alike = sorted((edit for edit in edits if edit.kind == kind), key=lambda edit: not edit.weaker)
+        if alike:
+            yield f"{plural(len(alike), one, many)}: {listed(alike, _NAMED, _edit)}."
 
 
 def _edit(edit: EditSince) -> str:
