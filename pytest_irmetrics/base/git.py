@@ -182,11 +182,6 @@ class Repository:
         """Return when a commit was made, in seconds since 1970."""
         return int(self._run("log", "--max-count=1", "--no-color", "--format=%ct", commit, "--"))
 
-    def files(self, commit: str, path: str) -> list[str]:
-        """Return the paths of a commit's files in a folder and below, or the path of a file itself; empty where neither is there."""
-        printed = self._run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", path)
-        return [os.fsdecode(one) for one in printed.split(b"\0") if one]
-
     def read(self, commit: str, path: str) -> bytes | None:
         """Return a file's content in a commit, None where there is no such file. Raises GitError.
 

@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _format_of(name: str, option: str) -> str:
-    """Return the format that a name stands for. Raises shared.CommandError, which names the `option` that says it, where it does not."""
+    """Return the format that a name stands for. Raises CommandError, which names the `option` that says it, where it does not."""
     path = without_gz(Path(name))
     if name.endswith(("/", os.sep)) or is_golden_folder(path):
         return "beir"
@@ -103,7 +103,7 @@ def _format_of(name: str, option: str) -> str:
 def _convert_golden_set(
     options: argparse.Namespace, form: str, to: str
 ) -> tuple[dict[str, bytes], str, list[str]]:
-    """Return a golden set's files in a format, what they hold, and notes on what they do not. Raises shared.CommandError."""
+    """Return a golden set's files in a format, what they hold, and notes on what they do not. Raises CommandError."""
     target = options.target
     with inputs.readable_file(options.source) as source:
         golden = read_golden_set(form, source, options.source, options.metric)

@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _choose(wanted: Sequence[str], directory: str) -> list[inputs.Baseline]:
-    """Return the baselines whose test or path holds a wanted text; all where none is. Raises shared.CommandError where none does."""
+    """Return the baselines whose test or path holds a wanted text; all where none is. Raises CommandError where none does."""
     found = inputs.baselines_from_here(directory)
     if not found:
         raise shared.CommandError(
@@ -176,7 +176,7 @@ def _golden_set(
 
 
 def _page(histories: Sequence[TestHistory]) -> str:
-    """Return the HTML page. Raises shared.CommandError where Jinja2 is missing."""
+    """Return the HTML page. Raises CommandError where Jinja2 is missing."""
     from pytest_irmetrics.reports.history import render  # noqa: PLC0415
 
     try:

@@ -36,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument(
         "--dir",
+        type=shared.filled,
         default=".",
         metavar="DIR",
         help="where to; made if it is not there (default: the current folder)",

@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
     if options.interactive and shared.STANDARD in read:
         raise shared.CommandError("-: --interactive takes grades from standard input. Name a file.")
     with inputs.readable_file(options.file, ".yaml") as path:
-        is_given = bool(options.list or options.judge or options.passage)
+        is_given = options.list is not None or bool(options.judge or options.passage)
         editor = None
         if is_given or options.interactive:
             editor = Editor(path, options.file, options.metric)
@@ -153,7 +153,7 @@ def run(options: argparse.Namespace) -> int:
 def _given(
     golden: GoldenSet, returned: Collection[str], documents: Documents, options: argparse.Namespace
 ) -> Iterator[Judgment]:
-    """Yield the judgments of the command line, or of a CSV file. Raises shared.CommandError."""
+    """Yield the judgments of the command line, or of a CSV file. Raises CommandError."""
     if options.list is not None:
         with inputs.readable_file(options.list) as path:
             yield from read_list(path, options.list, golden, options.file)

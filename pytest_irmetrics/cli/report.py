@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _read(file: str, where: str) -> SessionReport:
-    """Return the session of a JSON report. Raises shared.CommandError and ReportError."""
+    """Return the session of a JSON report. Raises CommandError and ReportError."""
     try:
         with inputs.readable_file(file) as path:
             return json.loads(read_bytes(path).decode("utf-8-sig"))

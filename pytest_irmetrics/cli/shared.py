@@ -74,6 +74,13 @@ def count_or_all(text: str) -> int | None:
     return int(text) or None
 
 
+def filled(text: str) -> str:
+    """Parse an argument that is not blank, as that of a variable which is not set would be."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty. Was it to come from a variable that is not set?")
+    return text
+
+
 # Options of several commands, for the `parents` of theirs ------------------------------------------------------------
 
 
@@ -85,6 +92,7 @@ def _option(*names: str, **settings: object) -> argparse.ArgumentParser:
 
 METRIC = _option(
     "--metric",
+    type=filled,
     action="append",
     default=[],
     metavar="NAME",
@@ -99,6 +107,7 @@ METRICS = _option(
 )
 TEST = _option(
     "--test",
+    type=filled,
     dest="tests",
     action="append",
     default=[],
@@ -108,6 +117,7 @@ TEST = _option(
 )
 BASELINE_DIR = _option(
     "--baseline-dir",
+    type=filled,
     default="ir_baselines",
     metavar="NAME",
     help="the folder of the baselines beside the tests, as the setting ir_baseline_dir names it (default: ir_baselines)",
