@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
 from pytest_irmetrics.gates import leading_metric
@@ -21,7 +21,7 @@ from pytest_irmetrics.reports.item_report import (
 from pytest_irmetrics.thresholds import BASELINE_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from pytest_irmetrics.analysis.kind_of_change import KindOfChange
     from pytest_irmetrics.analysis.selftest import Selftest
@@ -72,26 +72,36 @@ class ItemResult:
             return "error"
         return "failed" if self.failed else "passed"
 
-    def report(self, **others: Any) -> ItemReport:
-        """Return the report of it; `others` are the fields that the caller alone knows, and those that it knows better."""
-        kind, counted = self.kind(), self.evaluation.counted
-        fields: dict[str, Any] = {
-            "outcome": self.state,
-            "rows": self.rows(),
-            "leading_metric": None if self.leading_metric is None else self.leading_metric.name,
-            "gates": self.verdict_reports(),
-            "explained_by": self.explained_by(),
-            "slices": self.slices(),
-            "kind": None if kind is None else kind.kind,
-            "kind_sentences": [] if kind is None else list(kind.sentences),
-            "notes": list(self.notes),
-            "query_count": len(counted),
-            "no_answer_count": sum(query.no_answer for query in counted),
-            "xfail_count": len(self.evaluation.known_bad),
-            "against": self.against,
-            "depth": self.evaluation.depth,
-        }
-        return ItemReport(**fields | others)
+    def report(
+        self, nodeid: str, golden_set: str, *, everything: bool, judge: Callable[[], list[str]]
+    ) -> ItemReport:
+        """Return what is printed and reported of it: all queries with ``everything``, else those that explain what failed.
+
+        ``judge`` is called for the commands that list what to judge, where judgments would decide on a failure.
+        """
+        now, kind, leading = self.evaluation, self.kind(), self.leading_metric
+        return ItemReport(
+            nodeid=nodeid,
+            golden_set=golden_set,
+            outcome=self.state,
+            rows=self.rows(),
+            leading_metric=None if leading is None else leading.name,
+            gates=self.verdict_reports(),
+            explained_by=self.explained_by(),
+            slices=self.slices(),
+            kind=None if kind is None else kind.kind,
+            kind_sentences=[] if kind is None else list(kind.sentences),
+            notes=list(self.notes),
+            query_count=len(now.counted),
+            no_answer_count=sum(query.no_answer for query in now.counted),
+            xfail_count=len(now.known_bad),
+            queries=self.query_reports(everything=everything),
+            against=self.against,
+            judge=judge() if kind is not None and kind.judge else [],
+            depth=now.depth,
+            since=None if self.since is None else self.since.as_dict(),
+            selftest=None if self.selftest is None else list(self.selftest.degradations),
+        )
 
     def rows(self) -> list[ScoreRow]:
         """Return the score table: every metric over all queries, then the gated slices."""

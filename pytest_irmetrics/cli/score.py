@@ -194,18 +194,16 @@ def _notes_on_run(
 
 def _report(result: ItemResult, options: argparse.Namespace, name: str, wanted: Sequence[str]) -> ItemReport:
     """Return all that is printed of a run; `wanted` are the queries to show in full."""
-    kind, queries = result.kind(), result.query_reports(everything=bool(wanted) or options.json)
     files = [options.golden, options.stored, *([] if options.against is None else [options.against])]
     titles = titles_of_reports(files[1:])
-    shown = {doc_id for query in queries for doc_id in (*query.now, *(query.before or ()), *query.judgments)}
     runs = [part for path in files[1:] for part in ("--run", path)]
     judge = shlex.join(["pytest-irmetrics", "label", options.golden, *runs])
-    asks_for_judgments = kind is not None and kind.judge and shared.STANDARD not in files
-    return result.report(
-        nodeid=name,
-        golden_set=options.golden,
-        slices=result.slices() if options.json else [],
-        titles={doc_id: title for doc_id, title in titles.items() if doc_id in shown},
-        queries=queries,
-        judge=[judge] if asks_for_judgments else [],
+    report = result.report(
+        name,
+        options.golden,
+        everything=bool(wanted) or options.json,
+        judge=lambda: [] if shared.STANDARD in files else [judge],
     )
+    report.slices = report.slices if options.json else []
+    report.titles = {doc_id: titles[doc_id] for doc_id in report.documents if doc_id in titles}
+    return report

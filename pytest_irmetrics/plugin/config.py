@@ -75,15 +75,6 @@ def _choice(*choices: str) -> Callable[[str, Any], str]:
     return read
 
 
-def _boolean(name: str, value: Any) -> bool:
-    text = str(value).strip().lower()
-    if text in ("1", "true", "yes", "on"):
-        return True
-    if text in ("0", "false", "no", "off"):
-        return False
-    raise pytest.UsageError(f"{name} is {text!r}; it is `true` or `false`.")
-
-
 def _whole_number(highest: int) -> Callable[[str, Any], int]:
     def read(name: str, value: Any) -> int:
         text = str(value).strip()
@@ -149,7 +140,7 @@ SETTINGS: dict[str, tuple[str | None, Callable[[str, Any], Any], str]] = {
     ),
     "ir_baseline": (
         "false",
-        _boolean,
+        _choice("true", "false"),
         "Whether every run gates on regression from the stored baseline: `true` or `false` (false).",
     ),
     "ir_baseline_dir": (
@@ -206,7 +197,7 @@ class RunConfig:
         since: str = ini["ir_since"] if given is None else given.strip()
         replaces = self.update or self.selftest
         self.gates: bool = self.selftest or (
-            asked if asked is not None else ini["ir_baseline"] or bool(since and not replaces)
+            asked if asked is not None else ini["ir_baseline"] == "true" or bool(since and not replaces)
         )
         """Whether tests are compared with their stored baselines, and fail without one."""
         self.is_asked_for = bool(self.gates or self.update or self.only_queries or self.reports)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.analysis.notes import gains, losses
 from pytest_irmetrics.base.paths import relative_path
@@ -16,14 +16,10 @@ from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pytest_irmetrics.analysis.accepted_queries import AcceptedQueries
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.plugin.item import GatedItem
-    from pytest_irmetrics.reports.item_report import QueryReport
 
 _LONGEST_TITLE = 120
 
@@ -33,100 +29,83 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
 
     `baseline_shown` is the path, as messages show it, of the run that it was compared with, if it was read from a file.
     """
-    against = result.against
-    own = against == OWN_BASELINE
-    config, settings = item.node.config, item.settings
-    golden = result.evaluation.golden
-    wanted = bool(settings.only_queries) or item.verbosity >= 2 or bool(settings.reports)
-    updating = settings.update and result.checked and not result.failed and (own or against is None)
-    kind = result.kind()
-    reporting = bool(settings.reports) and not result.evaluation.errors
-    run = _run_to_store(item, result.evaluation) if updating or reporting else None
-    text = None if run is None else run.dumps()
-    accepted = _accepted_queries(result, run) if updating and settings.only_queries else None
-    queries = result.query_reports(everything=wanted)
-    titles, no_titles = _titles(item, golden, queries)
-    return result.report(
-        nodeid=item.node.nodeid,
-        golden_set=item.golden_name(golden),
-        titles=titles,
-        notes=[
-            *result.notes,
-            *(Note("normal", problem) for problem in no_titles),
-            *_notes_on_storing(item, result, accepted),
-        ],
-        queries=queries,
-        unbound=item.session.unbound(golden) if result.checked else [],
-        baseline_file=relative_path(item.baseline_file, config.rootpath) if updating else None,
-        baseline_text=(text if accepted is None else accepted.run.dumps()) if updating else None,
-        baseline_read=item.baseline_read if updating else None,
-        run=text if reporting else None,
-        look=item.command(*(["--ir-baseline"] if own else [])),
-        judge=item.label_commands(golden, result.leading_metric, baseline_shown)
-        if kind is not None and kind.judge and not settings.only_queries
-        else [],
-        accept=item.command("--ir-baseline-update") if own and result.acceptable else None,
-        only_queries=bool(settings.only_queries),
-        since=None if result.since is None else result.since.as_dict(),
-        selftest=list(result.selftest.degradations) if result.selftest is not None else None,
-    )
+    settings, golden = item.settings, result.evaluation.golden
+    own = result.against == OWN_BASELINE
+
+    def judge() -> list[str]:
+        return (
+            []
+            if settings.only_queries
+            else item.label_commands(golden, result.leading_metric, baseline_shown)
+        )
+
+    everything = bool(settings.only_queries or settings.reports) or item.verbosity >= 2
+    name = item.golden_name(golden)
+    report = result.report(item.node.nodeid, name, everything=everything, judge=judge)
+    report.only_queries = bool(settings.only_queries)
+    report.unbound = item.session.unbound(golden) if result.checked else []
+    report.look = item.command(*(["--ir-baseline"] if own else []))
+    report.accept = item.command("--ir-baseline-update") if own and result.acceptable else None
+    _add_titles(report, item, golden)
+    _add_run(report, item, result)
+    if own and not (settings.update or settings.only_queries or settings.selftest):
+        report.notes += gains(result)
+    return report
 
 
-def _titles(
-    item: GatedItem, golden: GoldenSet, queries: Iterable[QueryReport]
-) -> tuple[dict[str, str], list[str]]:
-    """Return the titles of the documents of some queries, by id, and a note where the user's function cannot give them.
+def _add_titles(report: ItemReport, item: GatedItem, golden: GoldenSet) -> None:
+    """Add the titles of the documents that a report shows, and a note where the user's function cannot give them.
 
     Of a chunk, or a judged passage, it is that of its document.
     """
     given = item.doc_title
-    titles: dict[str, str] = {}
     passages = {passage.key: passage.doc for query in golden.queries.values() for passage in query.passages}
-    shown = (doc_id for query in queries for doc_id in (*query.now, *(query.before or ()), *query.judgments))
-    for doc_id in dict.fromkeys(shown):
+    for doc_id in report.documents:
         document = passages.get(doc_id) or document_of(doc_id)
-        if given is None:
-            title = item.returned_titles.get(document)
-        else:
-            try:
-                title = given.get(document) if isinstance(given, Mapping) else given(document)
-            except Exception as error:  # noqa: BLE001 - the user's function may raise anything, and a title decides nothing
-                what = f"raised {describe(error)} for the document {cut(document)}"
-                return titles, [f"ir_doc_title {what}; no more titles are shown."]
-        if title is not None and not isinstance(title, str):
-            what = f"gave {describe(title)} for the document {cut(document)}; a title is a text, or None where there is none"
-            return titles, [f"ir_doc_title {what}. No more titles are shown."]
+        problem = ""
+        try:
+            titles = item.returned_titles if given is None else given
+            title: Any = titles.get(document) if isinstance(titles, Mapping) else titles(document)
+            if title is not None and not isinstance(title, str):
+                problem = f"gave {describe(title)}"
+        except Exception as error:  # noqa: BLE001 - the user's function may raise anything, and a title decides nothing
+            problem = f"raised {describe(error)}"
+        if problem:
+            what = "a title is a text, or None where there is none. No more titles are shown."
+            said = f"ir_doc_title {problem} for the document {cut(document)}; {what}"
+            report.notes.append(Note("normal", said))
+            return
         if title:
-            titles[doc_id] = cut(" ".join(title.split()), _LONGEST_TITLE)
-    return titles, []
+            report.titles[doc_id] = cut(" ".join(title.split()), _LONGEST_TITLE)
 
 
-def _accepted_queries(result: ItemResult, asked: Run | None) -> AcceptedQueries | None:
-    """Return the stored baseline with today's answers to the queries of ``--ir-query``; None where these are not to be stored."""
-    if asked is None or result.comparison is None:
-        return None
-    from pytest_irmetrics.analysis.accepted_queries import accept_queries  # noqa: PLC0415 - few runs accept single queries
+def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
+    """Add today's run, for report files, and in an updating run the baseline to store, with what it takes from the one there."""
+    settings, own = item.settings, result.against == OWN_BASELINE
+    reports = settings.reports and not result.evaluation.errors
+    updates = settings.update and result.checked and not result.failed and (own or result.against is None)
+    if not reports and not updates:
+        return
+    run = _run_to_store(item, result.evaluation)
+    text = run.dumps()
+    report.run = text if reports else None
+    if not updates:
+        return
+    report.baseline_file = relative_path(item.baseline_file, item.node.config.rootpath)
+    report.baseline_read = item.baseline_read
+    report.baseline_text = text
+    if settings.only_queries and result.comparison is not None:
+        from pytest_irmetrics.analysis.accepted_queries import accept_queries  # noqa: PLC0415 - few runs accept single queries
 
-    return accept_queries(result.comparison, asked, result.leading_metric)
-
-
-def _notes_on_storing(
-    item: GatedItem, result: ItemResult, accepted: AcceptedQueries | None
-) -> Iterable[Note]:
-    """Say what storing this run as the baseline takes from it, or what not storing it leaves open."""
-    settings = item.settings
-    if accepted is not None:
-        return accepted.notes
-    if settings.only_queries or result.against != OWN_BASELINE or result.selftest is not None:
-        return ()
-    if not settings.update:
-        return gains(result)
-    measured = [row for row in result.rows() if not row.metric.startswith("judged")]
-    means = [
-        (row.metric if row.tag is None else f"{row.metric} of {row.tag}", row.baseline, row.now)
-        for row in measured
-    ]
-    return () if result.failed else losses(means)
+        accepted = accept_queries(result.comparison, run, result.leading_metric)
+        report.baseline_text = accepted.run.dumps()
+        report.notes += accepted.notes
+    elif own:
+        rows = [row for row in report.rows if not row.metric.startswith("judged")]
+        report.notes += losses(
+            (row.metric if row.tag is None else f"{row.metric} of {row.tag}", row.baseline, row.now)
+            for row in rows
+        )
 
 
 def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:

@@ -270,6 +270,12 @@ class ItemReport:
     baseline_read: str | None = None
     """The digest of the baseline's file as it was read, where it was."""
 
+    @property
+    def documents(self) -> Iterable[str]:
+        """Ids of the documents that its queries show, each once."""
+        shown = ((*query.now, *(query.before or ()), *query.judgments) for query in self.queries)
+        return dict.fromkeys(doc_id for ids in shown for doc_id in ids)
+
     def dumps(self) -> str:
         """Return the report as ASCII JSON text, which any transport takes."""
         return json.dumps(self, default=as_json, separators=(",", ":"))
