@@ -100,8 +100,8 @@ def test_history_says_what_was_lost_since_a_tag(capsys, monkeypatch):
     said = " ".join(capsys.readouterr().out.split())
     assert "28 versions of its baseline, 2024-01-30 to" in said
     assert "−0.2250 Tidy up the search module" in said
-    assert "judgments of 5 queries changed, by the judgments before mrr −0.0450: q060, q061" in said
+    assert "5 queries judged otherwise, by the judgments before mrr −0.0450: q060, q061" in said
     since = said.partition(f"Since {PINNED} (")[2]
     # Under today's judgments five questions seem to have been mended; under those of then they were lost.
     assert "mrr 0.9474 0.5832 −0.3642" in since
-    assert "By the judgments of then: mrr −0.4642." in since
+    assert "By the judgments that were stored there: mrr −0.4642." in since
