@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.analysis.answer_pairs import FEWEST_ANSWERS, MOST, AnswerPairs
@@ -98,7 +99,7 @@ def fewer_results(comparison: Comparison) -> Iterator[str]:
 def _ids_respelt(pairs: AnswerPairs) -> str | None:
     """Look for ids of the baseline or of the golden set in another spelling, or with something added or taken off."""
     rankings = [[r for pair in pairs.by_document.pairs for r in side(pair)] for side in (_before, _now)]
-    before, now = ({doc_id for ranking in side for doc_id in ranking} for side in rankings)
+    before, now = ({*chain.from_iterable(side)} for side in rankings)
     judged = {doc_id for pair in pairs.pairs for doc_id, grade in pair.query.documents.items() if grade > 0}
     new, gone = now - before - judged, (before | judged) - now
     if len(new) < _FEWEST_IDS or len(gone) < _FEWEST_IDS:
@@ -321,8 +322,7 @@ def _is_lost(before: Ranking, now: Ranking) -> bool | None:
         return False
     if len(kept) < 2:
         return None
-    known = {*kept}
-    above = sum(doc_id not in known for doc_id in now[: max(places[doc_id] for doc_id in kept)])
+    above = max(map(places.__getitem__, kept)) + 1 - len(kept)  # of what is new, above the last that stayed
     lost_above = before.index(kept[-1]) >= len(kept)
     return lost_above and above <= _LITTLE * (len(now) - len(kept)) and disorder(before, now) <= _LITTLE
 
