@@ -57,10 +57,6 @@ AUTO_EXACT = 0.05
 """The fall beyond which `auto` fails whatever chance explains; of a metric of one's own, a share of the baseline's mean."""
 
 
-DEFAULT_MAX_DROP = Limit(0.01)
-"""How far a mean may fall from the baseline where nothing says so."""
-
-
 class Word(NamedTuple):
     """A word of thresholds: how it is shown, which limits it takes, and what it compares with."""
 

@@ -107,7 +107,7 @@ def project_files(golden, minimum, ranks, doctored):
         json.dumps({"id": query_id, "text": f"question {query_id}", "judgments": {relevant[query_id]: 1}, "weight": 1.0, "rankings": [ranking]})
         for query_id, ranking in answers.items()
     ]  # fmt: skip
-    header = {"format": "pytest-irmetrics run", "version": 1, "golden_set": f"golden/{golden}.yaml", "depth": 10, "relevance_level": 1, "means": {name: scored[name] for name in METRICS}, "limits": [{"metric": "mrr", "min": minimum, "max_drop": 0.01}]}  # fmt: skip
+    header = {"format": "pytest-irmetrics run", "version": 1, "golden_set": f"golden/{golden}.yaml", "depth": 10, "relevance_level": 1, "means": {name: scored[name] for name in METRICS}, "limits": [{"metric": "mrr", "max_drop": 0.01, "min": minimum}]}  # fmt: skip
     head = "".join(f'"{key}": {json.dumps(value)},\n' for key, value in header.items())
     return {
         "conftest.py": CONFTEST,

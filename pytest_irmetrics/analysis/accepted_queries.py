@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_irmetrics.analysis.notes import losses
 from pytest_irmetrics.base.numbers import change_text
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.comparison.stored_means import with_answers
+from pytest_irmetrics.comparison.stored_runs import with_answers
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.run import RunError
 

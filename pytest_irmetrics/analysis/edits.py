@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
-from pytest_irmetrics.comparison.stored_queries import golden_set_as_stored, stored_query
+from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored, stored_query
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.wording import one_sided
 from pytest_irmetrics.metrics import mean

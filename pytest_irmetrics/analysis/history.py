@@ -11,7 +11,7 @@ from pytest_irmetrics.base.git import GitError
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import compare
-from pytest_irmetrics.comparison.stored_queries import is_answer_to, stored_query
+from pytest_irmetrics.comparison.stored_runs import is_answer_to, stored_query
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.history_report import HistoryPoint, MetricHistory, MetricSince, Since

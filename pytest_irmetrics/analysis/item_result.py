@@ -9,7 +9,7 @@ from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
 from pytest_irmetrics.gates import leading_metric
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.reports.item_report import (
-    LIMIT_SIGNS,
+    ROW_VERDICTS,
     ItemReport,
     Note,
     QueryAsStored,
@@ -18,7 +18,7 @@ from pytest_irmetrics.reports.item_report import (
     VerdictReport,
     explaining_gates,
 )
-from pytest_irmetrics.thresholds import BASELINE_WORDS
+from pytest_irmetrics.thresholds import BASELINE_WORDS, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -134,9 +134,7 @@ class ItemResult:
             now=full if change is None else change.now,
             baseline=None if change is None else change.baseline,
             delta=None if change is None else change.delta,
-            gate=" ".join(
-                f"{sign}{words[word].limit}" for word, sign in LIMIT_SIGNS.items() if word in words
-            ),
+            gate=" ".join(f"{WORDS[word].sign}{words[word].limit}" for word in WORDS if word in words),
             verdict=self._verdict(metric, tag),
             interval=None if change is None or change.changed < MIN_CHANGED else change.interval,
             bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
@@ -208,13 +206,11 @@ class ItemResult:
         states = {
             verdict.state
             for verdict in self.verdicts
-            if verdict.metric == metric and verdict.tag == tag and verdict.word in LIMIT_SIGNS
+            if verdict.metric == metric and verdict.tag == tag and verdict.word in WORDS
         }
-        if "failed" in states:
-            return "FAILS"
-        if "passed" in states:
-            return "passes"
-        return "not checked" if states or self.gates.of(metric, tag) else ""
+        if not states:
+            return "not checked" if self.gates.of(metric, tag) else ""
+        return next(shown for state, shown in ROW_VERDICTS.items() if state in states)
 
     def verdict_reports(self) -> list[VerdictReport]:
         """Return the verdicts as they are reported, failed ones first.
@@ -310,7 +306,7 @@ class ItemResult:
 def _allowed(words: Mapping[str, Gate], change: MetricChange | None) -> float | None:
     """Return the limit on how far a mean moves: how far it may fall, or else must rise; None where there is none."""
     gate = words.get("max_drop") or words.get("min_gain")
-    return None if change is None or gate is None else gate.limit.absolute(change.baseline)
+    return None if change is None or gate is None else gate.allowed(change.baseline)
 
 
 def _first_queries(verdict: Verdict) -> Sequence[str]:

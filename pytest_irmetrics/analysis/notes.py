@@ -303,13 +303,6 @@ def _hidden_slices(result: ItemResult) -> Iterator[str]:
         yield from hidden_slices(result.comparison, metric, gated)
 
 
-def _passed_falls(result: ItemResult) -> Iterator[str]:
-    """Name falls beyond their limit that are not significant, or within run noise."""
-    for verdict, change, _ in _judged_means(result):
-        if not verdict.failed and (verdict.limit or 0.0) < -change.delta - TOLERANCE:
-            yield verdict.text
-
-
 def _limits_below_noise(result: ItemResult) -> Iterator[str]:
     """Name limits that are smaller than what differs from run to run."""
     for verdict, _, noise in _judged_means(result):
@@ -369,7 +362,6 @@ _NOTES: Sequence[tuple[str, About]] = (
     ("quiet", _fewer_results),
     ("normal", _missing_judgments),
     ("normal", _hidden_slices),
-    ("normal", _passed_falls),
     ("normal", _limits_below_noise),
     ("verbose", _margins),
     ("verbose", _relevant_counts),

@@ -11,7 +11,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError, read_metrics
-from pytest_irmetrics.gates import decide
+from pytest_irmetrics.gates import Against, decide
 from pytest_irmetrics.metrics import parse_metric
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation, Note
 from pytest_irmetrics.run import Run
@@ -38,16 +38,16 @@ class Selftest(NamedTuple):
     """Which run was degraded, which queries were left out, and which gates would catch what none caught."""
 
 
-def run_selftest(baseline: Evaluation, gates: Gates, *, against: str, update: str) -> Selftest:
+def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> Selftest:
     """Degrade a stored run in every way that applies to it, and decide the gates each time.
 
-    ``baseline`` is the stored run, evaluated under today's golden set. ``against`` (what messages call it) and
-    ``update`` (the command that stores a new one) are for the verdicts on the intact run. A degradation that lowers
-    no score is left out. Raises EvaluationError where a user's own metric raises on a degraded ranking.
+    ``baseline`` is the stored run, evaluated under today's golden set, and ``against`` how messages on the intact run call
+    it. A degradation that lowers no score is left out. Raises EvaluationError where a user's own metric raises on a
+    degraded ranking.
     """
     gates = Gates(gate for gate in gates if gate.metric.kind != "latency" and gate.word != "min_gain")
     itself = Comparison(baseline, baseline)
-    verdicts = decide(itself.now, gates, comparison=itself, against=against, update_command=update)
+    verdicts = decide(itself.now, gates, comparison=itself, against=against)
     failing = {_key(verdict) for verdict in verdicts if verdict.failed}
     tried: list[Degradation] = []
     advice: dict[tuple[str, str], str] = {}
@@ -55,7 +55,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, *, against: str, update: st
     for degraded in degradations(itself.now):
         try:
             comparison = Comparison(_degrade(itself.now, degraded), itself.now)
-            decided = decide(comparison.full, gates, comparison=comparison, against=OWN_BASELINE)
+            decided = decide(comparison.full, gates, comparison=comparison, against=Against(OWN_BASELINE))
             caught = [verdict for verdict in decided if verdict.failed and _key(verdict) not in failing]
             deltas = _deltas(comparison)
             in_full_depth = {} if caught else _full_depth_deltas(comparison)
@@ -81,7 +81,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, *, against: str, update: st
                 tag = json.dumps(degraded.tag, ensure_ascii=False)
                 text = degraded.advice.format(name=degraded.name, metric=metric, tag=tag)
                 advice.setdefault((degraded.advice, metric), text)
-    notes = [*_on_the_run(itself, against), *advice.values()]
+    notes = [*_on_the_run(itself, against.name), *advice.values()]
     return Selftest(itself.now, gates, verdicts, tuple(tried), tuple(Note("normal", text) for text in notes))
 
 

@@ -9,8 +9,8 @@ from pytest_irmetrics.analysis.edits import edits_of
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison
-from pytest_irmetrics.comparison.stored_queries import golden_set_as_stored, is_answer_to
-from pytest_irmetrics.gates import decide
+from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored, is_answer_to
+from pytest_irmetrics.gates import Against, decide
 from pytest_irmetrics.gates.limits import limit_edits, read_limits, stricter
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.since import AcceptedSince, EditSince, MeanSince, SinceReport
@@ -86,13 +86,13 @@ def compare_since(
     failed = {_key(verdict) for verdict in verdicts if verdict.failed}
     found = [
         (verdict, comparison, verdict.text)
-        for verdict in decide(today, gates, comparison=comparison, against=report.where)
+        for verdict in decide(today, gates, comparison=comparison, against=Against(report.where))
         if _key(verdict) not in failed
     ]
     if stored is not None and any(stored.run[i] != now.run[i] for i in stored.run if i in now.run):
         held = _scored_like(today, stored.run).narrowed(only=frozenset(stored.run))
         itself = Comparison(held, before)
-        judged = decide(held, _comparing(gates), comparison=itself, against=report.where)
+        judged = decide(held, _comparing(gates), comparison=itself, against=Against(report.where))
         found += [(verdict, itself, f"The stored baseline: {verdict.text}") for verdict in judged]
     for verdict, compared, text in found:
         if (

@@ -23,7 +23,7 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.git import Repository
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.cli import inputs, shared
-from pytest_irmetrics.comparison.stored_queries import golden_set_as_stored
+from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.gates import usual_metric
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.formats import format_by_suffix, is_golden_folder

@@ -3,7 +3,7 @@
 Print what pytest prints of a stored run (TREC run, baseline, JSON report): its
 means and whether the golden set's own thresholds hold. With --against, a run
 before, also how far it fell: max_drop and the other words that compare hold,
-0.01 for a metric without any, and the queries that explain it are shown. Exits
+`auto` for a metric without any, and the queries that explain it are shown. Exits
 with 1 where a gate fails. Queries that the run does not have score 0, as with
 trec_eval -c. Settings and marks of tests are not read.
 
@@ -30,14 +30,14 @@ from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.corpus import titles_of_reports
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import evaluate_run
-from pytest_irmetrics.gates import decide, gated_by_default
+from pytest_irmetrics.gates import Against, decide, gated_by_default
 from pytest_irmetrics.reports.document import failure, query_block
 from pytest_irmetrics.reports.formats import json
 from pytest_irmetrics.reports.item_report import ItemReport, Note
 from pytest_irmetrics.reports.session_report import SessionReport
 from pytest_irmetrics.reports.summary import summary_lines
 from pytest_irmetrics.reports.text import lines
-from pytest_irmetrics.thresholds import COMPARING_WORDS, DEFAULT_MAX_DROP, Gates, Threshold, resolve
+from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, Gates, Threshold, resolve
 
 if TYPE_CHECKING:
     import argparse
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 PARENTS = (shared.FORMAT, shared.TEST, shared.METRICS, shared.METRIC)
 _NOT_ALONE = (*COMPARING_WORDS, "significance")
 """The words that say nothing of a run that is compared with none."""
-_DEFAULT = {"max_drop": DEFAULT_MAX_DROP}
+_DEFAULT = {"max_drop": AUTO}
 _BY_DEFAULT = "the default of max_drop"
 """The origin of a `max_drop` that the golden set does not set."""
 
@@ -157,7 +157,7 @@ def _result(
         )
     alone = comparison is None
     gates = Gates(gate for gate in resolve(places) if not (alone and gate.word in _NOT_ALONE))
-    verdicts = decide(now, gates, comparison=comparison, against=against)
+    verdicts = decide(now, gates, comparison=comparison, against=Against(against))
     verdicts = tuple(verdict for verdict in verdicts if not (alone and verdict.state == "not checked"))
     result = ItemResult(now, gates, verdicts, comparison, against=against or None)
     result.notes += [Note("normal", text) for text in _notes_on_run(now, beyond, unscorable)]

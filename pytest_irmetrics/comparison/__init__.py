@@ -1,7 +1,7 @@
 """Compare two evaluations of one golden set: which queries pair, how far each metric moved, which documents moved."""
 
-from pytest_irmetrics.comparison.comparison import Comparison, LabelChange, LabelPart, compare
-from pytest_irmetrics.comparison.judged_since import JudgedSince
+from pytest_irmetrics.comparison.comparison import Comparison, compare
+from pytest_irmetrics.comparison.labels import JudgedSince, LabelChange, LabelPart
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED, MetricChange
 from pytest_irmetrics.comparison.moves import Move, moves
 from pytest_irmetrics.comparison.run_noise import RunNoise

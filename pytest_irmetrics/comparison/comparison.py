@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import cached_property
-from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.comparison.judged_since import count_judged_since
+from pytest_irmetrics.comparison.labels import count_judged_since, judgment_changes, with_stored_labels
 from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.moves import moves
 from pytest_irmetrics.comparison.run_noise import measure_run_noise
-from pytest_irmetrics.comparison.stored_queries import is_in_the_words_of, stored_weight
+from pytest_irmetrics.comparison.stored_runs import is_in_the_words_of, stored_weight
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
-from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.metrics import Scorer, mean, mean_of_scored
+from pytest_irmetrics.metrics import mean_of_scored
 from pytest_irmetrics.retrieval.passages import judges_other_passages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_irmetrics.comparison.judged_since import JudgedSince
+    from pytest_irmetrics.comparison.labels import JudgedSince, LabelChange, LabelPart
     from pytest_irmetrics.comparison.moves import Move
     from pytest_irmetrics.comparison.run_noise import RunNoise
     from pytest_irmetrics.golden import Query
@@ -30,18 +27,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.run import Answer
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
-LabelPart = Literal["judgments", "relevance level", "weights", "tags"]
-"""A part of the golden set, other than its queries, that scores depend on."""
-
-
-class LabelChange(NamedTuple):
-    """A judgment that changed since the baseline was stored; a grade of None says that there is, or was, none."""
-
-    query_id: str
-    doc_id: str
-    before: Grade | None
-    after: Grade | None
 
 
 class Comparison:
@@ -183,15 +168,7 @@ class Comparison:
     @cached_property
     def label_changes(self) -> tuple[LabelChange, ...]:
         """The judgments of paired queries that changed since the baseline was stored, by query and document id."""
-        return tuple(
-            [
-                LabelChange(query.id, doc_id, answer.judgments.get(doc_id), query.judgments.get(doc_id))
-                for query, answer in self._maybe_edited
-                if answer.judgments is not None and answer.judgments != query.judgments
-                for doc_id in sorted({*answer.judgments, *query.judgments})
-                if answer.judgments.get(doc_id) != query.judgments.get(doc_id)
-            ]
-        )
+        return tuple([change for pair in self._maybe_edited for change in judgment_changes(*pair)])
 
     @cached_property
     def judged_since(self) -> JudgedSince:
@@ -248,73 +225,26 @@ class Comparison:
 
         Labels are judgments, ``no_answer``, weights, tags and the relevance level.
         """
-        golden = self.now.golden
-        changed = {change.query_id for change in self.label_changes} | {
-            *self.weight_changes,
-            *self.tag_changes,
-        }
+        golden, answers = self.now.golden, self.baseline.run.answers
+        of_judgments = [change.query_id for change in self.label_changes]
+        changed = {*of_judgments, *self.weight_changes, *self.tag_changes}
         if not changed and self.stored_level == golden.relevance_level:
             return None
-        queries = dict(golden.queries)
-        for query_id in changed:
-            stored = self.baseline.run.answers[query_id]
-            queries[query_id] = _as_stored(queries[query_id], stored)
-        labelled = GoldenSet(queries.values(), name=golden.name, relevance_level=self.stored_level)
+        labelled = with_stored_labels(golden, {i: answers[i] for i in changed}, self.stored_level)
         return Comparison(self.now.narrowed(golden=labelled), self.baseline.narrowed(golden=labelled))
 
-    def labels_delta(self, metric: str | Metric, tag: str | None = None) -> float | None:
+    def labels_delta(self, metric: str | Metric) -> float | None:
         """Return how far the change of labels alone moves a mean: that of the baseline's run today − that under its stored labels.
 
-        Labels are judgments, the relevance level and weights; with ``tag``, over the queries that have it today. None
-        where the stored run has no judgments, and for metrics that rankings and judgments alone do not decide.
+        None where the stored run has no judgments, and for metrics that rankings and judgments alone do not decide.
         """
-        metric = self.now.metric(metric)
-        today = self.change(metric, tag).baseline
-        answers, queries = self.baseline.run.answers, self.now.golden.queries
-        if metric.kind != "ranking" or today is None or not self._judgments_stored:
+        today, stored = self.change(metric).baseline, self.under_stored_labels
+        if self.now.metric(metric).kind != "ranking" or today is None:
             return None
-        if self._judged_as_stored:
-            return 0.0
-        scorer = Scorer([metric], relevance_level=self.stored_level)
-        # A query without judgments was a no_answer one, which ranking metrics leave out.
-        asked = [
-            query_id
-            for query_id in self.paired
-            if answers[query_id].judgments
-            and queries[query_id].xfail is None
-            and (tag is None or tag in queries[query_id].tags)
-        ]
-        rankings = [self.baseline.rankings(query_id) for query_id in asked]
-        (column,) = scorer.columns(
-            [
-                answers[query_id].judgments or {}
-                for query_id, some in zip(asked, rankings, strict=True)
-                for _ in some
-            ],
-            [ranking for some in rankings for ranking in some],
-        )
-        rows = iter(column)
-        values, weights = [], []
-        for query_id, some in zip(asked, rankings, strict=True):
-            score = mean_of_scored(list(islice(rows, len(some))))
-            if score is not None:
-                values.append(score)
-                weights.append(stored_weight(answers[query_id], queries[query_id].weight))
-        return today - mean(values, weights) if values else None
-
-    @cached_property
-    def _judgments_stored(self) -> bool:
-        return all(answer.judgments is not None for _, answer in self._maybe_edited)
-
-    @cached_property
-    def _judged_as_stored(self) -> bool:
-        """Whether the labels are those that were stored, so that a change of scores is one of rankings."""
-        return (
-            self.stored_level == self.now.golden.relevance_level
-            and self.baseline.golden is self.now.golden
-            and not self.label_changes
-            and not self.weight_changes
-        )
+        if any(answer.judgments is None for _, answer in self._maybe_edited):
+            return None
+        before = today if stored is None else stored.change(metric).baseline
+        return None if before is None else today - before
 
     def moves(self, query_id: str) -> tuple[Move, ...]:
         """Return where a query's judged documents moved in its first rankings: falls first, the highest grade first."""
@@ -335,11 +265,3 @@ def compare(now: Evaluation, baseline: Evaluation) -> Comparison:
                 f"compare takes two evaluations, and this is of type {type(side).__name__}. Give what `evaluate` made of it."
             )
     return Comparison(now, baseline)
-
-
-def _as_stored(query: Query, answer: Answer) -> Query:
-    """Return a query with the judgments, weight and tags that were stored with its answer."""
-    query = replace(query, weight=stored_weight(answer, query.weight))
-    if answer.judgments is None:
-        return query
-    return replace(query, tags=answer.tags, judgments=answer.judgments, no_answer=not answer.judgments)

@@ -167,9 +167,17 @@ class MetricChange:
         gone = [
             (-weight * before, query.id)
             for query, weight, before, after in columns
-            if before is not None and before > TOLERANCE and (after is None or after <= TOLERANCE)
+            if before is not None and not _is_zero(before) and _is_zero(after)
         ]
         return tuple([query_id for _, query_id in sorted(gone)])
+
+    @cached_property
+    def found(self) -> tuple[str, ...]:
+        """Ids of the queries whose score went from 0, or from none (``miss=skip``), to above 0."""
+        columns = zip(self.queries, self._before, self._after, strict=True)
+        return tuple(
+            [query.id for query, before, after in columns if _is_zero(before) and not _is_zero(after)]
+        )
 
     @cached_property
     def p_value(self) -> float | None:
@@ -225,6 +233,11 @@ class MetricChange:
             return None
         drop = significance.detectable_drop(self._weighted)
         return drop if drop is None or drop <= self._widest else None
+
+
+def _is_zero(score: float | None) -> bool:
+    """Tell whether a query scores nothing, which also one does that the metric leaves out."""
+    return score is None or score <= TOLERANCE
 
 
 def by_id(queries: Sequence[Query], column: Sequence[float | None]) -> dict[str, float]:

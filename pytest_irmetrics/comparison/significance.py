@@ -20,6 +20,9 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+HARMLESS_IN = 20
+"""A limit is right for a set where a change that makes nothing better or worse fails it once in so many times."""
+
 # Sums of differences this close, relative to the largest difference, are equal.
 _TIE_TOLERANCE = 1e-9
 # A sum must exceed another by more than this to count as more, relative to the largest difference.
@@ -88,22 +91,26 @@ def share_falling_beyond(differences: Sequence[float], drop: float) -> float:
     return 0.0 if losses > total else _share_with_losses(sizes, losses)
 
 
-def drop_exceeded_by(differences: Sequence[float], share: float) -> float:
-    """Return the least drop beyond which the mean falls with a probability of at most `share` (< 1/2).
+def drop_for_chance(differences: Sequence[float], margin: float = 0.0) -> float:
+    """Return the least drop, of two significant digits, beyond which the mean falls by chance once in 20 times or less often.
 
-    It is exact to a millionth of it. The probability is that of `share_falling_beyond`; of more than a thousand changed queries, to a thousandth.
+    The chance is that of `share_falling_beyond`; so much of the fall as `margin` counts as none.
     """
-    low, high = 0.0, math.fsum(abs(value) for value in differences) / max(len(differences), 1)
-    if share_falling_beyond(differences, low) <= share:
-        return low
+    low, high = 0.0, math.fsum(map(abs, differences)) / max(len(differences), 1)
     precise = 1e-6 if sum(abs(value) > TOLERANCE for value in differences) <= _MAX_EXACT else 1e-3
+    if share_falling_beyond(differences, low) <= 1 / HARMLESS_IN:
+        high = low
     while high - low > high * precise:
         middle = (low + high) / 2
-        if share_falling_beyond(differences, middle) > share:
+        if share_falling_beyond(differences, middle) > 1 / HARMLESS_IN:
             low = middle
         else:
             high = middle
-    return high
+    if high <= margin:
+        return 0.0
+    places = 1 - math.floor(math.log10(high - margin))
+    # Rounded up, but for what the search is too coarse for.
+    return round(math.ceil((high - margin) * 10.0**places - 1e-3) / 10.0**places, places)
 
 
 def _changed(differences: Iterable[float]) -> list[float]:
@@ -371,26 +378,6 @@ def detectable_drop(differences: Sequence[float]) -> float | None:
     """
     error = standard_error(differences)
     return None if error is None else (t_quantile(0.95, len(differences) - 1) + _Z_POWER) * error
-
-
-def student_factor(differences: Sequence[float]) -> float:
-    """Return how many times the normal quantile of 95 % Student's is, with the degrees of freedom of the mean square.
-
-    Few changed queries tell little of how far queries move; these are 2 / e^2, e the relative standard error of the mean square.
-    """
-    _, error = _mean_square(differences)
-    return t_quantile(0.95, max(2 / error**2, 1.0)) / _Z_LEVEL if error > 0.01 else 1.0
-
-
-def _mean_square(differences: Sequence[float]) -> tuple[float, float]:
-    """Return the mean square of the differences, and its relative standard error; zeros where nothing changed."""
-    size = len(differences)
-    squares = [difference * difference for difference in differences if abs(difference) > TOLERANCE]
-    if not squares:
-        return 0.0, 0.0
-    square = math.fsum(squares) / size
-    fourth = math.fsum((value / square) ** 2 for value in squares) / size
-    return square, math.sqrt(max(fourth - 1, 0.0) / size)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -3,9 +3,11 @@
 from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.leading import gated_by_default, leading_metric, rates_rankings, usual_metric
 from pytest_irmetrics.gates.query_gates import would_pass
-from pytest_irmetrics.gates.verdict import Verdict
+from pytest_irmetrics.gates.verdict import STATES, Against, Verdict
 
 __all__ = [
+    "STATES",
+    "Against",
     "Verdict",
     "decide",
     "gated_by_default",

@@ -1,29 +1,30 @@
 """Judge the gates that compare with the baseline: ``max_drop``, ``max_lost`` and ``min_gain``.
 
 Each regression is measured twice where the golden set was edited since the baseline was stored: under today's labels and
-under the stored ones. The gate fails if either falls too far, so that no edit of labels alone makes a failure pass.
+under the stored ones. The worse verdict counts, so that no edit of labels alone makes a failure pass.
 """
 
 from __future__ import annotations
 
 import math
-from functools import cached_property
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.comparison import significance
-from pytest_irmetrics.comparison.stored_means import wrong_means
+from pytest_irmetrics.comparison.stored_runs import wrong_means
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates import wording
-from pytest_irmetrics.gates.regression import Regression
-from pytest_irmetrics.gates.verdict import Verdict, at_least, verdict_on
+from pytest_irmetrics.gates.regression import Outcome, Regression
+from pytest_irmetrics.gates.verdict import STATES, Verdict, at_least
 from pytest_irmetrics.thresholds import BASELINE_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from pytest_irmetrics.comparison import Comparison, LabelPart
     from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates.verdict import State
+    from pytest_irmetrics.gates.verdict import Against, State
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.thresholds import Gate, Gates
 
@@ -33,176 +34,166 @@ _MIN_PAIRED = 0.5
 """The share of the baseline's queries, by weight, under which too few are paired to judge the rest by."""
 
 
+@dataclass(frozen=True)
+class _Side:
+    """The regressions under one set of labels: today's, or those stored with the baseline."""
+
+    comparison: Comparison
+    regressions: Mapping[Gate, Regression]
+
+    def family(self, gate: Gate) -> int:
+        """Return how many gates are judged by a p-value together with this one."""
+        return sum(one.limit.auto == gate.limit.auto for one in self._p_values)
+
+    def p_value(self, gate: Gate) -> float | None:
+        """Return the p-value of a gate's fall, adjusted for its family (Holm); None where it has none."""
+        return self._p_values.get(gate)
+
+    @cached_property
+    def _p_values(self) -> Mapping[Gate, float]:
+        """The adjusted p-values: of the gates with ``significance``, and apart from them those of `auto`."""
+        adjusted: dict[Gate, float] = {}
+        for auto in (False, True):
+            family = {
+                gate: p
+                for gate, one in self.regressions.items()
+                if gate.limit.auto == auto and one.significance is not None
+                if (p := one.change.p_value) is not None
+            }
+            adjusted |= zip(family, significance.holm(list(family.values())), strict=True)
+        return adjusted
+
+
 class BaselineJudge:
     """The gates of one test that compare its run with the baseline, or with a run that stands in for it.
 
-    ``against`` is what messages call the other run. ``update_command`` is the command that accepts today's run as the
-    new baseline, empty where no baseline is compared with; ``file`` is the other run's, where it was read from one.
     Where ``storing``, a new baseline is being stored: what would fail is then reported as not checked.
     """
 
     def __init__(
-        self,
-        evaluation: Evaluation,
-        gates: Gates,
-        comparison: Comparison,
-        *,
-        against: str,
-        update_command: str,
-        storing: bool,
-        file: str = "",
+        self, evaluation: Evaluation, gates: Gates, comparison: Comparison, against: Against, *, storing: bool
     ) -> None:
         self._evaluation = evaluation
         self._gates = gates
         self._comparison = comparison
         self._against = against
-        self._update_command = update_command
         self._storing = storing
-        self._file = file
         self._failure: State = "not checked" if storing else "failed"
 
     def judge_pairing(self) -> Iterator[Verdict]:
         """Fail where less than half of the baseline's weight is compared, or the passages of more than a tenth are edited."""
-        comparison = self._comparison
+        comparison, against = self._comparison, self._against
         if self._storing:
             return
         share = comparison.paired_share()
         if share < _MIN_PAIRED:
-            yield Verdict(
-                "failed",
-                wording.too_few_paired(comparison, share, self._against),
-                "baseline",
-                queries=(*comparison.reworded, *comparison.passages_edited, *comparison.new),
-                details=(wording.pair_again(self._update_command),),
-            )
+            queries = (*comparison.reworded, *comparison.passages_edited, *comparison.new)
+            text = wording.too_few_paired(comparison, share, against.name)
+            details = (wording.pair_again(against),)
         elif not at_least(_MAX_EDITED, comparison.passages_edited_share):
-            yield Verdict(
-                "failed",
-                wording.too_many_passages_edited(comparison, self._against),
-                "baseline",
-                queries=comparison.passages_edited,
-                details=(wording.pair_passages_again(self._update_command),),
-            )
+            queries = comparison.passages_edited
+            text = wording.too_many_passages_edited(comparison, against.name)
+            details = (wording.pair_passages_again(against),)
+        else:
+            return
+        yield Verdict("failed", text, "baseline", queries=queries, details=details)
 
     def judge_means(self) -> Iterator[Verdict]:
         """Fail where the baseline's header tells other means than its rankings give: the file was edited."""
-        if not self._file:
-            return
-        wrong = wrong_means(self._comparison)
-        if wrong:
-            text, details = wording.edited(wrong, self._file)
-            yield Verdict("failed", text, "baseline", details=details)
+        run, queries = self._comparison.baseline.run, self._comparison.full.golden.queries
+        if self._against.file and (wrong := wrong_means(run, queries, self._comparison.stored_level)):
+            text, advice = wording.edited(wrong, self._against.file)
+            yield Verdict("failed", text, "baseline", details=(advice,))
 
     def judge(self, gate: Gate) -> Verdict:
         """Judge a ``max_drop``, ``max_lost`` or ``min_gain``."""
-        depth = self._depth_below_cutoff(gate)
-        if depth is not None:
-            text, details = wording.too_shallow(gate, depth, self._against, self._update_command)
-            return verdict_on(gate, self._failure, text, details=details)
+        if self._is_too_shallow(gate):
+            text, advice = wording.too_shallow(gate, self._comparison.baseline.depth, self._against)
+            return Verdict.of(gate, self._failure, text, details=(advice,))
         share = self._paired_share(gate)
         if share < _MIN_PAIRED:
-            text = wording.too_few_paired_in_slice(gate, share, self._against)
-            details = (wording.pair_again(self._update_command),) if not self._storing else ()
-            return verdict_on(gate, self._failure, text, details=details)
+            text = wording.too_few_paired_in_slice(gate, share, self._against.name)
+            details = () if self._storing else (wording.pair_again(self._against),)
+            return Verdict.of(gate, self._failure, text, details=details)
         if gate.word == "min_gain":
             return self._judge_gain(gate)
-        regression = self._regressions.get(gate)
-        return self._over_nothing(gate) if regression is None else self._verdict(regression)
+        found = [(side, side.regressions[gate]) for side in self._sides if gate in side.regressions]
+        if not found:
+            return self._over_nothing(gate)
+        outcomes = [(one.outcome(partial(side.p_value, gate)), side, one) for side, one in found]
+        return self._verdict(*min(outcomes, key=lambda one: STATES.index(one[0].state)))
 
-    def _depth_below_cutoff(self, gate: Gate) -> int | None:
-        """Return the baseline's depth where it does not reach the metric's cut-off, else None."""
+    def _is_too_shallow(self, gate: Gate) -> bool:
+        """Whether the baseline's depth does not reach the metric's cut-off."""
         cutoff, depth = gate.metric.cutoff, self._comparison.baseline.depth
-        return depth if cutoff is not None and depth is not None and cutoff > depth else None
+        return cutoff is not None and depth is not None and cutoff > depth
 
     def _paired_share(self, gate: Gate) -> float:
         # The whole set has a verdict of its own, from `judge_pairing`.
         return 1.0 if gate.tag is None else self._comparison.paired_share(gate.tag)
 
     @cached_property
-    def _regressions(self) -> Mapping[Gate, Regression]:
-        """The regression that each gate is judged by, of the gates that the baseline can judge."""
+    def _sides(self) -> list[_Side]:
+        """The regressions under today's labels, and those under the stored ones where these are others."""
+        stored = self._comparison.under_stored_labels
+        return [self._side(comparison) for comparison in (self._comparison, stored) if comparison is not None]
+
+    def _side(self, comparison: Comparison) -> _Side:
         regressions = {}
         for gate in self._gates:
             if (
                 gate.word in BASELINE_WORDS
-                and self._depth_below_cutoff(gate) is None
+                and not self._is_too_shallow(gate)
                 and self._paired_share(gate) >= _MIN_PAIRED
             ):
-                regression = self._decisive_regression(gate)
-                if regression is not None:
-                    regressions[gate] = regression
-        return regressions
+                narrowing = self._gates.of(gate.metric, gate.tag).get("significance")
+                found = Regression.measure(gate, comparison, narrowing and narrowing.limit.value)
+                # A query that a metric leaves out today has none to pair with, and is lost.
+                if found.change.n or (gate.word == "max_lost" and found.change.before):
+                    regressions[gate] = found
+        return _Side(comparison, regressions)
 
-    def _decisive_regression(self, gate: Gate) -> Regression | None:
-        """Choose between the regression under today's labels and the one under the stored labels; None where no query pairs."""
-        narrowing = self._gates.of(gate.metric, gate.tag).get("significance")
-        level = narrowing.limit.value if narrowing is not None else None
-        today = Regression.measure(gate, self._comparison, level)
-        under_stored = self._comparison.under_stored_labels
-        if under_stored is not None and under_stored.change(gate.metric, gate.tag).n:
-            then = Regression.measure(gate, under_stored, level)
-            # `significance` may let a failure pass: of two, the one that is less likely by chance decides.
-            if then.failed and (not today.failed or (then.p_value or 0.0) < (today.p_value or 0.0)):
-                return then
-        if today.change.n or (gate.word == "max_lost" and today.change.before):
-            return today
-        return None
-
-    @cached_property
-    def _adjusted(self) -> Mapping[Gate, float]:
-        """The p-values of the gates that ``significance`` narrows, adjusted for their number (Holm)."""
-        p_values = {
-            gate: regression.p_value
-            for gate, regression in self._regressions.items()
-            if regression.p_value is not None
-        }
-        return dict(zip(p_values, significance.holm(list(p_values.values())), strict=True))
-
-    def _verdict(self, regression: Regression) -> Verdict:
+    def _verdict(self, outcome: Outcome, side: _Side, regression: Regression) -> Verdict:
         gate, change, is_drop = regression.gate, regression.change, regression.gate.word == "max_drop"
-        as_stored = regression.comparison is not self._comparison
+        as_stored = side.comparison is not self._comparison
         labels = self._comparison.changed_labels(gate.tag) if as_stored else ()
-        queries = change.worse if is_drop and regression.failed else () if is_drop else change.lost
-        if regression.failed and self._storing:
-            text = wording.regression(regression, self._against, labels)
-            return verdict_on(gate, "not checked", text, queries=queries, limit=regression.allowed)
-        p = self._adjusted.get(gate) if regression.failed else None
-        passed = not regression.failed or (
-            p is not None and regression.significance is not None and p >= regression.significance
-        )
+        passes = outcome.state == "passed"
+        queries = change.lost if not is_drop else () if passes else change.worse
         lost = [-change.weighted_differences[query_id] for query_id in queries] if is_drop else []
         total = math.fsum(lost)
-        return verdict_on(
+        by_p = outcome.why in ("chance", "unlikely")
+        p, family = (side.p_value(gate), side.family(gate)) if by_p else (None, 1)
+        return Verdict.of(
             gate,
-            "passed" if passed else "failed",
-            wording.regression(regression, self._against, labels, p, len(self._adjusted)),
+            "not checked" if self._storing and not passes else outcome.state,
+            wording.regression(outcome, regression, self._against.name, labels, p, family),
             queries=queries,
-            details=[*wording.regression_details(regression, self._comparison, labels)],
+            details=(*wording.regression_details(outcome, regression, self._comparison, labels),),
             limit=regression.allowed,
             value=regression.size,
-            shares=[cost / total for cost in lost],
+            shares=tuple([cost / total for cost in lost]) if outcome.state == "failed" else (),
             as_stored=as_stored,
         )
 
     def _judge_gain(self, gate: Gate) -> Verdict:
         """Hold the rise of a mean against ``min_gain``, under today's labels and under the stored ones."""
         comparison = self._comparison
-        labels: Sequence[LabelPart] = ()
-        change = comparison.change(gate.metric, gate.tag)
+        labels: tuple[LabelPart, ...] = ()
+        change, stored = comparison.change(gate.metric, gate.tag), comparison.under_stored_labels
         if not change.n:
             return self._over_nothing(gate)
-        under_stored = comparison.under_stored_labels
-        then = None if under_stored is None else under_stored.change(gate.metric, gate.tag)
-        if under_stored is not None and then is not None and then.n and then.delta < change.delta:
-            labels = comparison.changed_labels(gate.tag)
-            comparison, change = under_stored, then
+        if stored is not None:
+            before = stored.change(gate.metric, gate.tag)
+            if before.n and before.delta < change.delta:
+                labels = comparison.changed_labels(gate.tag)
+                comparison, change = stored, before
         holds = at_least(change.delta, gate.limit.value)
-        return verdict_on(
+        return Verdict.of(
             gate,
             "passed" if holds else self._failure,
-            wording.gain(gate, change, self._against, labels),
+            wording.gain(gate, change, self._against.name, labels),
             queries=() if holds else change.worse,
-            details=[*wording.gain_details(change, comparison.run_noise(gate.metric, gate.tag))],
+            details=(*wording.gain_details(change, comparison.run_noise(gate.metric, gate.tag)),),
             limit=gate.limit.value,
             value=change.delta,
             as_stored=bool(labels),
@@ -212,59 +203,39 @@ class BaselineJudge:
         """Judge a gate for which no query pairs: fail where there is nothing left to gate, else wait for a new baseline."""
         change = self._comparison.change(gate.metric, gate.tag)
         if change.before:
-            text = wording.left_out(gate, self._against)
-            return verdict_on(gate, self._failure, text, queries=change.left_out, over_no_query=True)
+            text = wording.left_out(gate, self._against.name)
+            return Verdict.of(gate, self._failure, text, queries=tuple(change.left_out), over_no_query=True)
         try:
             self._evaluation.mean(gate.metric, gate.tag)
         except NoQueryError as error:
             if gate.by_default:  # nobody asked for a gate on this metric of this set
-                return verdict_on(gate, "not checked", wording.nothing_to_compare(gate, error))
-            return verdict_on(gate, self._failure, wording.no_query(error), over_no_query=True)
-        reason = f"{self._against} has none of its queries."
-        return verdict_on(gate, "not checked", wording.nothing_to_compare(gate, reason))
+                return Verdict.of(gate, "not checked", wording.nothing_to_compare(gate, error))
+            return Verdict.of(gate, self._failure, wording.no_query(error), over_no_query=True)
+        reason = f"{self._against.name} has none of its queries."
+        return Verdict.of(gate, "not checked", wording.nothing_to_compare(gate, reason))
 
     def judge_query(self, gate: Gate, query: Query) -> Verdict:
         """Judge a query's own ``max_drop``, under today's labels and under the stored ones."""
-        depth = self._depth_below_cutoff(gate)
-        if depth is not None:
-            text, details = wording.too_shallow(gate, depth, self._against, self._update_command, query.id)
-            return query_verdict(gate, query, self._failure, text, details=details)
-        labels, under_stored = self._comparison.changed_labels(), self._comparison.under_stored_labels
-        sides: list[tuple[Comparison, Sequence[LabelPart]]] = [(self._comparison, ())]
-        if under_stored is not None and labels:
-            sides.append((under_stored, labels))
-        drop, allowed = None, 0.0
-        for side, changed in sides:
-            change = side.change(gate.metric)
-            if query.id not in change.differences:
+        of_query: dict[str, Any] = {"queries": (query.id,), "limit": gate.limit.value, "single": True}
+        against, comparison = self._against.name, self._comparison
+        if self._is_too_shallow(gate):
+            text, advice = wording.too_shallow(gate, comparison.baseline.depth, self._against, query.id)
+            return Verdict.of(gate, self._failure, text, details=(advice,), **of_query)
+        drop = None
+        for side, labels in ((comparison, ()), (comparison.under_stored_labels, comparison.changed_labels())):
+            change = None if side is None else side.change(gate.metric)
+            if change is None or query.id not in change.differences:
                 continue
             before, after = change.before[query.id], change.after[query.id]
-            drop, allowed = -change.differences[query.id], gate.limit.absolute(before)
+            drop, allowed = -change.differences[query.id], gate.allowed(before)
             if not at_least(allowed, drop):
-                text = wording.query_drop(
-                    gate, query.id, before, after, drop, allowed, changed, self._against
-                )
-                details = (wording.accept_or_take_back(changed),) if changed else ()
-                return query_verdict(
-                    gate, query, self._failure, text, details=details, as_stored=bool(changed)
+                text = wording.query_drop(gate, query.id, before, after, allowed, labels, against)
+                details = (wording.accept_or_take_back(labels),) if labels else ()
+                return Verdict.of(
+                    gate, self._failure, text, details=details, as_stored=bool(labels), **of_query
                 )
         if drop is None:
-            text = wording.query_not_paired(gate, query.id, self._against)
-            return query_verdict(gate, query, "not checked", text)
-        return query_verdict(gate, query, "passed", wording.query_within(gate, query.id, drop, allowed))
-
-
-def query_verdict(
-    gate: Gate,
-    query: Query,
-    state: State,
-    text: str,
-    *,
-    details: Sequence[str] = (),
-    as_stored: bool = False,
-) -> Verdict:
-    """Return the verdict on a query's own threshold."""
-    limit = gate.limit.value
-    return verdict_on(
-        gate, state, text, queries=(query.id,), details=details, limit=limit, single=True, as_stored=as_stored
-    )
+            return Verdict.of(
+                gate, "not checked", wording.query_not_paired(gate, query.id, against), **of_query
+            )
+        return Verdict.of(gate, "passed", wording.query_within(gate, query.id, drop, allowed), **of_query)

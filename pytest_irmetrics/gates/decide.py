@@ -9,8 +9,9 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.evaluation import NoQueryError, find_unknown_ids
 from pytest_irmetrics.gates import wording
 from pytest_irmetrics.gates.baseline_gates import BaselineJudge
+from pytest_irmetrics.gates.limits import has_own_min
 from pytest_irmetrics.gates.query_gates import judge_queries, returns_forbidden
-from pytest_irmetrics.gates.verdict import Verdict, at_least, verdict_on
+from pytest_irmetrics.gates.verdict import STATES, Against, Verdict, at_least
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.thresholds import COMPARING_WORDS
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 _NO_ANSWER = Metric("no_answer")
 
-_ORDER: dict[State, int] = {"failed": 0, "not checked": 1, "passed": 2}
+_NOTHING = Against()
 
 
 def decide(
@@ -34,17 +35,13 @@ def decide(
     gates: Gates,
     *,
     comparison: Comparison | None = None,
-    against: str = "",
-    update_command: str = "",
+    against: Against = _NOTHING,
     storing: bool = False,
     single_queries_only: bool = False,
-    file: str = "",
 ) -> tuple[Verdict, ...]:
-    """Judge all gates of a test; return the verdicts, failed ones first, of these what is furthest beyond its limit.
+    """Judge all gates of a test; return the verdicts in the order of `STATES`, first what is furthest beyond its limit.
 
-    ``comparison`` is the one with the baseline, or with what stands in for it, which messages call ``against``;
-    ``update_command`` accepts today's run as the new baseline, and is empty where another run stands in for it;
-    ``file`` is the path that the other run was read from, empty where it was read from none. With
+    ``comparison`` is the one with ``against``: the baseline, or what stands in for it. With
     ``storing`` a new baseline is being stored: drops are then reported and fail nothing. With ``single_queries_only``
     the gates on means of a set or slice are left out.
 
@@ -59,18 +56,12 @@ def decide(
     def judge_by(limits: Gates) -> BaselineJudge | None:
         if comparison is None:
             return None
-        return BaselineJudge(
-            evaluation,
-            limits,
-            comparison,
-            against=against,
-            update_command=update_command,
-            storing=storing,
-            file=file,
-        )
+        return BaselineJudge(evaluation, limits, comparison, against, storing=storing)
 
     judge = judge_by(gates)
     verdicts = [*_forbidden(evaluation), *_wrongly_answered(evaluation, gates)]
+    if not single_queries_only:
+        verdicts += _nothing_returned(evaluation)
     if judge is not None:
         # Where single answers of a baseline are replaced, the others stay, and must not have been edited.
         if storing == single_queries_only:
@@ -85,7 +76,7 @@ def decide(
             for key, verdict in _judge(
                 evaluation, gates.also, also, single_queries_only=single_queries_only
             ).items()
-            if key not in judged or _ORDER[verdict.state] < _ORDER[judged[key].state]
+            if key not in judged or STATES.index(verdict.state) < STATES.index(judged[key].state)
         }
     return tuple(sorted([*verdicts, *judged.values()], key=_order))
 
@@ -97,8 +88,8 @@ def _judge(
     verdicts = []
     for gate in gates:
         if gate.word == "min_each":
-            if not single_queries_only or _without_own_min(evaluation, gate):
-                verdicts.append(_min_each(evaluation, gate))
+            if not single_queries_only or _without_own_min(evaluation, gates, gate):
+                verdicts.append(_min_each(evaluation, gates, gate))
         elif gate.word == "significance":  # it narrows a max_drop, whose verdict speaks of it
             if "max_drop" not in gates.of(gate.metric, gate.tag):
                 verdicts.append(_significance_alone(gate, judge))
@@ -113,11 +104,11 @@ def _judge(
 
 
 def _order(verdict: Verdict) -> tuple[int, bool, float]:
-    """Return the sort key of a verdict: failed ones first; of these checks without a limit, means by excess, single queries."""
+    """Return the sort key of a verdict: its state; of failed ones checks without a limit, means by excess, single queries."""
+    place = STATES.index(verdict.state)
     if not verdict.failed:
-        return _ORDER[verdict.state], False, 0.0
-    broken_by = math.inf if verdict.broken_by is None else verdict.broken_by
-    return _ORDER[verdict.state], verdict.single, -broken_by
+        return place, False, 0.0
+    return place, verdict.single, -(math.inf if verdict.broken_by is None else verdict.broken_by)
 
 
 def _errors(evaluation: Evaluation) -> Verdict:
@@ -145,6 +136,13 @@ def _unknown_ids(evaluation: Evaluation, comparison: Comparison | None) -> Verdi
     return Verdict("failed", unknown.problem, "ids", details=details)
 
 
+def _nothing_returned(evaluation: Evaluation) -> Iterator[Verdict]:
+    """Fail a run in which every answer is empty: of such a search nothing can be said, and no later one would be worse."""
+    queries = tuple([query.id for query in evaluation.counted if not query.no_answer])
+    if queries and not any(any(map(len, evaluation.rankings(query_id))) for query_id in queries):
+        yield Verdict("failed", wording.nothing_returned(len(queries)), "empty", queries=queries)
+
+
 def _forbidden(evaluation: Evaluation) -> Iterator[Verdict]:
     """Fail queries that return a document which is forbidden for them; pass where there are such documents."""
     forbidding = [query for query in evaluation.counted if query.forbidden]
@@ -164,14 +162,14 @@ def _wrongly_answered(evaluation: Evaluation, gates: Gates) -> Iterator[Verdict]
 
 
 def _without_baseline(gate: Gate) -> Verdict:
-    return verdict_on(gate, "not checked", wording.without_baseline(gate))
+    return Verdict.of(gate, "not checked", wording.without_baseline(gate))
 
 
 def _significance_alone(gate: Gate, judge: BaselineJudge | None) -> Verdict:
     """Fail a ``significance`` without a ``max_drop`` to narrow, which would else gate nothing unseen."""
     if judge is None:
         return _without_baseline(gate)
-    return verdict_on(gate, "failed", wording.significance_alone(gate))
+    return Verdict.of(gate, "failed", wording.significance_alone(gate))
 
 
 def _bound(evaluation: Evaluation, gate: Gate) -> Verdict:
@@ -179,19 +177,19 @@ def _bound(evaluation: Evaluation, gate: Gate) -> Verdict:
     try:
         value = evaluation.mean(gate.metric, gate.tag)
     except NoQueryError as error:
-        return verdict_on(gate, "failed", wording.no_query(error), over_no_query=True)
+        return Verdict.of(gate, "failed", wording.no_query(error), over_no_query=True)
     limit = gate.limit.value
     holds = at_least(value, limit) if gate.word == "min" else at_least(-value, -limit)
     text = wording.bound(gate, value, holds=holds)
     if holds:
-        return verdict_on(gate, "passed", text, limit=limit)
+        return Verdict.of(gate, "passed", text, limit=limit)
     if gate.metric.kind != "latency":
-        queries = _by_influence(evaluation, gate)
-        return verdict_on(gate, "failed", text, queries=queries, limit=limit, value=value)
+        queries = tuple(_by_influence(evaluation, gate))
+        return Verdict.of(gate, "failed", text, queries=queries, limit=limit, value=value)
     slow = _slow_queries(evaluation, gate)
-    details = [wording.slowest(slow[:3])] if slow else []
-    slow_ids = [query_id for query_id, _ in slow]
-    return verdict_on(gate, "failed", text, queries=slow_ids, details=details, limit=limit, value=value)
+    details = (wording.slowest(slow[:3]),) if slow else ()
+    slow_ids = tuple([query_id for query_id, _ in slow])
+    return Verdict.of(gate, "failed", text, queries=slow_ids, details=details, limit=limit, value=value)
 
 
 def _slow_queries(evaluation: Evaluation, gate: Gate) -> list[tuple[str, float]]:
@@ -218,23 +216,23 @@ def _by_influence(evaluation: Evaluation, gate: Gate) -> Sequence[str]:
     return sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i))
 
 
-def _min_each(evaluation: Evaluation, gate: Gate) -> Verdict:
+def _min_each(evaluation: Evaluation, gates: Gates, gate: Gate) -> Verdict:
     """Hold each query's score against ``min_each``."""
     limit = gate.limit.value
-    judged = _without_own_min(evaluation, gate)
+    judged = _without_own_min(evaluation, gates, gate)
     below = sorted((score, query.id) for query, score in judged if not at_least(score, limit))
     text = wording.min_each(gate, len(judged), [score for score, _ in below])
     if not judged:
-        return verdict_on(gate, "failed", text, over_no_query=True)
-    queries = [query_id for _, query_id in below]
+        return Verdict.of(gate, "failed", text, over_no_query=True)
+    queries = tuple([query_id for _, query_id in below])
     lowest = below[0][0] if below else None
-    return verdict_on(gate, "failed" if below else "passed", text, queries=queries, limit=limit, value=lowest)
+    return Verdict.of(gate, "failed" if below else "passed", text, queries=queries, limit=limit, value=lowest)
 
 
-def _without_own_min(evaluation: Evaluation, gate: Gate) -> list[tuple[Query, float]]:
+def _without_own_min(evaluation: Evaluation, gates: Gates, gate: Gate) -> list[tuple[Query, float]]:
     """Return the scored queries that have no ``min`` of their own on this metric, which takes the place of ``min_each``."""
     return [
         (query, score)
         for query, score in evaluation.scored(gate.metric, gate.tag)
-        if not any(own.metric == gate.metric and "min" in own.limits for own in query.thresholds)
+        if not has_own_min(gates, query, gate.metric)
     ]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
     from pytest_irmetrics.run.answer import StoredLimits
 
@@ -47,12 +48,17 @@ def own_gates(query: Query) -> list[Gate]:
     ]
 
 
+def has_own_min(gates: Gates, query: Query, metric: Metric) -> bool:
+    """Tell whether a query has a ``min`` of its own on a metric, or one that is `off`: it takes the place of ``min_each``."""
+    if gates.own is not None:
+        return any(gate.metric == metric and gate.word == "min" for gate in gates.own.get(query.id, ()))
+    return any(own.metric == metric and "min" in own.limits for own in query.thresholds)
+
+
 def stored_form(gates: Iterable[Gate]) -> StoredLimits:
     """Return limits as a run stores them: a mapping for each metric and tag, in their order."""
     found: dict[tuple[str, str], dict[str, str | float]] = {}
-    for gate in sorted(
-        gates, key=lambda gate: (gate.metric.name, gate.tag or "", list(WORDS).index(gate.word))
-    ):
+    for gate in sorted(gates, key=lambda gate: (gate.metric.name, gate.tag or "")):
         tagged = {} if gate.tag is None else {"tag": gate.tag}
         entry = found.setdefault((gate.metric.name, gate.tag or ""), {"metric": gate.metric.name, **tagged})
         limit = gate.limit
@@ -81,14 +87,14 @@ def _read(
     limits: StoredLimits, custom: Collection[str], origin: str, unread: list[str], *, for_query: bool = False
 ) -> Iterator[Gate]:
     for entry in limits:
-        words = {word: value for word, value in entry.items() if word not in ("metric", "tag")}
         tag = str(entry["tag"]) if "tag" in entry else None
-        for word, value in words.items():
+        words = (*filter(entry.__contains__, WORDS), *(entry.keys() - {*WORDS, "metric", "tag"}))
+        for word in words:
             try:
                 metric = parse_metric(str(entry["metric"]), custom=custom)
-                limit = read_limit(metric, word, value, for_query=for_query)
+                limit = read_limit(metric, word, entry[word], for_query=for_query)
             except (MetricError, ThresholdError):
-                unread.append(f"{entry['metric']}{f' [{tag}]' if tag else ''} {word} {value}")
+                unread.append(f"{entry['metric']}{f' [{tag}]' if tag else ''} {word} {entry[word]}")
                 continue
             if limit is not None:
                 yield Gate(metric, tag, word, limit, origin)

@@ -1,20 +1,18 @@
-"""Gates on single queries: their own thresholds, and whether a query that is known to be bad would pass."""
+"""Gates on single queries: their own limits, forbidden documents, and whether a query that is known to be bad would pass."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.gates import wording
-from pytest_irmetrics.gates.baseline_gates import query_verdict
-from pytest_irmetrics.gates.limits import own_gates
-from pytest_irmetrics.gates.verdict import at_least
+from pytest_irmetrics.gates.limits import has_own_min, own_gates
+from pytest_irmetrics.gates.verdict import Verdict, at_least
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates.baseline_gates import BaselineJudge
-    from pytest_irmetrics.gates.verdict import Verdict
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.thresholds import Gate, Gates
 
@@ -23,19 +21,23 @@ def judge_queries(evaluation: Evaluation, gates: Gates, judge: BaselineJudge | N
     """Hold single queries against the limits that are theirs alone."""
     for query in evaluation.counted:
         for gate in own_gates(query) if gates.own is None else gates.own.get(query.id, ()):
-            yield _judge_query(gate, query, evaluation.score(gate.metric, query.id), judge)
+            score = evaluation.score(gate.metric, query.id)
+            if judge is not None and gate.word == "max_drop" and score is not None:
+                yield judge.judge_query(gate, query)
+            else:
+                yield _judge_alone(gate, query.id, score)
 
 
-def _judge_query(gate: Gate, query: Query, score: float | None, judge: BaselineJudge | None) -> Verdict:
+def _judge_alone(gate: Gate, query_id: str, score: float | None) -> Verdict:
+    """Hold a query's score against its own ``min``; a ``max_drop`` waits for a baseline."""
+    of_query: dict[str, Any] = {"queries": (query_id,), "limit": gate.limit.value, "single": True}
     if score is None:
-        return query_verdict(gate, query, "failed", wording.query_undefined(gate, query.id))
-    if gate.word == "min":
-        holds = at_least(score, gate.limit.value)
-        text = wording.query_min(gate, query.id, score, holds=holds)
-        return query_verdict(gate, query, "passed" if holds else "failed", text)
-    if judge is None:
-        return query_verdict(gate, query, "not checked", wording.without_baseline(gate, query.id))
-    return judge.judge_query(gate, query)
+        return Verdict.of(gate, "failed", wording.query_undefined(gate, query_id), **of_query)
+    if gate.word == "max_drop":
+        return Verdict.of(gate, "not checked", wording.without_baseline(gate, query_id), **of_query)
+    holds = at_least(score, gate.limit.value)
+    text = wording.query_min(gate, query_id, score, holds=holds)
+    return Verdict.of(gate, "passed" if holds else "failed", text, **of_query)
 
 
 def returns_forbidden(evaluation: Evaluation, query: Query) -> bool:
@@ -59,10 +61,11 @@ def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:
         for gate in gates.with_word("min_each")
         if gate.tag is None or gate.tag in query.tags
     }
-    own = {threshold.metric: threshold.limits.get("min") for threshold in query.thresholds}
-    for metric, limit in {**limits, **own}.items():
+    limits = {metric: limit for metric, limit in limits.items() if not has_own_min(gates, query, metric)}
+    limits |= {gate.metric: gate.limit for gate in own_gates(query) if gate.word == "min"}
+    for metric, limit in limits.items():
         score = evaluation.score(metric, query.id)
-        if limit is not None and score is not None and not at_least(score, limit.value):
+        if score is not None and not at_least(score, limit.value):
             return False
     relevant = {
         doc_id for doc_id, grade in query.judgments.items() if grade >= evaluation.golden.relevance_level

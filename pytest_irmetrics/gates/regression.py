@@ -1,14 +1,33 @@
-"""Measure how far a metric fell from the baseline, and hold that against its ``max_drop`` or ``max_lost``."""
+"""Measure how far a metric fell from the baseline, and say what that is by its ``max_drop`` or ``max_lost``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_irmetrics.gates.verdict import at_least
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_irmetrics.comparison import Comparison, MetricChange, RunNoise
+    from pytest_irmetrics.gates.verdict import State
     from pytest_irmetrics.thresholds import Gate
+
+LEVEL = 0.05
+"""The p-value below which a fall fails by `auto`, where no ``significance`` says otherwise."""
+
+_MOST_LOST = 1
+"""How many more queries may fall to 0 than rise from it before a fall fails by `auto`."""
+
+Why = Literal["within", "beyond", "unlikely", "far", "lost", "no chance to fail", "chance", "noise"]
+"""What decides: the limit; p, the limit of `auto` beyond which nothing is chance, or queries lost; or why nothing can."""
+
+
+class Outcome(NamedTuple):
+    """What a fall is by its limit, and why."""
+
+    state: State
+    why: Why
 
 
 class Regression(NamedTuple):
@@ -21,21 +40,18 @@ class Regression(NamedTuple):
     noise: RunNoise | None
     """How much the mean varies between runs of one retriever; None where it does not, and for ``max_lost``."""
     significance: float | None
-    """The ``significance`` threshold that narrows this gate; None where none does."""
+    """The level of p from which on a fall may be chance; None where every fall beyond the limit fails."""
 
     @classmethod
-    def measure(cls, gate: Gate, comparison: Comparison, significance: float | None) -> Regression:
-        """Measure the fall that a ``max_drop`` or ``max_lost`` limits, under the labels of ``comparison``."""
+    def measure(cls, gate: Gate, comparison: Comparison, significance: float | None = None) -> Regression:
+        """Measure the fall that a ``max_drop`` or ``max_lost`` limits; ``significance`` is a threshold that narrows it."""
         change = comparison.change(gate.metric, gate.tag)
         if gate.word == "max_lost":
             return cls(gate, comparison, change, None, None)
         noise = comparison.run_noise(gate.metric, gate.tag)
+        level = LEVEL if significance is None and gate.limit.auto else significance
         return cls(
-            gate,
-            comparison,
-            change,
-            noise if noise is not None and noise.deviation > 0 else None,
-            significance,
+            gate, comparison, change, noise if noise is not None and noise.deviation > 0 else None, level
         )
 
     @property
@@ -46,29 +62,41 @@ class Regression(NamedTuple):
     @property
     def allowed(self) -> float:
         """The limit on ``size``."""
-        return self.gate.limit.absolute(self.change.baseline)
+        return self.gate.allowed(self.change.baseline)
 
     @property
-    def within_noise(self) -> bool:
-        """Whether the fall exceeds its limit, but by no more than run noise explains."""
-        if self.noise is None or at_least(self.allowed, self.size):
-            return False
-        return self.size - self.allowed <= self.noise.margin
+    def margin(self) -> float:
+        """How far beyond its limit a fall may still be run noise."""
+        return 0.0 if self.noise is None else self.noise.margin
 
     @property
-    def failed(self) -> bool:
-        """Whether the fall exceeds its limit by more than run noise explains; ``significance`` is applied afterwards."""
-        return not at_least(self.allowed, self.size) and not self.within_noise
+    def exceeds(self) -> bool:
+        """Whether the fall exceeds its limit by more than run noise explains."""
+        return not at_least(self.allowed + self.margin, self.size)
 
     @property
     def gained(self) -> bool:
         """Whether the mean rose by more than it may fall, beyond run noise; never of ``max_lost``."""
-        gain = self.change.delta
-        if self.gate.word != "max_drop" or at_least(self.allowed, gain):
-            return False
-        return self.noise is None or gain - self.allowed > self.noise.margin
+        return self.gate.word == "max_drop" and not at_least(self.allowed + self.margin, self.change.delta)
 
-    @property
-    def p_value(self) -> float | None:
-        """One-sided sign-flip p of the fall; None where no ``significance`` narrows the gate."""
-        return None if self.significance is None else self.change.p_value
+    def outcome(self, p_value: Callable[[], float | None]) -> Outcome:
+        """Return what the fall is; ``p_value`` gives its p, adjusted for the gates that are judged by one."""
+        if at_least(self.allowed, self.size):
+            return Outcome("passed", "within")
+        if self.noise is not None and 0 < (self.change.baseline or 0.0) <= self.allowed + self.margin:
+            return Outcome("failed", "no chance to fail")
+        if not self.exceeds:
+            return Outcome("undecided", "noise")
+        if self.significance is None:
+            return Outcome("failed", "beyond")
+        auto = self.gate.limit.auto
+        if auto and not at_least(self.gate.exact(self.change.baseline), self.size):
+            return Outcome("failed", "far")
+        p = p_value()  # which takes time, of a hundred thousand queries
+        if p is not None and p < self.significance:
+            return Outcome("failed", "unlikely")
+        if not auto:  # without a p-value there is no telling that it is chance
+            return Outcome("failed", "beyond") if p is None else Outcome("undecided", "chance")
+        if len(self.change.lost) - len(self.change.found) > _MOST_LOST:
+            return Outcome("failed", "lost")
+        return Outcome("undecided", "chance")

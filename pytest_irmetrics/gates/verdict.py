@@ -1,22 +1,38 @@
-"""The verdict on one gate: passed, failed or not checked, with the queries that explain it."""
+"""The verdict on one gate, with the queries that explain it; and the run that a test is compared with."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Gate
 
-State = Literal["passed", "failed", "not checked"]
+State = Literal["failed", "accepted", "undecided", "not checked", "passed"]
+"""What a gate came to, in the order of every output.
+
+``undecided``: the mean fell further than its limit, but no further than chance or run noise explains; ``accepted``: this
+branch has stored the fall in its baseline. Both pass.
+"""
+
+STATES: tuple[State, ...] = get_args(State)
+
+
+class Against(NamedTuple):
+    """The run that a test is compared with."""
+
+    name: str = ""
+    """What messages call it."""
+    file: str = ""
+    """The path that it was read from, as messages show it; empty where it was read from none."""
+    update_command: str = ""
+    """The command that accepts today's run as the new baseline; empty where another run stands in for a baseline."""
 
 
 class Verdict(NamedTuple):
-    """Whether one gate passed, with the sentences that say why and the queries that explain it."""
+    """What one gate came to, with the sentences that say why and the queries that explain it."""
 
     state: State
     text: str
@@ -24,8 +40,9 @@ class Verdict(NamedTuple):
     word: str
     """A threshold's word (``min``, ``max_drop``, …), or a check that needs no threshold.
 
-    The latter: ``errors`` (queries that could not be retrieved), ``ids`` (no returned id is a known one),
-    ``forbidden``, ``no_answer``, ``baseline`` (too few queries are in both runs).
+    The latter: ``errors`` (queries that could not be retrieved), ``empty`` (nothing came back for any query that has an
+    answer), ``ids`` (no returned id is a known one), ``forbidden``, ``no_answer``, ``baseline`` (too few queries are in
+    both runs).
     """
     metric: Metric | None = None
     tag: str | None = None
@@ -48,45 +65,26 @@ class Verdict(NamedTuple):
     broken_by: float | None = None
     """Of a failed gate: how far beyond its limit the value is, in limits; None where no value was held against a limit."""
 
+    @classmethod
+    def of(cls, gate: Gate, state: State, text: str, *, value: float | None = None, **more: Any) -> Verdict:
+        """Return the verdict on a gate; ``value`` is what was held against the limit, ``more`` are further fields."""
+        limit = more.get("limit")
+        broken = state == "failed" and value is not None and limit is not None
+        return cls(
+            state,
+            text,
+            gate.word,
+            gate.metric,
+            gate.tag,
+            origin=gate.origin,
+            broken_by=broken_by(gate.word, value, limit) if broken else None,  # type: ignore[arg-type]  # neither is None
+            **more,
+        )
+
     @property
     def failed(self) -> bool:
         """Whether this gate fails its test."""
         return self.state == "failed"
-
-
-def verdict_on(
-    gate: Gate,
-    state: State,
-    text: str,
-    *,
-    queries: Sequence[str] = (),
-    details: Sequence[str] = (),
-    limit: float | None = None,
-    value: float | None = None,
-    shares: Sequence[float] = (),
-    single: bool = False,
-    as_stored: bool = False,
-    over_no_query: bool = False,
-) -> Verdict:
-    """Return the verdict on a gate; ``value`` is what was held against ``limit``."""
-    return Verdict(
-        state=state,
-        text=text,
-        word=gate.word,
-        metric=gate.metric,
-        tag=gate.tag,
-        queries=tuple(queries),
-        details=tuple(details),
-        origin=gate.origin,
-        limit=limit,
-        single=single,
-        shares=tuple(shares),
-        as_stored=as_stored,
-        over_no_query=over_no_query,
-        broken_by=broken_by(gate.word, value, limit)
-        if state == "failed" and value is not None and limit is not None
-        else None,
-    )
 
 
 def broken_by(word: str, value: float, limit: float) -> float:

@@ -17,15 +17,16 @@ from pytest_irmetrics.base.numbers import (
 )
 from pytest_irmetrics.base.wording import cut, joined, listed, plural
 from pytest_irmetrics.comparison import MIN_CHANGED, main_slice
-from pytest_irmetrics.comparison.significance import smallest_p
+from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance, smallest_p
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_irmetrics.comparison import Comparison, JudgedSince, LabelPart, MetricChange, RunNoise
-    from pytest_irmetrics.comparison.stored_means import WrongMean
+    from pytest_irmetrics.comparison.stored_runs import WrongMean
     from pytest_irmetrics.evaluation import NoQueryError
-    from pytest_irmetrics.gates.regression import Regression
+    from pytest_irmetrics.gates.regression import Outcome, Regression
+    from pytest_irmetrics.gates.verdict import Against
     from pytest_irmetrics.thresholds import Gate
 
 _QUERY = ("query", "queries")
@@ -47,6 +48,12 @@ def subject(gate: Gate, query_id: str | None = None) -> str:
 
 
 # Gates on today's run alone --------------------------------------------------------------------------------
+
+
+def nothing_returned(asked: int) -> str:
+    """Say that every answer was empty, of so many queries that have one."""
+    of = f"any of the {asked:,} queries that have" if asked > 1 else "the one query that has"
+    return f"Nothing came back for {of} an answer."
 
 
 def nothing_judged_returned(returned: int, known: int) -> str:
@@ -149,7 +156,7 @@ def significance_alone(gate: Gate) -> str:
     )
 
 
-def edited(wrong: Sequence[WrongMean], file: str) -> tuple[str, tuple[str, ...]]:
+def edited(wrong: Sequence[WrongMean], file: str) -> tuple[str, str]:
     """Say that a stored run was edited, by which means that shows, and how to restore it."""
     first = wrong[0]
     gives = "none" if first.found is None else score_text(first.found, first.told)
@@ -159,7 +166,7 @@ def edited(wrong: Sequence[WrongMean], file: str) -> tuple[str, tuple[str, ...]]
         f"{file} was edited after it was stored: its header tells {first.metric} {score_text(first.told, first.found)}, and "
         f"its rankings and judgments give {gives}.{also} Nothing can be compared with it."
     )
-    return text, (f"Restore the file: `{shlex.join(['git', 'checkout', '--', file])}`.",)
+    return text, f"Restore the file: `{shlex.join(['git', 'checkout', '--', file])}`."
 
 
 def too_few_paired(comparison: Comparison, share: float, against: str) -> str:
@@ -182,9 +189,9 @@ def too_many_passages_edited(comparison: Comparison, against: str) -> str:
     )
 
 
-def pair_passages_again(update_command: str) -> str:
+def pair_passages_again(against: Against) -> str:
     """Say what makes queries whose passages were edited pair again."""
-    if not update_command:
+    if not against.update_command:
         return "Compare with a run that was searched for the same passages."
     return "Take the edit back, or store a new baseline, apart from changes of the retriever."
 
@@ -202,20 +209,20 @@ def _per_cent(share: float) -> str:
     return f"{math.floor(share * 100 + TOLERANCE)}%"
 
 
-def pair_again(update_command: str) -> str:
+def pair_again(against: Against) -> str:
     """Say what makes queries pair again."""
-    if not update_command:
+    if not against.update_command:
         return "Ids and texts pair the queries: compare with a run of this golden set."
     return "Restore the ids and texts, or store a new baseline."
 
 
 def too_shallow(
-    gate: Gate, depth: int, against: str, update_command: str, query_id: str | None = None
-) -> tuple[str, tuple[str, ...]]:
+    gate: Gate, depth: int | None, against: Against, query_id: str | None = None
+) -> tuple[str, str]:
     """Say that the baseline does not reach a metric's cut-off, and what mends that."""
     return (
-        f"{subject(gate, query_id)} needs {gate.metric.cutoff} results a query, and {against} holds {depth}.",
-        ("Store a deeper one." if update_command else "Give a deeper one.",),
+        f"{subject(gate, query_id)} needs {gate.metric.cutoff} results a query, and {against.name} holds {depth}.",
+        "Store a deeper one." if against.update_command else "Give a deeper one.",
     )
 
 
@@ -230,43 +237,65 @@ def nothing_to_compare(gate: Gate, reason: NoQueryError | str) -> str:
 
 
 def regression(
+    outcome: Outcome,
     regression: Regression,
     against: str,
     labels: Sequence[LabelPart] = (),
     p: float | None = None,
-    narrowed: int = 0,
+    gates: int = 1,
 ) -> str:
-    """Say how far a metric fell from the baseline, in its mean or in queries lost, and how far it may.
+    """Say how far a metric fell from the baseline, in its mean or in queries lost, how far it may, and what that comes to.
 
-    ``labels`` are those that changed, where the regression is one under the stored labels; ``p`` is the p-value by which the
-    gate is narrowed, adjusted for ``narrowed`` gates.
+    ``labels`` are those that changed, where the regression is one under the stored labels; ``p`` is the p-value, adjusted
+    for so many ``gates``.
     """
+    gate, change = regression.gate, regression.change
     lead = _under_stored(labels, against) if labels else ""
-    text = _drop(regression, against) if regression.gate.word == "max_drop" else _loss(regression)
-    tail = (
-        f" {_significance(p, regression.significance, narrowed)}"
-        if p is not None and regression.significance is not None
-        else ""
+    if gate.word == "max_lost":
+        lost, scored = len(change.lost), len(change.before)
+        allowed = f"at most {gate.limit}" if regression.allowed else "none"
+        return f"{lead}{lost:,} of {plural(scored, *_QUERY)} fell to 0 by {subject(gate)}; {allowed} may."
+    rule = f"at most {score_text(regression.allowed, regression.size)}"
+    rule += (
+        f" ({gate.limit} of {score_text(change.baseline)}) is allowed"
+        if gate.limit.percent
+        else " is allowed"
     )
-    return f"{lead}{text}{tail}"
-
-
-def _drop(regression: Regression, against: str) -> str:
-    change, name = regression.change, subject(regression.gate)
-    per_cent = (
-        f" ({regression.gate.limit} of {score_text(change.baseline)})"
-        if regression.gate.limit.percent
-        else ""
-    )
-    rule = f"at most {score_text(regression.allowed, regression.size)}{per_cent} is allowed"
-    if regression.failed:
-        return (
-            f"{name} fell by {score_text(regression.size, regression.allowed)} from {against} "
-            f"to {score_text(change.now, change.baseline)}; {rule}."
-        )
-    moved = f"moved by {signed_text(change.delta)}" if abs(change.delta) > TOLERANCE else "did not move"
-    more = ", and this much more is within what differs from run to run" if regression.within_noise else ""
-    return f"{name} {moved} from {against}; {rule}{more}."
+    if outcome.state == "passed":
+        moved = f"moved by {signed_text(change.delta)}" if abs(change.delta) > TOLERANCE else "did not move"
+        return f"{lead}{subject(gate)} {moved} from {against}; {rule}."
+    size = score_text(regression.size, regression.allowed)
+    fell = f"{lead}{subject(gate)} fell by {size} from {against} to {score_text(change.now, change.baseline)}"
+    several = f", adjusted for {gates} gates (Holm)" if gates > 1 else ""
+    match outcome.why:
+        case "noise":
+            margin = score_text(regression.margin)
+            return (
+                f"{fell}, which answers that differ from one time to the next explain: undecided ({rule}, and up to "
+                f"{margin} more is run noise)."
+            )
+        case "chance":
+            facts = [] if p is None else [_p_value(p, regression.significance or 0.0, sign=" ") + several]
+            enough = drop_for_chance([*change.weighted_differences.values()], regression.margin)
+            facts += [f"{enough:g} would fail one harmless change in {HARMLESS_IN}"] if enough else []
+            why = f" ({'; '.join(facts)})" if facts else ""
+            return f"{fell}, which may be chance: undecided{why}."
+        case "no chance to fail":
+            return (
+                f"{fell}; {rule}. It cannot be judged: answers differ so much from one time to the next that even 0 would "
+                "pass. Ask more often."
+            )
+        case "unlikely" if p is not None and regression.significance is not None:
+            level = regression.significance
+            comma = "," if several else ""
+            return (
+                f"{fell}; {rule}. {_p_value(p, level)}{several}{comma} is below the significance {level:g}."
+            )
+        case "far":
+            return f"{fell}; {rule}, {score_text(gate.exact(change.baseline), regression.size)} where it may be chance."
+        case "lost":
+            return f"{fell}; {rule}. {len(change.lost)} queries fell to 0, and {len(change.found) or 'none'} rose from it."
+    return f"{fell}; {rule}."
 
 
 def gain(gate: Gate, change: MetricChange, against: str, labels: Sequence[LabelPart] = ()) -> str:
@@ -302,52 +331,42 @@ def _counts(change: MetricChange) -> str:
     return f"{plural(change.n, *_QUERY)}: {worse:,} worse, {better:,} better, {same:,} same."
 
 
-def _loss(regression: Regression) -> str:
-    lost, scored = len(regression.change.lost), len(regression.change.before)
-    allowed = f"at most {regression.gate.limit}" if regression.allowed else "none"
-    return f"{lost:,} of {plural(scored, *_QUERY)} fell to 0 by {subject(regression.gate)}; {allowed} may."
-
-
-def _significance(p: float, level: float, gates: int) -> str:
-    """Say whether a p-value, adjusted for being one of so many gates, is below the level that a gate asks for."""
-    several = f", adjusted for {gates} gates (Holm)," if gates > 1 else ""
-    return (
-        f"{_p_value(p, level)}{several} {'is' if p < level else 'is not'} below the significance {level:g}."
-    )
-
-
-def _p_value(p: float, *against: float) -> str:
+def _p_value(p: float, *against: float, sign: str = " = ") -> str:
     """Print a p with its sign, `p = 0.02`; see `p_value_text`."""
-    return p_value_text(p, *against, equal="p = ", less="p < ")
+    return p_value_text(p, *against, equal=f"p{sign}", less="p < ")
 
 
 def regression_details(
-    regression: Regression, comparison: Comparison, labels: Sequence[LabelPart]
+    outcome: Outcome, regression: Regression, comparison: Comparison, labels: Sequence[LabelPart]
 ) -> Iterator[str]:
     """Say what a regression shows; ``comparison`` is that under today's labels, and ``labels`` of one under the stored ones."""
     gate, change = regression.gate, regression.change
-    if labels:
-        yield from _under_both(regression, comparison, labels)
-    elif gate.word == "max_drop":
-        by_labels = comparison.labels_delta(gate.metric, gate.tag)
-        if by_labels is not None and abs(by_labels) > TOLERANCE:
-            stored = comparison.under_stored_labels
-            parts = comparison.changed_labels(gate.tag)
-            if comparison.judged_since.one_sided is not None:
-                yield one_sided(comparison.judged_since)
-            elif stored is not None:
-                yield _by_both(stored.change(gate.metric, gate.tag), change, parts)
+    if comparison.under_stored_labels is not None and (labels or gate.word == "max_drop"):
+        if comparison.judged_since.one_sided is not None:
+            yield one_sided(comparison.judged_since)
+            labels = ()
+        elif parts := labels or comparison.changed_labels(gate.tag):
+            sides = [
+                side.change(gate.metric, gate.tag) for side in (comparison.under_stored_labels, comparison)
+            ]
+            by_stored, by_today = (_moved(gate, side) for side in sides)
+            if labels or by_stored != by_today:
+                yield f"By the stored {joined(parts)} {by_stored}, by today's {by_today}; both are gated."
+        if labels:
+            yield accept_or_take_back(labels)
     if gate.word == "max_drop":
-        yield from _drop_details(regression)
+        yield _counts(change)
+        if regression.noise is not None:
+            yield _noise(regression.noise, regression.allowed)
+        if outcome.state == "failed":
+            yield from _generality(regression)
 
 
-def _drop_details(regression: Regression) -> Iterator[str]:
-    change, noise = regression.change, regression.noise
-    yield _counts(change)
-    if noise is not None:
-        yield _noise(noise, regression.allowed)
-    if regression.failed:
-        yield from _generality(regression)
+def _moved(gate: Gate, change: MetricChange) -> str:
+    """Return how far a mean moved, or how many queries were lost."""
+    if gate.word == "max_lost":
+        return f"{len(change.lost):,} fell to 0" if change.lost else "none fell to 0"
+    return signed_text(change.delta) if change.n else "nothing to compare"
 
 
 def _noise(noise: RunNoise, limit: float | None = None) -> str:
@@ -410,32 +429,6 @@ def _under_stored(labels: Sequence[LabelPart], against: str) -> str:
     return f"Under the {joined(labels)} that {were} stored with {against}, "
 
 
-def _under_both(regression: Regression, comparison: Comparison, labels: Sequence[LabelPart]) -> Iterator[str]:
-    """Say how a fall under the stored labels looks under today's, and why that does not count."""
-    gate, change = regression.gate, regression.change
-    if comparison.judged_since.one_sided is not None:
-        yield one_sided(comparison.judged_since)
-        return
-    today = comparison.change(gate.metric, gate.tag)
-    if not today.n:
-        yield f"By today's {joined(labels)}, which the table goes by, there is nothing to compare."
-    elif gate.word == "max_drop":
-        yield _by_both(change, today, labels, hidden=regression.failed)
-    else:
-        yield f"By today's {joined(labels)}, which the table goes by, {f'{len(today.lost):,}' if today.lost else 'none'} did."
-    yield accept_or_take_back(labels)
-
-
-def _by_both(
-    stored: MetricChange, today: MetricChange, labels: Sequence[LabelPart], *, hidden: bool = False
-) -> str:
-    """Say how far a mean moved by the stored labels, and by today's; ``hidden`` is a fall that shows only by the former."""
-    by_stored, by_today = signed_text(stored.delta), signed_text(today.delta)
-    if hidden:
-        return f"By the stored {joined(labels)} {by_stored} (fails), by today's {by_today} (passes)."
-    return f"By the stored {joined(labels)} {by_stored}, by today's {by_today}; both are gated."
-
-
 def one_sided(judged: JudgedSince) -> str:
     """Say that one run's documents alone were judged since the baseline was stored, so that today's judgments favour it."""
     one, other = (
@@ -483,13 +476,12 @@ def query_drop(
     query_id: str,
     before: float,
     after: float,
-    drop: float,
     allowed: float,
     labels: Sequence[LabelPart],
     against: str,
 ) -> str:
     """Say how far a query's score fell, beyond its own ``max_drop``; ``labels`` changed, where only the stored ones show it."""
-    lead = _under_stored(labels, against) if labels else ""
+    lead, drop = _under_stored(labels, against) if labels else "", before - after
     return (
         f"{lead}{subject(gate, query_id)} fell by {score_text(drop, allowed)} to {score_text(after, before)}; "
         f"at most {score_text(allowed, drop)} is allowed."

@@ -149,9 +149,9 @@ SETTINGS: dict[str, tuple[str | None, Callable[[str, Any], Any], str]] = {
         "The folder of the baselines, below that of each test file (ir_baselines).",
     ),
     "ir_max_drop": (
-        "0.01",
+        "auto",
         _text,
-        "How far a mean may fall from the baseline where no threshold says so: from 0 to 1, per cent of it, or `off` (0.01).",
+        "How far a mean may fall from the baseline where no threshold says so: a number, per cent, `auto` or `off` (auto).",
     ),
     "ir_since": ("", _text, "The branch, tag or commit of --ir-since where that is not given (none)."),
     "ir_accept": (

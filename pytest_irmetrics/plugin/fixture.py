@@ -13,7 +13,7 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, warn_of_unknown_ids
-from pytest_irmetrics.gates import decide
+from pytest_irmetrics.gates import Against, decide
 from pytest_irmetrics.gates.wording import RETURN_KNOWN_IDS
 from pytest_irmetrics.plugin.baselines import STORED_TYPES, StoredRun, read_stored_run, require_no_errors
 from pytest_irmetrics.plugin.item import GatedItem
@@ -21,7 +21,7 @@ from pytest_irmetrics.plugin.item_report import item_report
 from pytest_irmetrics.plugin.marks import MarkError
 from pytest_irmetrics.plugin.notes import add_notes
 from pytest_irmetrics.plugin.progress import progress_of
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport, Note
 from pytest_irmetrics.reports.texts import row_name
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
 from pytest_irmetrics.run import Run
@@ -245,11 +245,9 @@ class IRMetrics:
             now,
             gates,
             comparison=comparison,
-            against=name,
-            update_command=item.command("--ir-baseline-update") if own else "",
+            against=Against(name, file, item.command("--ir-baseline-update") if own else ""),
             storing=settings.update and own,
             single_queries_only=bool(settings.only_queries),
-            file=file,
         )
         if settings.update and comparison is None:
             # The first baseline: of course there was nothing to compare with.
@@ -284,8 +282,7 @@ class IRMetrics:
         tested = run_selftest(
             stored.evaluated_like(unasked),
             item.gates(golden, regression=True),
-            against=stored.name,
-            update=item.command("--ir-baseline-update"),
+            Against(stored.name, update_command=item.command("--ir-baseline-update")),
         )
         notes = [*self._notes, *tested.notes]
         result = ItemResult(
@@ -300,13 +297,16 @@ class IRMetrics:
     def _set_properties(self, report: ItemReport) -> None:
         """Give the test each of its means, as ``ir.ndcg@10``, and where it is compared also ``….baseline`` and ``….delta``.
 
-        The mean is over all of today's queries; what is compared is over those that both runs have.
+        Where it is gated also its ``….verdict``. The mean is over all of today's queries; what is compared is over those that both runs have.
         """
         for row in report.rows:
             name = f"ir.{row_name(row)}"
             parts = {name: row.full, f"{name}.baseline": row.baseline, f"{name}.delta": row.delta}
             found = ((part, round(value, 6) + 0.0) for part, value in parts.items() if value is not None)
-            self._item.node.user_properties.extend(found)
+            verdicts = (state for state, shown in ROW_VERDICTS.items() if shown == row.verdict)
+            self._item.node.user_properties.extend(
+                [*found, *((f"{name}.verdict", state) for state in verdicts)]
+            )
 
     def _failure_text(self, report: ItemReport) -> str:
         from pytest_irmetrics.reports.document import failure  # noqa: PLC0415 - a test that passes has no use for it

@@ -55,11 +55,16 @@ def github_errors(session: SessionReport) -> Iterator[str]:
 
 
 def github_warnings(session: SessionReport) -> Iterator[str]:
-    """Yield a command for GitHub's log on each fall that this branch accepts, which shows it at the baseline."""
+    """Yield a command for GitHub's log on each fall that this branch accepts, and on each that no gate decides."""
     since = session.since
     for nodeid, text in session.accepted[:MOST]:
         title = "A fall in search quality is accepted"
         yield _command("warning", {"file": since[nodeid].file}, title, f"{nodeid}: {text}")
+    undecided = [
+        (item.nodeid, gate) for item in session.items for gate in item.gates if gate.state == "undecided"
+    ]
+    for nodeid, gate in undecided[: MOST - len(session.accepted[:MOST])]:
+        yield _command("warning", {}, "A fall in search quality is undecided", f"{nodeid}: {gate.text}")
 
 
 def _unmeasured(session: SessionReport) -> tuple[list[str], list[str]]:

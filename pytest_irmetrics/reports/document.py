@@ -9,7 +9,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.blocks import Commands, Level, Query, Table, Text
-from pytest_irmetrics.reports.item_report import LIMIT_SIGNS, explaining_gates
+from pytest_irmetrics.reports.item_report import explaining_gates
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     failed_gates,
@@ -27,6 +27,7 @@ from pytest_irmetrics.reports.query_details import (
     worst_first,
 )
 from pytest_irmetrics.reports.session_report import counted_as
+from pytest_irmetrics.thresholds import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,6 +56,7 @@ def failure(item: ItemReport) -> Iterator[Block]:
     """Yield the message of a failed test: what failed, its means, its queries, what else to know, what to do."""
     yield from verdicts(item)
     yield from _failed_means(item)
+    yield from undecided(item)
     yield from scores(item)
     yield from errors(item)
     yield from queries(item)
@@ -69,6 +71,7 @@ def golden_set(item: ItemReport, *, told: bool) -> Iterator[Block]:
     if not told:
         yield from scores(item)
         yield from slices(item)
+        yield from undecided(item)
     yield from _besides(item)
     if not told:
         yield from notes(item)
@@ -89,6 +92,11 @@ def _besides(item: ItemReport, *, again: bool = False) -> Iterator[Block]:
     if item.outcome in ("passed", "skipped"):
         yield from (Text(gate.text, "warn") for gate in item.gates if gate.state == "not checked")
     yield from selftest(item)
+
+
+def undecided(item: ItemReport, lead: str = "") -> Iterator[Block]:
+    """Yield what the gates say that neither pass nor fail: every output has it."""
+    yield from (Text(f"{lead}{gate.text}", "warn") for gate in item.gates if gate.state == "undecided")
 
 
 def notes(item: ItemReport) -> Iterator[Block]:
@@ -160,7 +168,7 @@ def _failed_means(item: ItemReport) -> Iterator[Block]:
 def _failed_mean(row: ScoreRow, item: ItemReport) -> list[str]:
     """Return the cells of a failed mean: its name, its limits with a sign before each broken one, and its numbers."""
     broken = tuple(
-        LIMIT_SIGNS[gate.word]
+        WORDS[gate.word].sign
         for gate in failed_gates(item)
         if (gate.metric, gate.tag) == (row.metric, row.tag) and not (gate.as_stored or gate.single)
     )

@@ -24,16 +24,15 @@ T = TypeVar("T")
 OWN_BASELINE = "the baseline"
 """What ``ItemReport.against`` is for the test's own baseline; any other run that is compared with has another name."""
 
-LIMIT_SIGNS = {
-    "min": "≥",
-    "max": "≤",
-    "max_drop": "drop≤",
-    "min_each": "each≥",
-    "max_lost": "lost≤",
-    "significance": "p<",
-    "min_gain": "gain≥",
+
+ROW_VERDICTS = {
+    "failed": "FAILS",
+    "accepted": "accepted",
+    "undecided": "undecided",
+    "passed": "passes",
+    "not checked": "not checked",
 }
-"""What stands before each limit of ``ScoreRow.gate``, in their order there."""
+"""State of a verdict → what `ScoreRow.verdict` is; of several on one mean the first here counts."""
 
 
 @dataclass(slots=True)
@@ -57,7 +56,7 @@ class ScoreRow:
     gate: str
     """The limits as they are printed, ``≥0.8 drop≤0.01``; empty where the metric is only reported."""
     verdict: str
-    """``passes``, ``FAILS``, ``not checked``, or empty where nothing is gated."""
+    """``FAILS``, ``accepted``, ``undecided``, ``not checked``, ``passes``, or empty where nothing is gated."""
     interval: tuple[float, float] | None = None
     """The 95 % interval of ``delta``; None without a baseline, or with fewer than five changed queries.
 
@@ -136,12 +135,12 @@ class VerdictReport:
     """A verdict as it is reported: its text, and the ids of the queries that are shown of it."""
 
     state: str
-    """``passed``, ``failed`` or ``not checked``."""
+    """``failed``, ``accepted``, ``undecided``, ``not checked`` or ``passed``."""
     text: str
     """The sentence: the metric, its value, its limit, and the difference between the two."""
     word: str
     """The threshold's word (``min``, ``max_drop``, …), or a check that needs no threshold: ``errors`` (queries that could not be
-    retrieved), ``ids`` (no returned id is a known one), ``forbidden``, ``no_answer``, ``baseline`` (too few queries are in both runs),
+    retrieved), ``empty`` (nothing came back for any query that has an answer), ``ids`` (no returned id is a known one), ``forbidden``, ``no_answer``, ``baseline`` (too few queries are in both runs),
     ``accept`` (``ir_accept = fail``)."""
     metric: str | None
     """None where the gate is on no metric."""
@@ -275,6 +274,11 @@ class ItemReport:
         """Ids of the documents that its queries show, each once."""
         shown = ((*query.now, *(query.before or ()), *query.judgments) for query in self.queries)
         return dict.fromkeys(doc_id for ids in shown for doc_id in ids)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether a mean fell further than its limit, but no further than chance or run noise explains."""
+        return any(gate.state == "undecided" for gate in self.gates)
 
     def dumps(self) -> str:
         """Return the report as ASCII JSON text, which any transport takes."""

@@ -143,6 +143,8 @@ class SessionReport:
             text = f"no {unit} of {len(items)} fails unexpectedly"
         else:
             text = all_pass(len(items), unit)
+        undecided = sum(item.is_undecided for item in items)
+        text += f", {undecided} undecided" if undecided else ""
         accepting = len({nodeid for nodeid, _ in self.accepted})
         if accepting:
             text += f", {accepting} with a fall since {next(iter(self.since.values())).ref}"

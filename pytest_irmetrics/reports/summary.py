@@ -103,8 +103,11 @@ def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
     sets = len({item.golden_set for item in items})
     counted = plural(sets, "golden set") + (f", {len(items)} tests" if sets < len(items) else "")
     passed = "no mean judged" if any(item.only_queries for item in items) else "all pass"
-    text = f"retrieval quality: {counted}, {', '.join(counts) or passed}"
-    yield Line(screen.cut(text), Style.RED if failed else Style.YELLOW if skipped else Style.GREEN)
+    undecided = sum(item.is_undecided for item in items)
+    text = f"retrieval quality: {counted}, {', '.join(counts) or passed}{f', {undecided} undecided' * bool(undecided)}"
+    yield Line(
+        screen.cut(text), Style.RED if failed else Style.YELLOW if skipped or undecided else Style.GREEN
+    )
     tried = [degradation for item in items for degradation in item.selftest or ()]
     if tried:
         caught = sum(bool(degradation.caught_by) for degradation in tried)
@@ -115,7 +118,8 @@ def _even_if_quiet(session: SessionReport, item: ItemReport, name: str, screen: 
     """Yield what `-q` shows of a golden set too: what no gate looked at, lowered scores, and the queries of `--ir-query`."""
     told = _is_told(session, item)
     notes = [note.text for note in item.notes if note.level == "quiet" and not told]
-    blocks = [Text(f"{name}: {note}", "warn") for note in notes]
+    blocks = [] if told else [*document.undecided(item, f"{name}: ")]
+    blocks += [Text(f"{name}: {note}", "warn") for note in notes]
     yield from lines([*blocks, *document.since(item, lead=f"{name}: ")], screen, 0)
     if item.only_queries:
         blocks = [Text(texts.ONLY_QUERIES), *(() if told else document.queries(item))]
@@ -167,7 +171,9 @@ def _state(item: ItemReport) -> str:
     """Return the verdict in a word or two."""
     subject = "" if item.selftest is None else "baseline "
     single = item.only_queries and item.outcome == "passed"
-    return f"{subject}{texts.single_queries(item) if single else _VERDICTS[item.outcome]}"
+    undecided = sum(gate.state == "undecided" for gate in item.gates)
+    state = texts.single_queries(item) if single else _VERDICTS[item.outcome]
+    return f"{subject}{state}{f', {undecided} undecided' * bool(undecided)}"
 
 
 def _size(item: ItemReport) -> str:

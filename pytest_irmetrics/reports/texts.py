@@ -39,6 +39,7 @@ def verdict(item: ItemReport, session: SessionReport) -> str:
     outcome = session.outcomes.get(item.nodeid)
     failed = sum(gate.state == "failed" for gate in item.gates)
     judged = sum(gate.state != "not checked" for gate in item.gates)
+    undecided = sum(gate.state == "undecided" for gate in item.gates)
     if item.outcome == "passed" and item.only_queries:
         text = (
             f"passes {plural(judged, 'gate')} on single queries; no mean was judged"
@@ -46,7 +47,9 @@ def verdict(item: ItemReport, session: SessionReport) -> str:
             else _NOT_JUDGED
         )
     elif item.outcome == "passed":
-        text = f"passes {plural(judged, 'gate')}" if judged else "passes; nothing was gated"
+        passed = judged - undecided
+        text = f"passes {plural(passed, 'gate')}" if passed else "passes"
+        text += f", {undecided} undecided" if undecided else "" if passed else "; nothing was gated"
         if outcome == "failed":
             text += ", and the test fails for another reason"
     else:
@@ -55,6 +58,7 @@ def verdict(item: ItemReport, session: SessionReport) -> str:
             if item.outcome == "error"
             else f"FAILS {failed} of {plural(judged, 'gate')}"
         )
+        text += f", {undecided} undecided" if undecided else ""
         if outcome == "xfailed":
             text += ", as its xfail mark expects"
         elif outcome == "passed":

@@ -92,14 +92,21 @@ def _fields(values: Mapping[str, object], name: str) -> list[str]:
     for key, value in values.items():
         if value is not None:
             try:
-                # Limits begin with what they are on.
-                text = f'"{key}": {(_encode_in_order if key == "limits" else _encode)(value)}'
+                text = f'"{key}": {_encode(value) if key != "limits" else _encode_in_order(_in_order(value))}'
             except (TypeError, ValueError, RecursionError) as error:
                 raise RunError(
                     f"{name}: {key} cannot be stored: {printable(str(error))}. Use text, finite numbers, lists and mappings."
                 ) from None
             fields.append(_UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text))
     return fields
+
+
+def _in_order(limits: Any) -> list[dict[str, object]]:
+    """Return limits with what each is on before its words."""
+    return [
+        {key: one[key] for key in sorted(one, key=lambda key: (key not in ("metric", "tag"), key))}
+        for one in limits
+    ]
 
 
 # Reading.

@@ -157,7 +157,7 @@ EDITS = [  # They move a mean that the header tells, so the file was edited afte
     ('[["d2", "d1"]]', '[["d2", "d1"], ["d2", "d3"]]'),
     ('[["d2", "d1"]]', "[[]]"),
     ('"judgments": {"d1": 1}, "weight": 1.0, "rankings": [["d2", "d1"]]', '"rankings": [["d3"]]'),
-    (STORED.splitlines(keepends=True)[10], ""),
+    (STORED.splitlines(keepends=True)[11], ""),
 ]
 
 
@@ -204,7 +204,7 @@ BINARY = {
 def test_a_file_in_another_encoding_is_refused_with_its_line(project, files):
     names = files(list(BINARY.values()))
     said = project.run("--ir-baseline").stdout.str()
-    for name, line in zip(names, (1, 10), strict=True):
+    for name, line in zip(names, (1, 11), strict=True):
         assert f"\n{name}:{line}: is not UTF-8. {RESTORE}\n" in said
 
 

@@ -315,8 +315,6 @@ def test_tags_are_labels_of_their_own_slice_alone():
     comparison = relabelled(b={"tags": ["t", "u"]})
     assert (comparison.tag_changes, comparison.weight_changes) == (("b",), ())
     assert [comparison.changed_labels(tag) for tag in (None, "t", "other")] == [(), ("tags",), ()]
-    tagged = relabelled({"a": {"d": 1, "x": 1}}, a={"tags": ["t"]}, b={"tags": ["t"]})
-    assert tagged.labels_delta("mrr", "t") == pytest.approx(0.5 / 2)
 
 
 # Documents that moved ---------------------------------------------------------------------------------------

@@ -139,13 +139,14 @@ def _facts(session: SessionReport, queries: QueryList) -> list[dict[str, str]]:
     failing = sum(map(session.fails, items))
     unit = f"{counted_as(items)}s"
     judged = [gate for gate in items[0].gates if gate.state != "not checked"]
-    of, failed = len(items), failing
+    of, failed, undecided = len(items), failing, 0
     if len(items) == 1:
         unit, of, failed = "gates", len(judged), sum(gate.state == "failed" for gate in judged)
+        undecided = sum(gate.state == "undecided" for gate in judged)
     shown = [
         (
             f"{unit} {'failing' if failed else 'passing'}",
-            f"{failed or of:,} of {of:,}",
+            f"{failed or of - undecided:,} of {of:,}",
             "bad" if failed else "good",
             "",
         )

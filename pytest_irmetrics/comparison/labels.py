@@ -1,13 +1,23 @@
-"""Count the judgments added since a baseline was stored: those of one run alone favour it."""
+"""The labels of a baseline held against today's: which changed since it was stored, and whether they favour one run."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from pytest_irmetrics.comparison.stored_runs import stored_weight
+from pytest_irmetrics.golden import GoldenSet
+
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from pytest_irmetrics.evaluation import Evaluation
+    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.metrics import Grade
+    from pytest_irmetrics.run import Answer
+
+LabelPart = Literal["judgments", "relevance level", "weights", "tags"]
+"""A part of the golden set, other than its queries, that scores depend on."""
 
 _MIN_JUDGMENTS = 5
 """New judgments of one run's documents from which on they can be one-sided."""
@@ -17,6 +27,38 @@ _MAX_OTHERS = 1 / 4
 
 _HALF = 1 / 2
 """Below which share of what is judged of the one run's own documents the other's are judged less."""
+
+
+class LabelChange(NamedTuple):
+    """A judgment that changed since the baseline was stored; a grade of None says that there is, or was, none."""
+
+    query_id: str
+    doc_id: str
+    before: Grade | None
+    after: Grade | None
+
+
+def judgment_changes(query: Query, answer: Answer) -> list[LabelChange]:
+    """Return how a query's judgments differ from those stored with its answer, by document id; empty where none were."""
+    if answer.judgments is None or answer.judgments == query.judgments:
+        return []
+    grades = (
+        (doc, answer.judgments.get(doc), query.judgments.get(doc))
+        for doc in {*answer.judgments, *query.judgments}
+    )
+    return [LabelChange(query.id, doc, *grade) for doc, *grade in sorted(grades) if grade[0] != grade[1]]
+
+
+def with_stored_labels(golden: GoldenSet, answers: Mapping[str, Answer], level: Grade) -> GoldenSet:
+    """Return a golden set in which queries have the judgments, weights and tags that were stored with these answers."""
+    queries = dict(golden.queries)
+    for query_id, answer in answers.items():
+        query = replace(queries[query_id], weight=stored_weight(answer, queries[query_id].weight))
+        if answer.judgments is not None:
+            no_answer = not answer.judgments
+            query = replace(query, tags=answer.tags, judgments=answer.judgments, no_answer=no_answer)
+        queries[query_id] = query
+    return GoldenSet(queries.values(), name=golden.name, relevance_level=level)
 
 
 class JudgedSide(NamedTuple):
