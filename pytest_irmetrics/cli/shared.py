@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import sys
 from typing import TYPE_CHECKING, TextIO
@@ -13,7 +12,7 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
 from pytest_irmetrics.base.paths import relative_path
 from pytest_irmetrics.base.screen import Screen
-from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
+from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, split_names
 from pytest_irmetrics.golden.formats import SUFFIXES
 from pytest_irmetrics.metrics import MetricError
 
@@ -33,8 +32,6 @@ GOLDEN_HELP = (
 )
 _MAX_DIGITS = 9
 """Of a count; Python refuses to read thousands of them."""
-_METRIC_NAME = re.compile(r"(?:\([^()]*\)|[^\s,])+")
-"""One metric in a list between commas or blanks, which its parameters in parentheses may contain, too."""
 
 
 class CommandError(IRMetricsError):
@@ -47,7 +44,7 @@ class CommandError(IRMetricsError):
 def _metrics(text: str) -> tuple[Metric, ...]:
     """Parse an argument that lists metrics that a stored run can be scored with."""
     try:
-        metrics = read_metrics(_METRIC_NAME.findall(text))
+        metrics = read_metrics(split_names(text))
     except MetricError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     if not metrics or any(metric.kind == "latency" for metric in metrics):

@@ -8,6 +8,7 @@ from pytest_irmetrics.evaluation.evaluate import (
     judged_metrics,
     read_metrics,
     require_depth,
+    split_names,
 )
 from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError, NoQueryError
 from pytest_irmetrics.evaluation.unknown_ids import UnknownIdsWarning, find_unknown_ids, warn_of_unknown_ids
@@ -26,5 +27,6 @@ __all__ = [
     "judged_metrics",
     "read_metrics",
     "require_depth",
+    "split_names",
     "warn_of_unknown_ids",
 ]

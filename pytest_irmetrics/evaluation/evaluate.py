@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,11 @@ def judged_metrics(metrics: Sequence[Metric], depth: int | None) -> tuple[Metric
     cutoffs = {metric.cutoff or depth for metric in ranking_metrics if metric.family != "judged"}
     judged = [Metric("judged", k) for k in sorted(cutoffs, key=lambda k: k or math.inf)]
     return tuple([metric for metric in judged if metric not in ranking_metrics])
+
+
+def split_names(text: str) -> list[str]:
+    """Split a list of metrics at white space and commas, but for those in a metric's parentheses."""
+    return re.findall(r"(?:\([^)]*\)?|[^\s,(])+", text)
 
 
 def read_metrics(metrics: Iterable[str | Metric], custom: CustomMetrics = _NO_CUSTOM) -> tuple[Metric, ...]:

@@ -5,7 +5,6 @@ pytest imports this module in every run, so it imports nothing that reads metric
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import PurePath
@@ -120,9 +119,6 @@ def _lines(_name: str, value: Any) -> list[str]:
     lines = value if isinstance(value, list) else str(value).splitlines()
     return [line for line in (str(line).strip() for line in lines) if line and not line.startswith("#")]
 
-
-_METRIC_NAMES = r"(?:\([^)]*\)?|[^\s,(])+"
-"""A pattern: names of metrics on a line, with white space or commas between them; parentheses of a metric may hold both."""
 
 _repeats = _whole_number(10_000)  # the answers of each time are in memory
 
@@ -267,10 +263,15 @@ class RunConfig:
 
     @cached_property
     def _metrics(self) -> tuple[Metric, ...]:
-        from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, require_depth  # noqa: PLC0415 - see the top
+        from pytest_irmetrics.evaluation import (  # noqa: PLC0415 - see the top
+            DEFAULT_METRICS,
+            read_metrics,
+            require_depth,
+            split_names,
+        )
         from pytest_irmetrics.metrics import MetricError  # noqa: PLC0415 - see the top
 
-        names = [name for line in self._read["ir_metrics"] for name in re.findall(_METRIC_NAMES, line)]
+        names = [name for line in self._read["ir_metrics"] for name in split_names(line)]
         try:
             metrics = read_metrics(names or DEFAULT_METRICS, self.custom_metrics)
         except MetricError as error:
