@@ -29,7 +29,7 @@ from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.corpus import titles_of_reports
 from pytest_irmetrics.comparison import compare
-from pytest_irmetrics.evaluation import evaluate_run
+from pytest_irmetrics.evaluation import DEFAULT_DEPTH, evaluate_run
 from pytest_irmetrics.gates import Against, decide, gated_by_default
 from pytest_irmetrics.reports.document import failure, query_block
 from pytest_irmetrics.reports.formats import json
@@ -188,6 +188,14 @@ def _notes_on_run(
         yield f"{plural(len(reworded), 'query', 'queries')} of the run answered another text or other params: {listed(reworded)}."
     if beyond:
         yield f"A run holds too few results a query for {listed([metric.name for metric in beyond])}."
+    lengths = (len(ranking) for query in evaluation.counted for ranking in evaluation.rankings(query.id))
+    deepest = max(lengths, default=0)
+    uncut = [one.name for one in evaluation.metrics if one.kind == "ranking" and one.cutoff is None]
+    if uncut and deepest > DEFAULT_DEPTH:
+        yield (
+            f"{listed(uncut)} {'is' if len(uncut) == 1 else 'are'} over up to {deepest} results a query; a test asks for "
+            f"{DEFAULT_DEPTH}, unless the setting ir_depth says otherwise."
+        )
     if unscorable:
         yield f"A stored run does not tell {listed([metric.name for metric in unscorable])}: not checked."
 
