@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
 from pytest_irmetrics.gates import leading_metric
@@ -18,10 +18,11 @@ from pytest_irmetrics.reports.item_report import (
     VerdictReport,
     explaining_gates,
 )
+from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.thresholds import BASELINE_WORDS, WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_irmetrics.analysis.kind_of_change import KindOfChange
     from pytest_irmetrics.analysis.selftest import Selftest
@@ -40,6 +41,28 @@ _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
 
 
+class Corpus:
+    """Tells with ``in`` whether the index has a document, by what the fixture ``ir_corpus`` gave.
+
+    Where that raises anything, which decides no test, `problem` is what, and all documents count as there.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self._given = given
+        self.problem = ""
+
+    def __contains__(self, doc_id: object) -> bool:
+        if self.problem:
+            return True
+        try:
+            return doc_id in self._given
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the user's own may skip, exit or fail
+            self.problem = describe(error)
+            return True
+
+
 @dataclass
 class ItemResult:
     """What was measured and decided in one test item, with the notes that are printed of it."""
@@ -53,8 +76,8 @@ class ItemResult:
     against: str | None = None
     """What messages call the run that it was compared with."""
     notes: list[Note] = field(default_factory=list)
-    corpus: Container[str] | None = None
-    """Tells with ``in`` whether the index has a document (the fixture ``ir_corpus``); None where nobody knows."""
+    corpus: Corpus | None = None
+    """Tells with ``in`` whether the index has a document; None where nobody knows."""
     since: SinceReport | None = None
     """What this branch accepts, with ``--ir-since``."""
     selftest: Selftest | None = None

@@ -10,7 +10,6 @@ from pytest_irmetrics.analysis.slices import hidden_slices
 from pytest_irmetrics.analysis.unjudged import missing_judgments
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural, quote
-from pytest_irmetrics.evaluation import EvaluationError
 from pytest_irmetrics.gates import would_pass
 from pytest_irmetrics.gates.regression import Regression
 from pytest_irmetrics.gates.wording import answers_asked, subject
@@ -39,10 +38,7 @@ _MAX_UNSTABLE = 3
 
 
 def notes_on(result: ItemResult, *, verbose: bool = False) -> Iterator[Note]:
-    """Yield the notes on a result; none where a query has no answer, and of those for `-v` only with ``verbose``.
-
-    Raises EvaluationError where the fixture ``ir_corpus`` cannot be asked.
-    """
+    """Yield the notes on a result; none where a query has no answer, and of those for `-v` only with ``verbose``."""
     if result.evaluation.errors:
         return
     for level, about in _NOTES:
@@ -139,19 +135,18 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
 
 
 def _not_in_the_index(result: ItemResult) -> Iterator[str]:
-    """Name the relevant documents that the index lacks. Raises EvaluationError where it cannot be asked."""
+    """Name the relevant documents that the index lacks, or say that it cannot be asked."""
     corpus = result.corpus
     if corpus is None:
         return
     relevant = _relevant(result.evaluation.golden.queries.values())
-    try:
-        missing = sorted(doc_id for doc_id in relevant if doc_id not in corpus)
-    except Exception as error:
-        raise EvaluationError(
-            f"The fixture ir_corpus could not be asked for a document: {type(error).__name__}: {error}. "
+    missing = sorted(doc_id for doc_id in relevant if doc_id not in corpus)
+    if corpus.problem:
+        yield (
+            f"The fixture ir_corpus could not be asked for a document: it raised {corpus.problem}. "
             "Give anything that supports `in`, for example a set of ids."
-        ) from error
-    if missing:
+        )
+    elif missing:
         yield (
             f"The index lacks {plural(len(missing), 'document')} that the golden set judges relevant; no ranking can "
             f"hold {'it' if len(missing) == 1 else 'them'}: {listed(missing)}."

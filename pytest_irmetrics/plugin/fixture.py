@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from pytest_irmetrics.analysis.item_result import ItemResult
+from pytest_irmetrics.analysis.item_result import Corpus, ItemResult
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.comparison import Comparison
@@ -102,7 +102,8 @@ class IRMetrics:
             doc_title=doc_title,
             executor=executor,
         )
-        self._retriever, self._corpus = retriever, corpus
+        self._retriever = retriever
+        self._corpus = None if corpus is None else Corpus(corpus)
         self._notes: list[Note] = []
         self._then: Then | SinceReport | None = None
         self._report: ItemReport | None = None

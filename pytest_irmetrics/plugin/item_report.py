@@ -68,7 +68,9 @@ def _add_titles(report: ItemReport, item: GatedItem, golden: GoldenSet) -> None:
             title: Any = titles.get(document) if isinstance(titles, Mapping) else titles(document)
             if title is not None and not isinstance(title, str):
                 problem = f"gave {describe(title)}"
-        except Exception as error:  # noqa: BLE001 - the user's function may raise anything, and a title decides nothing
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the user's function may skip, exit or fail, and a title decides nothing
             problem = f"raised {describe(error)}"
         if problem:
             what = "a title is a text, or None where there is none. No more titles are shown."
