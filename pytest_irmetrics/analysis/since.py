@@ -83,23 +83,22 @@ def compare_since(
     today = replace(now, metrics=metrics, extra_metrics=(), golden=counted)
     before = _scored_like(today, then.run)
     comparison = Comparison(today, before)
-    failed = {_key(verdict) for verdict in verdicts if verdict.failed}
+    states = {_key(verdict): verdict.state for verdict in verdicts}
     found = [
         (verdict, comparison, verdict.text)
         for verdict in decide(today, gates, comparison=comparison, against=Against(report.where))
-        if _key(verdict) not in failed
+        if states.get(_key(verdict)) not in ("failed", verdict.state)
     ]
     if stored is not None and any(stored.run[i] != now.run[i] for i in stored.run if i in now.run):
         held = _scored_like(today, stored.run).narrowed(only=frozenset(stored.run))
         itself = Comparison(held, before)
         judged = decide(held, _comparing(gates), comparison=itself, against=Against(report.where))
-        found += [(verdict, itself, f"The stored baseline: {verdict.text}") for verdict in judged]
+        known = {_key(verdict) for verdict, *_ in found if verdict.failed}
+        found += [(v, itself, f"The stored baseline: {v.text}") for v in judged if _key(v) not in known]
     for verdict, compared, text in found:
-        if (
-            verdict.failed
-            and verdict.word in _ABOUT_FALLS
-            and text not in [one.text for one in report.accepted]
-        ):
+        if verdict.state == "undecided":
+            report.undecided.append(text)
+        elif verdict.failed and verdict.word in _ABOUT_FALLS:
             report.accepted.append(_accepted(verdict, text))
             if verdict.metric is not None and verdict.word == "max_drop":
                 report.pays += _pays(compared, verdict.metric, verdict.tag)
@@ -109,7 +108,7 @@ def compare_since(
         report.pays += _pays(comparison, comparison.now.metric(first.metric), first.tag)
     if report.accepted:
         report.state = "accepted"
-    elif report.means or report.edits or report.renamed_from:
+    elif report.means or report.undecided or report.edits or report.renamed_from:
         report.state = "changed"
     return report
 

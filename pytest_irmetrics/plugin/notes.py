@@ -66,14 +66,8 @@ def _on_limits(item: GatedItem, comparison: Comparison, gates: Gates) -> Iterato
         return
     edits = limit_edits(stored.gates, gates, golden.queries, run.means)
     less = [edit.text for edit in edits if edit.holds == "less"] + [f"{text} → off" for text in stored.unread]
-    others = [edit.text for edit in edits if edit.holds != "less"]
-    if edits or less:
-        lead = "Limits hold less than those" if less else "Limits differ from those"
-        also = (
-            f"; {listed(others)} {'differs' if len(others) == 1 else 'differ'} too" if less and others else ""
-        )
-        yield Note(
-            "quiet",
-            f"{lead} that judged the baseline when it was stored: {listed(less or others)}{also}. To store today's: "
-            f"{item.command('--ir-baseline-update')}",
-        )
+    differing = [*(f"{text} (holds less)" for text in less), *(e.text for e in edits if e.holds != "less")]
+    if differing:
+        lead = "Limits differ from those that judged the baseline when it was stored"
+        command = item.command("--ir-baseline-update")
+        yield Note("quiet", f"{lead}: {listed(differing)}. To store today's: {command}")

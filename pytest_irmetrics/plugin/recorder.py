@@ -48,8 +48,6 @@ class _Attempt:
     name: str
     """What identifies it there: ``Class.test_name[ids]``."""
     item_report: ItemReport | None = None
-    passed: bool = True
-    """Whether every phase so far passed, and none of them was expected to fail."""
     outcome: str = "passed"
     """`passed`, `failed`, `skipped`, `xfailed` or `xpassed`, as pytest counts the phases so far."""
     failure: str = ""
@@ -96,40 +94,32 @@ class Recorder:
         attempt.crashed = crashed
         if text is not None:
             attempt.item_report = ItemReport.loads(text)
-        attempt.passed = attempt.passed and report.outcome == "passed" and not hasattr(report, "wasxfail")
         attempt.outcome = _outcome(attempt.outcome, report)
         if report.failed:
             attempt.failure = attempt.failure or _failure_message(report)
-        if (
-            report.skipped
-            and attempt.item_report is not None
-            and attempt.item_report.outcome == "not evaluated"
-        ):
-            attempt.item_report = replace(attempt.item_report, outcome="skipped")
-        if report.when == "teardown" and attempt.item_report is not None:
+        found = attempt.item_report
+        if found is not None and found.outcome == "not evaluated" and report.skipped:
+            found.outcome = "skipped"
+        if report.when == "teardown":
             self._store(attempt)
 
     def _store(self, attempt: _Attempt) -> None:
         """Write an attempt's baseline as soon as it has run, so that a run that is killed keeps it."""
-        item_report = attempt.item_report
-        if item_report is None:
+        found = attempt.item_report
+        if found is None or found.baseline_text is None or found.baseline_file is None:
             return
-        if item_report.baseline_text is None or item_report.baseline_file is None or not attempt.passed:
-            return  # the old one stays as it is
+        if attempt.outcome != "passed":
+            return  # the baseline that is there stays
         from pytest_irmetrics.run.baseline import write_baseline  # noqa: PLC0415 - only an updating run pays for it
 
-        path = self._config.rootpath / item_report.baseline_file
-        shown = self._shown(item_report.baseline_file)
+        path = self._config.rootpath / found.baseline_file
+        shown = shown_path(self._config, path)
         try:
-            read = item_report.baseline_read
-            changed = write_baseline(path, item_report.baseline_text, shown=shown, read=read)
+            changed = write_baseline(path, found.baseline_text, shown=shown, read=found.baseline_read)
         except IRMetricsError as error:
             self._problems.append(str(error))
         else:
             self._stored.append(f"{shown}: {'stored' if changed else 'unchanged'}")
-
-    def _shown(self, in_root: str) -> str:
-        return shown_path(self._config, self._config.rootpath / in_root)
 
     def finish(self, session: pytest.Session, *, collected_all: bool) -> None:
         """Write the report files, and fail the session for what cannot be written.

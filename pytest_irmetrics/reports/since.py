@@ -115,6 +115,8 @@ class SinceReport:
     """Why the baseline of that commit cannot be read, or what else of it could not be."""
     accepted: list[AcceptedSince] = field(default_factory=list)
     """What fails against that commit, and passes today."""
+    undecided: list[str] = field(default_factory=list)
+    """The sentences of the verdicts against that commit that are undecided, and are not so today."""
     pays: list[str] = field(default_factory=list)
     """Which queries pay, in a sentence for each mean that is accepted; where none is, for the first that moved."""
     means: list[MeanSince] = field(default_factory=list)
@@ -175,9 +177,10 @@ def cure(since: SinceReport) -> str:
 
 
 def details(since: SinceReport) -> list[str]:
-    """Return a sentence on the queries that pay, on each gated mean that moved, and on each kind of edit."""
+    """Return a sentence on what is undecided, on the queries that pay, on each gated mean that moved, and on each kind of edit."""
     return [
         *(f"Its baseline was {path}." for path in [since.renamed_from] if path),
+        *since.undecided,
         *since.pays,
         *_means(since),
         *edit_sentences(since.edits),
