@@ -29,8 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     `arguments` are those of the process unless given.
     """
-    if None in (sys.stdout, sys.stderr):  # closed
-        sys.stdout = sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - until the process ends
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - until the process ends
     try:
         options = _parser().parse_args(arguments)
         try:
@@ -45,10 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _discard_output()
         return FAILED
     except OSError as error:
-        if error.filename is not None:
-            raise
-        _discard_output()
-        print_escaped(f"Standard output cannot be written: {error.strerror or error}.", sys.stderr)
+        where = "Standard output cannot be written"
+        if error.filename is None:
+            _discard_output()
+        else:  # such as the folder for temporary files
+            where = f"{error.filename}: cannot be used"
+        print_escaped(f"{where}: {error.strerror or error}.", sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return 130  # as shells count an interrupt

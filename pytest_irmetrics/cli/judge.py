@@ -266,7 +266,7 @@ class Session:
         try:
             while self._ask_about_next():
                 pass
-        except EOFError:
+        except (EOFError, UnicodeDecodeError):  # as at a terminal of another encoding
             _print("")
         except KeyboardInterrupt:
             _print("")

@@ -335,6 +335,8 @@ def test_the_end_of_input_ends_it_and_nothing_is_lost():
     def interrupt():
         raise KeyboardInterrupt
 
+    assert "0 judgments written. 2 left" in label("-i", stdin=b"\xff\n").out
+
     assert "1 judgment written. 1 left" in label("-i", stdin=Answers("1", interrupt), status=130).out
 
 

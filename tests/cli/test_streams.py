@@ -40,6 +40,13 @@ def test_a_full_disk_is_told_without_a_traceback():
     assert (done.returncode, done.stderr.partition(":")[0]) == (1, "Standard output cannot be written")
 
 
+def test_a_system_that_has_no_room_is_told_without_a_traceback(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    done = run("check", "-", stdin="queries: []")
+    assert done.status == 1
+    assert done.err.endswith(": cannot be used: No such file or directory.\n")
+
+
 class Input:
     """Standard input that gives, or raises, this."""
 
