@@ -138,7 +138,7 @@ class Run:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to `path`: JSON where the name ends in ``.json``; otherwise a TREC run, of the first repeat alone.
+        """Write to `path`, whole or not at all: JSON where the name ends in ``.json``; otherwise a TREC run, of the first repeat alone.
 
         A TREC run cannot hold texts, params, nor that a query had an empty result. Raises RunError, also for ids with white
         space in a TREC run.
@@ -150,8 +150,11 @@ class Run:
             from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
 
             data = "".join(trec.lines(self.answers)).encode("utf-8")
+        from pytest_irmetrics.base.atomic_write import write_output  # noqa: PLC0415 - few runs write one
+
         try:
-            file.write_bytes(packed_as_named(file, data))
+            file.parent.stat()  # a folder that is not there may be misspelt
+            write_output(file, packed_as_named(file, data))
         except ValueError:  # a NUL or a lone surrogate
             raise RunError(f"{where}: cannot be written: no file can have this path.") from None
         except OSError as error:

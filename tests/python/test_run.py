@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gzip
+import errno
 import json
 import math
 import pickle
@@ -382,6 +383,19 @@ def test_the_only_run_of_a_report_needs_no_name():
     assert Run.loads(report(broken=None, faq=Run.loads(FULL))) == Run.loads(FULL)
     with pytest.raises(ValueError, match="run:1: is a report without a run"):
         Run.loads(report(broken=None))
+
+
+def test_a_full_disk_leaves_what_was_saved(tmp_path, monkeypatch):
+    Run({"q": ["a"]}).save(tmp_path / "run.json")
+
+    def full(_descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(ValueError, match=r"run.json: cannot be written: No space left on device\."):
+        Run({"q": ["b"]}).save(tmp_path / "run.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+    assert Run.load(tmp_path / "run.json")["q"] == ("a",)
 
 
 def test_what_is_no_report_has_no_test(tmp_path):
