@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-import gzip
 import errno
+import gzip
 import json
 import math
 import pickle
