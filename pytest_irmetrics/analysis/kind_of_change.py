@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.analysis.chance import chance_of
 from pytest_irmetrics.analysis.signs import find_sign
-from pytest_irmetrics.analysis.slices import on_main_slice
 from pytest_irmetrics.analysis.unjudged import missing_judgments
 from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.comparison import main_slice
 from pytest_irmetrics.retrieval.passages import documents_of
 from pytest_irmetrics.thresholds import BASELINE_WORDS
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 _NAMED = 5
 """How many documents that the index lacks are named."""
+
+
+_ALL = 0.995
+"""From which share on all of a fall is in a slice."""
 
 
 class KindOfChange(NamedTuple):
@@ -64,7 +68,7 @@ def kind_of_change(
     sentences = [
         None if corpus is None else _not_in_the_index(side, corpus),
         *([chance_of(comparison, gates, failed[0]), relevant_counts(side)] if sign is None else [sign.text]),
-        None if leading is None or not any(map(is_of_mean, fell)) else on_main_slice(side, leading),
+        None if leading is None or not any(map(is_of_mean, fell)) else _on_main_slice(side, leading),
         missing,
     ]
     judge = comparison.judged_since.one_sided is not None or missing is not None
@@ -91,6 +95,18 @@ def _not_in_the_index(comparison: Comparison, corpus: Container[str]) -> str | N
         return None
     are = "is" if len(missing) == 1 else "are"
     return f"{len(missing):,} of the {plural(len(lost), 'lost document')} {are} not in the index: {listed(missing, _NAMED)}."
+
+
+def _on_main_slice(comparison: Comparison, metric: Metric) -> str | None:
+    """Say how much of the fall of a mean is in one slice, where most of it is, beyond what chance gives any slice."""
+    fall = main_slice(comparison, metric)
+    if fall is None:
+        return None
+    part, share = ("Most", f" ({fall.share * 100:.0f} %)") if fall.share < _ALL else ("All", "")
+    return (
+        f"{part} of the fall of {metric.name}{share} is in `{fall.tag}`, {fall.change.n:,} of "
+        f"{plural(comparison.change(metric).n, 'query', 'queries')}."
+    )
 
 
 def relevant_counts(comparison: Comparison) -> str:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.edits import on_additions, on_edits
 from pytest_irmetrics.analysis.id_spelling import normalised
-from pytest_irmetrics.analysis.slices import hidden_slices
 from pytest_irmetrics.analysis.unjudged import missing_judgments
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural, quote
+from pytest_irmetrics.comparison import slices_that_fell
 from pytest_irmetrics.gates import would_pass
 from pytest_irmetrics.gates.regression import Regression
 from pytest_irmetrics.gates.wording import answers_asked, subject
@@ -28,10 +28,19 @@ if TYPE_CHECKING:
     About = Callable[[ItemResult], Iterator[str]]
 
 _MAX_NAMED = 5
-"""How many documents, queries or means a note names."""
+"""How many documents, queries, slices or means a note names."""
 
 _MAX_RESULTS = 20_000
 """Results among which misspelt ids are looked for: they follow a pattern."""
+
+_MIN_DROP = 0.01
+"""The least drop of a slice's mean that is named, and from which on the whole set's hides nothing: the default `max_drop`."""
+
+_MIN_RATIO = 2
+"""How many times the whole set's drop a slice's must be, to be named beside it."""
+
+_UNMOVED = 0.2
+"""How far the other queries may have fallen, as a share of the slice's fall, for the mean to hide that."""
 
 _MAX_UNSTABLE = 3
 """Queries that a note on run noise names."""
@@ -290,12 +299,28 @@ def _missing_judgments(result: ItemResult) -> Iterator[str]:
 
 
 def _hidden_slices(result: ItemResult) -> Iterator[str]:
-    """Name the slices that fell while the mean did not, or far less."""
-    metric = result.leading_metric
-    if result.comparison is not None and metric is not None and not result.mean_fell:
-        gates = result.gates.with_word("max_drop")
-        gated = [gate.tag for gate in gates if gate.tag and gate.metric == metric]
-        yield from hidden_slices(result.comparison, metric, gated)
+    """Name the slices without a gate of their own that fell while the mean did not, or far less.
+
+    They are judged together: a change that harms nothing has a sentence on any slice in at most 5 of 100 runs.
+    """
+    comparison, metric = result.comparison, result.leading_metric
+    if comparison is None or metric is None or result.mean_fell:
+        return
+    whole = comparison.change(metric)
+    gated = {gate.tag for gate in result.gates.with_word("max_drop") if gate.metric == metric}
+    least = max(_MIN_DROP, _MIN_RATIO * -whole.delta)
+    slices = [fall for fall in slices_that_fell(comparison, metric) if fall.tag not in gated]
+    fell = [fall for fall in slices if -fall.change.delta >= least]
+    for fall in sorted(fell, key=lambda fall: fall.change.delta * fall.change.n)[:_MAX_NAMED]:
+        change, drop = fall.change, score_text(-fall.change.delta)
+        hidden = whole.delta > -_MIN_DROP and fall.others > _UNMOVED * change.delta
+        lead = (
+            f"The mean hides that {metric.name} fell by {drop}"
+            if hidden
+            else f"{metric.name} fell by {score_text(-whole.delta)}, and by {drop}"
+        )
+        counts = f"{len(change.worse)} of {plural(change.n, 'query', 'queries')} worse, {len(change.better)} better"
+        yield f"{lead} in `{fall.tag}` ({counts}); the others moved by {signed_text(fall.others)}."
 
 
 def _limits_below_noise(result: ItemResult) -> Iterator[str]:
