@@ -12,17 +12,15 @@ from pytest_irmetrics.reports.item_report import (
     ROW_VERDICTS,
     ItemReport,
     Note,
-    QueryAsStored,
     QueryReport,
     ScoreRow,
     VerdictReport,
-    explaining_gates,
 )
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.thresholds import BASELINE_WORDS, WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_irmetrics.analysis.kind_of_change import KindOfChange
     from pytest_irmetrics.analysis.selftest import Selftest
@@ -103,14 +101,13 @@ class ItemResult:
         ``judge`` is called for the commands that list what to judge, where judgments would decide on a failure.
         """
         now, kind, leading = self.evaluation, self.kind(), self.leading_metric
-        return ItemReport(
+        report = ItemReport(
             nodeid=nodeid,
             golden_set=golden_set,
             outcome=self.state,
             rows=self.rows(),
             leading_metric=None if leading is None else leading.name,
             gates=self.verdict_reports(),
-            explained_by=self.explained_by(),
             slices=self.slices(),
             kind=None if kind is None else kind.kind,
             kind_sentences=[] if kind is None else list(kind.sentences),
@@ -125,6 +122,11 @@ class ItemResult:
             since=None if self.since is None else self.since.as_dict(),
             selftest=None if self.selftest is None else list(self.selftest.degradations),
         )
+        if len(report.queries) > 1:
+            from pytest_irmetrics.reports.query_details import worst_first  # noqa: PLC0415 - a test that passes has no use for it
+
+            report.queries = [query for _, query in worst_first([report])]
+        return report
 
     def rows(self) -> list[ScoreRow]:
         """Return the score table: every metric over all queries, then the gated slices."""
@@ -265,39 +267,36 @@ class ItemResult:
             )
         return gates
 
-    def explained_by(self) -> int:
-        """Return how many queries explain the failed gates."""
-        scored = explaining_gates(self.verdicts, scores_only=True)
-        return len({query_id for verdict in scored for query_id in verdict.queries})
-
     def query_reports(self, *, everything: bool) -> list[QueryReport]:
-        """Return the queries that explain the failed gates; with ``everything``, all queries."""
+        """Return the queries that explain the failed gates; with ``everything``, all queries.
+
+        What fails under the stored judgments alone is shown under these; of ``--ir-query`` each whose judgments changed in both ways.
+        """
+        failed = [gate for gate in self.verdict_reports() if gate.state == "failed"]
+        today = {query_id for gate in failed if not gate.as_stored for query_id in gate.queries}
+        stored = {query_id for gate in failed if gate.as_stored for query_id in gate.queries} - today
+        known = self.evaluation.golden.queries
+        ids = dict.fromkeys(query_id for gate in failed for query_id in gate.queries)
+        only = self.evaluation.only
         if everything:
-            only, known = self.evaluation.only, self.evaluation.golden.queries
-            queries: Iterable[Query] = [query for query in known.values() if only is None or query.id in only]
-        else:
-            ids = dict.fromkeys(
-                i for gate in self.verdict_reports() if gate.state == "failed" for i in gate.queries
-            )
-            queries = (self.evaluation.golden.queries[query_id] for query_id in ids)
-        return [self._query_report(query) for query in queries]
+            ids = dict.fromkeys(query_id for query_id in known if only is None or query_id in only)
+        found = [self._query_report(known[query_id], as_stored=query_id in stored) for query_id in ids]
+        changes = () if only is None or self.comparison is None else self.comparison.label_changes
+        relabelled = {change.query_id for change in changes} - stored
+        return [
+            *found,
+            *(
+                self._query_report(known[query_id], as_stored=True)
+                for query_id in ids
+                if query_id in relabelled
+            ),
+        ]
 
-    def _as_stored(self, query: Query, metrics: Sequence[Metric]) -> QueryAsStored | None:
-        """Return a paired query under the judgments stored with the baseline; None where today's are the same."""
-        stored = None if self.comparison is None else self.comparison.under_stored_labels
-        if stored is None or stored.now.golden.queries[query.id].judgments == query.judgments:
-            return None
-        before = stored.now.golden.queries[query.id]
-        return QueryAsStored(
-            judgments=dict(before.judgments),
-            now=list(_typical_ranking(stored.now, before)),
-            before=list(_typical_ranking(stored.baseline, before)),
-            scores={m.name: stored.now.score(m, query.id) for m in metrics},
-            scores_before={m.name: stored.baseline.score(m, query.id) for m in metrics},
-        )
-
-    def _query_report(self, query: Query) -> QueryReport:
-        evaluation, comparison = self.evaluation, self.comparison
+    def _query_report(self, query: Query, *, as_stored: bool) -> QueryReport:
+        evaluation, comparison, status = self.evaluation, self.comparison, _status(query)
+        then = None if comparison is None else comparison.under_stored_labels
+        if as_stored and then is not None and then.now.golden.queries[query.id].judgments != query.judgments:
+            comparison, status, query = then, "judged as it was stored", then.now.golden.queries[query.id]
         paired = comparison is not None and comparison.has(query.id)
         shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]
         failed = bool(evaluation.errors)
@@ -318,8 +317,7 @@ class ItemResult:
             if comparison is not None and paired and not failed
             else {},
             error=evaluation.errors.get(query.id),
-            status=_status(query),
-            as_stored=self._as_stored(query, shown) if paired and not failed else None,
+            status=status,
             took=max(evaluation.retrieved.latencies.get(query.id, ()), default=None)
             if len(shown) < len(evaluation.metrics)
             else None,

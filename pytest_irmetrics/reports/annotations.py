@@ -16,9 +16,8 @@ from pytest_irmetrics.reports.document import query_block
 from pytest_irmetrics.reports.query_details import (
     explaining_queries,
     failed_gates,
+    known_queries,
     look_command,
-    queries_as_judged,
-    worst_first,
 )
 
 if TYPE_CHECKING:
@@ -92,9 +91,9 @@ def _failed(item: ItemReport, session: SessionReport) -> str:
     if len(failed) > _GATES:
         lines.append(f"And {plural(len(failed) - _GATES, 'more gate')}.")
     lines += item.kind_sentences[:1]
-    known = queries_as_judged(item)
+    known = known_queries(item)
     explaining = explaining_queries(item.gates, known)
-    worst = next((query for _, query in worst_first([item])[:1] if query.query_id in explaining), None)
+    worst = next((query for query in item.queries[:1] if query.query_id in explaining), None)
     if worst is not None:
         lines.append(_worst(known[worst.query_id], explaining[worst.query_id], item))
     look = look_command(item)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import plural
@@ -16,25 +16,25 @@ from pytest_irmetrics.reports.query_details import (
     faults,
     has_moved,
     is_only_slow,
+    known_queries,
     look_command,
     missing_by_grade,
     moved_texts,
-    queries_as_judged,
     score_texts,
     side_by_side,
-    stored_judgments_note,
     took_text,
-    worst_first,
 )
 from pytest_irmetrics.reports.session_report import counted_as
 from pytest_irmetrics.thresholds import WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.reports.blocks import Block
     from pytest_irmetrics.reports.item_report import Degradation, ItemReport, QueryReport, ScoreRow
     from pytest_irmetrics.reports.session_report import SessionReport
+
+    _Column = tuple[str, str, Callable[[ScoreRow], str]]
 
 _IN_FULL = {Level.NORMAL: 3, Level.VERBOSE: 10}
 """How many of the queries that explain a failure each level shows; `ALL` shows all."""
@@ -147,37 +147,43 @@ def _failed_means(item: ItemReport) -> Iterator[Block]:
     rows = failed_rows(item)
     compared = any(row.baseline is not None for row in rows)
     if len(rows) > 1 or compared:
-        head = [
-            "",
-            "limit",
-            "now",
-            *([texts.compared_with(item), "change", "worse", "better"] if compared else []),
+        columns = [
+            ("", "<", texts.row_name),
+            ("limit", "<", lambda row: _limits(row, item)),
+            ("now", ">", texts.now_text),
+            *(_change(item, "change") if compared else []),
+            *([("worse", ">", texts.worse_text), ("better", ">", texts.better_text)] if compared else []),
         ]
-        yield Table(
-            head,
-            [_failed_mean(row, item)[: len(head)] for row in rows[:_FAILED_MEANS]],
-            "<<>>>>>"[: len(head)],
-            whole=(1,),
-            optional=((6, 5), (3,), (1,)),
-            until=Level.NORMAL,
-        )
+        optional = ((6, 5), (3,), (1,))
+        yield _table(rows[:_FAILED_MEANS], columns, whole=(1,), optional=optional, until=Level.NORMAL)
     if len(rows) > _FAILED_MEANS:
         yield Text(f"{len(rows) - _FAILED_MEANS:,} more fail (-v names them).", until=Level.NORMAL)
 
 
-def _failed_mean(row: ScoreRow, item: ItemReport) -> list[str]:
-    """Return the cells of a failed mean: its name, its limits with a sign before each broken one, and its numbers."""
+def _table(rows: Sequence[ScoreRow], columns: Sequence[_Column], **more: Any) -> Table:
+    """Return a table of means, given each column's heading, alignment and text of a row."""
+    return Table(
+        [head for head, _, _ in columns],
+        [[cell(row) for _, _, cell in columns] for row in rows],
+        "".join(align for _, align, _ in columns),
+        drawn=rows,
+        **more,
+    )
+
+
+def _change(item: ItemReport, head: str) -> list[_Column]:
+    """Return the columns of the mean that today's is compared with, and of the difference."""
+    return [(texts.compared_with(item), ">", texts.baseline_text), (head, ">", texts.delta_text)]
+
+
+def _limits(row: ScoreRow, item: ItemReport) -> str:
+    """Return the limits of a mean with a sign before each that is broken: `≥0.8 ✗drop≤0.01`."""
     broken = tuple(
         WORDS[gate.word].sign
         for gate in failed_gates(item)
         if (gate.metric, gate.tag) == (row.metric, row.tag) and not (gate.as_stored or gate.single)
     )
-    limits = " ".join(f"✗{limit}" if limit.startswith(broken) else limit for limit in row.gate.split())
-    cells = [texts.row_name(row), limits, texts.now_text(row)]
-    if row.baseline is None:
-        return [*cells, "", "", "", ""]
-    worse, changed = row.worse or 0, row.changed or 0
-    return [*cells, texts.baseline_text(row), texts.delta_text(row), f"{worse:,}", f"{changed - worse:,}"]
+    return " ".join(f"✗{limit}" if limit.startswith(broken) else limit for limit in row.gate.split())
 
 
 def errors(item: ItemReport) -> Iterator[Block]:
@@ -185,7 +191,7 @@ def errors(item: ItemReport) -> Iterator[Block]:
 
     Of an error those sentences are shown that no error above has.
     """
-    known = queries_as_judged(item)
+    known = known_queries(item)
     failed = [gate for gate in failed_gates(item) if gate.word == "errors"]
     by_error: dict[str, list[QueryReport]] = {}
     for query_id in (query_id for gate in failed for query_id in gate.queries):
@@ -217,7 +223,7 @@ def errors(item: ItemReport) -> Iterator[Block]:
 
 def queries(item: ItemReport) -> Iterator[Block]:
     """Yield the queries that explain the failure, the worst first; then the others that changed, or were asked for."""
-    known = queries_as_judged(item)
+    known = known_queries(item)
     explaining = {
         query_id: metrics
         for query_id, metrics in explaining_queries(item.gates, known).items()
@@ -230,7 +236,7 @@ def queries(item: ItemReport) -> Iterator[Block]:
         level = next((level for level, most in _IN_FULL.items() if place < most), Level.ALL)
         yield query_block(known[query_id], metrics, item, level, in_full=item.only_queries)
     compared = any(query.before is not None for query in item.queries)
-    for _, query in worst_first([item]):
+    for query in item.queries:
         if query.query_id in explaining or query.error is not None:
             continue
         if item.only_queries:
@@ -261,18 +267,13 @@ def query_block(
     facts = [*score_texts(query, metrics), *filter(None, [took_text(query)])]
     ranked = in_full or level is Level.ALL
     shown = query.error is None and (ranked or not is_only_slow(query, item.gates))
-    noted = stored_judgments_note(query) if ranked else ""
     return Query(
         query.where,
         query.query_id,
         query.asks or "",
         query.status,
         facts,
-        [query.error]
-        if query.error is not None
-        else [*faults(query, item.titles), *filter(None, [noted])]
-        if shown
-        else (),
+        [query.error] if query.error is not None else [*faults(query, item.titles)] if shown else (),
         moved_texts(query, item.titles, ranked=ranked) if shown else (),
         side_by_side(query, item.titles) if shown else (),
         missing_by_grade(query, item.titles) if shown else (),
@@ -294,18 +295,23 @@ def commands(item: ItemReport) -> Commands:
 def overview(items: Sequence[ItemReport], names: Mapping[str, str], session: SessionReport) -> Table:
     """Return the table of all golden sets: each with the mean that fails it, or else the first gated one."""
     compared = any(map(texts.is_compared, items))
+    columns = [("metric", "<", texts.row_name), ("now", ">", texts.now_text)]
+    if compared:
+        columns += [("delta", ">", texts.delta_text), ("worse", ">", texts.worse_text)]
     rows = [texts.shown_row(item) for item in items]
-    cells = []
-    for item, row in zip(items, rows, strict=True):
-        own = [names[item.nodeid], *(["", ""] if row is None else [texts.row_name(row), texts.now_text(row)])]
-        moved = row is not None and row.delta is not None
-        own += [texts.delta_text(row), f"{row.worse or 0:,}"] if row is not None and moved else ["", ""]
-        count = f"{item.query_count:,}"
-        cells.append([*own[: 5 if compared else 3], count, texts.verdict(item, session)])
+    cells = [
+        [
+            names[item.nodeid],
+            *("" if row is None else cell(row) for _, _, cell in columns),
+            f"{item.query_count:,}",
+            texts.verdict(item, session),
+        ]
+        for item, row in zip(items, rows, strict=True)
+    ]
     return Table(
-        [counted_as(items), "metric", "now", *(["delta", "worse"] if compared else []), "queries", "verdict"],
+        [counted_as(items), *(head for head, _, _ in columns), "queries", "verdict"],
         cells,
-        "<<>" + ">>" * compared + "><",
+        f"<{''.join(align for _, align, _ in columns)}><",
         [place for place, item in enumerate(items) if session.fails(item)],
         drawn=rows,
     )
@@ -315,33 +321,16 @@ def scores(item: ItemReport) -> Iterator[Block]:
     """Yield the table of a golden set's scores, and what is to be said of its numbers."""
     if not item.rows:
         return
-    compared = texts.is_compared(item)
-    yield Table(
-        [
-            "metric",
-            "n",
-            "now",
-            *([texts.compared_with(item), "delta"] if compared else []),
-            "gate",
-            "verdict",
-        ],
-        [
-            [
-                texts.row_name(row),
-                str(row.n),
-                texts.now_text(row),
-                *([texts.baseline_text(row), texts.delta_text(row)] if compared else []),
-                row.gate,
-                row.verdict,
-            ]
-            for row in item.rows
-        ],
-        "<>>" + ">>" * compared + "<<",
-        [place for place, row in enumerate(item.rows) if row.verdict == "FAILS"],
-        whole=(0, 6 if compared else 4),
-        drawn=item.rows,
-        level=Level.VERBOSE,
-    )
+    columns = [
+        ("metric", "<", texts.row_name),
+        ("n", ">", lambda row: str(row.n)),
+        ("now", ">", texts.now_text),
+        *(_change(item, "delta") if texts.is_compared(item) else []),
+        ("gate", "<", lambda row: row.gate),
+        ("verdict", "<", lambda row: row.verdict),
+    ]
+    bad = [place for place, row in enumerate(item.rows) if row.verdict == "FAILS"]
+    yield _table(item.rows, columns, bad=bad, whole=(0, len(columns) - 1), level=Level.VERBOSE)
     yield from (Text(note, level=Level.VERBOSE) for note in texts.table_notes(item))
 
 
@@ -352,45 +341,23 @@ def slices(item: ItemReport) -> Iterator[Block]:
         yield _slices_table(moved, item, Level.VERBOSE, Level.VERBOSE)
     if others := len(item.slices) - len(moved):
         tags = plural(others, "tag moved", "tags moved")
-        yield Text(
-            f"{item.slices[0].metric}: {tags} no further than the joint interval.",
-            level=Level.VERBOSE,
-            until=Level.VERBOSE,
-        )
+        text = f"{item.slices[0].metric}: {tags} no further than the joint interval."
+        yield Text(text, level=Level.VERBOSE, until=Level.VERBOSE)
     if item.slices:
         yield _slices_table(item.slices, item, Level.ALL, Level.ALL)
 
 
 def _slices_table(shown: Sequence[ScoreRow], item: ItemReport, level: Level, until: Level) -> Table:
-    return Table(
-        [
-            f"{shown[0].metric} by tag",
-            "n",
-            "now",
-            texts.compared_with(item),
-            "delta",
-            texts.JOINT_INTERVAL,
-            "",
-        ],
-        [
-            [
-                row.tag or "",
-                str(row.n),
-                texts.now_text(row),
-                texts.baseline_text(row),
-                texts.delta_text(row),
-                texts.interval_text(row),
-                texts.slice_trend(row),
-            ]
-            for row in shown
-        ],
-        "<>>>>><",
-        [place for place, row in enumerate(shown) if texts.slice_trend(row) == "fell"],
-        whole=(),
-        drawn=shown,
-        level=level,
-        until=until,
-    )
+    columns = [
+        (f"{shown[0].metric} by tag", "<", lambda row: row.tag or ""),
+        ("n", ">", lambda row: str(row.n)),
+        ("now", ">", texts.now_text),
+        *_change(item, "delta"),
+        (texts.JOINT_INTERVAL, ">", texts.interval_text),
+        ("", "<", texts.slice_trend),
+    ]
+    bad = [place for place, row in enumerate(shown) if texts.slice_trend(row) == "fell"]
+    return _table(shown, columns, bad=bad, whole=(), level=level, until=until)
 
 
 def selftest(item: ItemReport) -> Iterator[Block]:

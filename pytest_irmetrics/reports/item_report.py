@@ -78,22 +78,6 @@ class ScoreRow:
 
 
 @dataclass(slots=True)
-class QueryAsStored:
-    """A query's rankings and scores under the judgments stored with the baseline, where today's differ."""
-
-    judgments: dict[str, float]
-    """Document id → grade."""
-    now: list[str]
-    """Today's ranking, best first."""
-    before: list[str]
-    """The baseline's ranking."""
-    scores: dict[str, float | None]
-    """Metric → score of today's ranking."""
-    scores_before: dict[str, float | None]
-    """Metric → score of the baseline's ranking."""
-
-
-@dataclass(slots=True)
 class QueryReport:
     """One query: its judgments, and its ranking and scores now and in the baseline."""
 
@@ -118,9 +102,8 @@ class QueryReport:
     error: str | None = None
     """Why the retriever gave no ranking."""
     status: str = ""
-    """``xfail: `` and its reason, ``no_answer``, or empty."""
-    as_stored: QueryAsStored | None = None
-    """The query under the judgments stored with the baseline; None where today's are the same."""
+    """``xfail: `` and its reason, ``no_answer``, ``judged as it was stored`` (a query that fails under the judgments stored with the
+    baseline alone, and is shown under these), or empty."""
     took: float | None = None
     """Milliseconds, the longest of its repeats; None unless a latency is reported."""
 
@@ -223,8 +206,6 @@ class ItemReport:
     """The metric by which queries are ordered and slices compared: that of the failed gate furthest beyond its limit, if any."""
     gates: list[VerdictReport] = field(default_factory=list)
     """The verdicts, failed ones first, of these the one that is furthest beyond its limit."""
-    explained_by: int = 0
-    """How many queries explain the failed gates; ``gates`` name those that matter most."""
     slices: list[ScoreRow] = field(default_factory=list)
     """One metric for each tag, compared with the baseline."""
     titles: dict[str, str] = field(default_factory=dict)
@@ -260,7 +241,7 @@ class ItemReport:
     xfail_count: int = 0
     """How many were asked besides, which are marked ``xfail`` and in no mean."""
     queries: list[QueryReport] = field(default_factory=list)
-    """The queries that explain a failed gate; with ``-vv``, ``--ir-query`` or a report file, all of them."""
+    """The queries that explain a failed gate; with ``-vv``, ``--ir-query`` or a report file, all of them. The worst first."""
     run: str | None = None
     """The run as JSON text, for report files."""
     baseline_file: str | None = None

@@ -60,47 +60,45 @@ def parse(
     targets: dict[str, Target] = {}
     for text in given:
         try:
-            target = _parse_one(text, folder)
-            if text.rpartition(":")[2] == "-" and not standard_output:
-                raise ReportPathError(f"pytest itself prints to standard output. {_ACCEPTED}")  # noqa: TRY301 - named like the others below
-            real = os.path.realpath(target.path)
-            if targets.setdefault(real, target).format != target.format:
-                raise ReportPathError("another report goes to the same file. Give each its own.")  # noqa: TRY301 - as above
+            target = _parse_one(text, folder, standard_output=standard_output)
+            other = targets.setdefault(os.path.realpath(target.path), target)
+            _require(
+                other.format == target.format, "another report goes to the same file. Give each its own."
+            )
         except ReportPathError as error:
             raise ReportPathError(f"{option}{escape_terminal(text)}: {error}") from None
     return list(targets.values())
 
 
-def _parse_one(text: str, folder: Path) -> Target:
+def _require(condition: object, message: str) -> None:
+    """Raise ReportPathError unless a condition holds."""
+    if not condition:
+        raise ReportPathError(message)
+
+
+def _parse_one(text: str, folder: Path, *, standard_output: bool) -> Target:
+    """Return the report that one value asks for. Raises ReportPathError."""
     prefix = _PREFIX.fullmatch(text)
-    chosen, name = None, text
-    if prefix is not None:
-        chosen, name = prefix[1].lower(), prefix[2]
-        if chosen not in FORMATS:
-            near = get_close_matches(chosen, FORMATS, 1)
-            hint = f" Did you mean {near[0]}:?" if near else ""
-            raise ReportPathError(f"the format {prefix[1]} is unknown.{hint} {_ACCEPTED}")
+    chosen, name = (prefix[1].lower(), prefix[2]) if prefix else (None, text)
+    near = get_close_matches(chosen or "", FORMATS, 1)
+    hint = f" Did you mean {near[0]}:?" if near else ""
+    _require(chosen in (None, *FORMATS), f"the format {prefix and prefix[1]} is unknown.{hint} {_ACCEPTED}")
     expanded = os.path.expandvars(os.path.expanduser(name))  # noqa: PTH111 - a Path would drop a final slash
-    unset = next(
-        (found for found in _UNSET.finditer(expanded) if (found[1] or found[2]) not in os.environ), None
-    )
-    if unset is not None:
-        raise ReportPathError(f"the environment variable {unset[1] or unset[2]} is not set.")
-    if not expanded.strip():
-        raise ReportPathError(
-            f"the path is empty. Was it to come from a variable that is not set here? {_ACCEPTED}"
-        )
+    for found in _UNSET.finditer(expanded):
+        variable = found[1] or found[2]
+        _require(variable in os.environ, f"the environment variable {variable} is not set.")
+    empty = f"the path is empty. Was it to come from a variable that is not set here? {_ACCEPTED}"
+    _require(expanded.strip(), empty)
     path = folder / expanded
-    if os.path.isdir(path) or expanded.endswith(("/", os.sep)):  # noqa: PTH112 - Path.is_dir raises for a name that no file has
-        raise ReportPathError(f"this is a folder. {_ACCEPTED}")
+    is_folder = expanded.endswith(("/", os.sep)) or os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises for a name that no file has
+    _require(not is_folder, f"this is a folder. {_ACCEPTED}")
     if _is_step_summary(path):
-        if chosen not in (None, "md"):
-            raise ReportPathError(f"the step's summary is Markdown, not {chosen}.")
+        _require(chosen in (None, "md"), f"the step's summary is Markdown, not {chosen}.")
         return Target(path, "md", appends=True)
-    if chosen is None:
-        chosen = path.suffix.lower().removeprefix(".")
-        if chosen not in FORMATS:
-            raise ReportPathError(f"the path does not say in which format. {_ACCEPTED}")
+    chosen = chosen or path.suffix.lower().removeprefix(".")
+    _require(chosen in FORMATS, f"the path does not say in which format. {_ACCEPTED}")
+    printed = text.rpartition(":")[2] == "-" and not standard_output
+    _require(not printed, f"pytest itself prints to standard output. {_ACCEPTED}")
     try:
         beginning = _module(chosen).BEGINNING.encode()
     except ImportError as error:

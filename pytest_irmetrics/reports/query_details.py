@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -73,44 +73,9 @@ def look_command(item: ItemReport) -> str | None:
     return f"{item.look} {query_option(query)}"
 
 
-def queries_as_judged(item: ItemReport) -> dict[str, QueryReport]:
-    """Map query ids to the queries, under the stored judgments where a failure shows only under these."""
-    today = {query_id for gate in failed_gates(item) if not gate.as_stored for query_id in gate.queries}
-    return {
-        query.query_id: query if query.query_id in today else _under_stored_judgments(query)
-        for query in item.queries
-    }
-
-
-def _under_stored_judgments(query: QueryReport) -> QueryReport:
-    """Return a query as it is under the judgments stored with the baseline; as it is where these are today's."""
-    stored = query.as_stored
-    if stored is None:
-        return query
-    return replace(
-        query,
-        judgments=stored.judgments,
-        now=stored.now,
-        before=stored.before,
-        scores=stored.scores,
-        scores_before=stored.scores_before,
-        status="judged as it was stored",
-        as_stored=None,
-    )
-
-
-def stored_judgments_note(query: QueryReport) -> str:
-    """Say how a query's scores fell under the stored judgments, where today's differ; empty if none fell."""
-    stored = _under_stored_judgments(query)
-    fell = (
-        [metric for metric in query.scores if (score_delta(stored, metric) or 0.0) < 0]
-        if query.as_stored
-        else []
-    )
-    if not fell:
-        return ""
-    scores = "; ".join(f"{metric} {score_change_text(stored, metric)}" for metric in fell)
-    return f"Judged as it was stored: {scores}."
+def known_queries(item: ItemReport) -> dict[str, QueryReport]:
+    """Map query ids to the queries of a report, the worst first."""
+    return {query.query_id: query for query in item.queries}
 
 
 def score_delta(query: QueryReport, metric: str | None) -> float | None:

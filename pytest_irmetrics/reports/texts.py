@@ -145,6 +145,16 @@ def delta_text(row: ScoreRow) -> str:
     return signed_text(row.delta, row.allowed)
 
 
+def worse_text(row: ScoreRow) -> str:
+    """Return how many queries are worse; empty where nothing is compared."""
+    return "" if row.baseline is None else f"{row.worse or 0:,}"
+
+
+def better_text(row: ScoreRow) -> str:
+    """Return how many queries are better; empty where nothing is compared."""
+    return "" if row.baseline is None else f"{(row.changed or 0) - (row.worse or 0):,}"
+
+
 def interval_text(row: ScoreRow) -> str:
     """Return the interval of a slice's delta; where none of its queries changed, which share of such queries may.
 

@@ -220,9 +220,9 @@ def test_a_report_is_a_stored_run_and_written_again_it_says_the_same(worse, monk
 
 DAMAGES = {
     '"version": 1,': ('"version": 2,', "was written in a version of the format"),
-    '"exit_status": 1,': ('"exit_status": "1",', "is damaged: an outcome or the exit status"),
-    '"unused_baselines": [],': ('"unused_baselines": {"x.json": "lost"},', "is damaged: unused_baselines"),
-    '"gone_since": [],': ('"gone_since": [1],', "is damaged: gone_since"),
+    '"exit_status": 1,': ('"exit_status": "1",', "is damaged: 'exit_status' cannot be '1'"),
+    '"unused_baselines": [],': ('"unused_baselines": {"x.json": "lost"},', "is damaged: 'unused_baselines'"),
+    '"gone_since": [],': ('"gone_since": [1],', "is damaged: 'gone_since' cannot be [1]"),
     '"unmeasured": [],': ('"unmeasured": [{"nodeid": 1, "text": "x"}],', "is damaged"),
     '"headline": "': ('"tests": 3, "headline": "', "is damaged, or was cut short|is not JSON|is damaged"),
     '"depth": 10,': ('"depth": "ten",', "is damaged: "),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.reports import document, plots, texts
 from pytest_irmetrics.reports.blocks import Commands, Level, Query, Text
@@ -40,55 +41,111 @@ _OPEN = 3
 """How many golden sets that fail are open when the page is."""
 
 
+class _Fact(NamedTuple):
+    """A number at the top."""
+
+    name: str
+    value: str
+    shade: str = ""
+    """`bad`, `good`, or none."""
+    kind: str = ""
+    """Which queries of the list it counts, as the list's filter calls them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """What is shown of one golden set."""
+
+    item: ItemReport
+    anchor: str
+    title: str
+    verdict: str
+    failing: bool
+    opened: bool
+    queries: Sequence[ListedQuery]
+    told: Collection[str]
+    """The sentences that the top of the page has."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether any query changed."""
+        return any(query.label != "same" for query in self.queries)
+
+    @property
+    def subject(self) -> str:
+        """What was measured."""
+        return texts.subject(self.item)
+
+    @property
+    def anchors(self) -> dict[str, str]:
+        """The anchors of the queries that have a row, by id."""
+        return {one.report.query_id: one.anchor for one in self.queries if one.anchor}
+
+    @property
+    def blocks(self) -> Iterator[Block]:
+        """All but what stands at the top, and the queries besides the worst, which are in the list."""
+        for block in document.whole(self.item):
+            if not block.is_shown_at(Level.NORMAL if isinstance(block, Query) else Level.ALL):
+                continue
+            if isinstance(block, Text) and block.text in self.told:
+                continue
+            if isinstance(block, Commands) and self.item.against == OWN_BASELINE:
+                history = f"pytest-irmetrics history {shlex.quote(self.item.nodeid)} --html history.html"
+                yield Commands([*block.commands, ("To see how its means moved", history)])
+            else:
+                yield block
+
+    @property
+    def bars(self) -> plots.Bars | None:
+        """A bar for each changed query; for each query's score where nothing is compared."""
+        counted = [query for query in self.queries if not query.report.status.startswith("xfail")]
+        moved = [(one.anchor, one.report.query_id, one.change) for one in counted if one.change is not None]
+        scored = [(one.anchor, one.report.query_id, one.score) for one in counted if one.score is not None]
+        return plots.change_bars(moved) if moved else plots.score_bars(scored) if scored else None
+
+
 def render(session: SessionReport) -> str:
     """Return the report as HTML."""
     style, script = read_resource("report.css"), read_resource("report.js")
     items = session.measured_failures_first
+    lead = _lead(items[0], session) if items else []
     names = titles(items)
     set_anchors = anchors("set", (names[item.nodeid] for item in items))
     queries = query_list(items, set_anchors)
     own: dict[str, list[ListedQuery]] = {anchor: [] for anchor in set_anchors}
     for query in queries.queries:
         own[query.set_anchor].append(query)
-    in_order = sorted(
-        range(len(items)),
-        key=lambda place: (
-            not session.fails(items[place]),
-            all(query.label == "same" for query in own[set_anchors[place]]),
-        ),
-    )
-    shown = sorted(in_order[:_SECTIONS])
-    lead = _lead(items[0], session) if items else []
+    sections = [
+        _Section(
+            item,
+            anchor,
+            names[item.nodeid],
+            texts.verdict(item, session),
+            failing=session.fails(item),
+            opened=len(items) == 1 or (session.fails(item) and place < _OPEN),
+            queries=own[anchor],
+            told=() if place else lead,
+        )
+        for place, (item, anchor) in enumerate(zip(items, set_anchors, strict=True))
+    ]
+    by_need = sorted(sections, key=lambda one: (not one.failing, not one.changed))[:_SECTIONS]
+    linked = {one.anchor for one in by_need}
     text: str = _TEMPLATES.get_template("report.html.jinja").render(
         session=session,
         failing=bool(session.unmeasured)
         or session.exit_status not in (0, 5)
         or any(map(session.fails, items)),
-        info=session.info,
         when="" if session.info is None else _when(session.info),
         lead=lead,
         items=items,
         names=names,
         unit=counted_as(items),
         anchor_of=dict(zip(names, set_anchors, strict=True)),
-        facts=_facts(session, queries),
+        facts=_facts(session, queries) if items else [],
         index=document.overview(items[:_INDEX], names, session),
-        links=[set_anchors[place] if place in shown else "" for place in range(len(items[:_INDEX]))],
+        links=[anchor if anchor in linked else "" for anchor in set_anchors[:_INDEX]],
         variants=variant_tables(items),
-        sections=[
-            {
-                "item": items[place],
-                "anchor": set_anchors[place],
-                "verdict": texts.verdict(items[place], session),
-                "failing": session.fails(items[place]),
-                "opened": len(items) == 1 or (session.fails(items[place]) and place < _OPEN),
-                "subject": texts.subject(items[place]),
-                "blocks": list(_blocks(items[place], lead if not place else ())),
-                "bars": _bars(own[set_anchors[place]]),
-                "rows": {one.report.query_id: one.anchor for one in own[set_anchors[place]] if one.anchor},
-            }
-            for place in shown
-        ],
+        sections=[one for one in sections if one.anchor in linked],
         list=queries,
         plots=plots,
         style=Trusted(style),
@@ -107,20 +164,6 @@ def _lead(item: ItemReport, session: SessionReport) -> list[str]:
     return [text, *item.kind_sentences]
 
 
-def _blocks(item: ItemReport, lead: Collection[str]) -> Iterator[Block]:
-    """Yield what a section shows: all but what stands at the top, and the queries besides the worst, which are in the list."""
-    for block in document.whole(item):
-        if not block.is_shown_at(Level.NORMAL if isinstance(block, Query) else Level.ALL):
-            continue
-        if isinstance(block, Text) and block.text in lead:
-            continue
-        if isinstance(block, Commands) and item.against == OWN_BASELINE:
-            history = f"pytest-irmetrics history {shlex.quote(item.nodeid)} --html history.html"
-            yield Commands([*block.commands, ("To see how its means moved", history)])
-        else:
-            yield block
-
-
 def _when(info: RunInfo) -> str:
     """Return when a session ran, and for how long: `2026-03-01 09:30 UTC, took 1.5 s`."""
     # `2026-03-01T09:30:00+01:00`
@@ -131,41 +174,21 @@ def _when(info: RunInfo) -> str:
     return f"{started} · took {f'{minutes} min {seconds} s' if minutes else f'{info.seconds:.1f} s'}"
 
 
-def _facts(session: SessionReport, queries: QueryList) -> list[dict[str, str]]:
-    """Return the numbers at the top: name, value, shade (`bad`, `good`, or none), and which queries of the list it counts."""
+def _facts(session: SessionReport, queries: QueryList) -> list[_Fact]:
+    """Return the numbers at the top: how many golden sets, or gates of the only one, fail, and the queries by what became of them."""
     items = session.measured
-    if not items:
-        return []
-    failing = sum(map(session.fails, items))
-    unit = f"{counted_as(items)}s"
-    judged = [gate for gate in items[0].gates if gate.state != "not checked"]
-    of, failed, undecided = len(items), failing, 0
+    unit, of, failed = f"{counted_as(items)}s", len(items), sum(map(session.fails, items))
+    passed = of - failed
     if len(items) == 1:
-        unit, of, failed = "gates", len(judged), sum(gate.state == "failed" for gate in judged)
-        undecided = sum(gate.state == "undecided" for gate in judged)
-    shown = [
-        (
-            f"{unit} {'failing' if failed else 'passing'}",
-            f"{failed or of - undecided:,} of {of:,}",
-            "bad" if failed else "good",
-            "",
-        )
-    ]
+        states = [gate.state for gate in items[0].gates if gate.state != "not checked"]
+        unit, of, failed, passed = "gates", len(states), states.count("failed"), states.count("passed")
+    shown = []
+    if of:
+        word, count, shade = ("failing", failed, "bad") if failed else ("passing", passed, "good")
+        shown.append(_Fact(f"{unit} {word}", f"{count:,} of {of:,}", shade))
     for label, (name, shade) in _COUNTED.items():
-        count = queries.labels[label]
-        if count or (queries.compared and label in ("worse", "better")):
-            shown.append((name, f"{count:,}", shade if count else "", label if count else ""))
-    shown.append(("queries", f"{len(queries.queries):,}", "", "all"))
-    return [
-        dict(zip(("name", "value", "shade", "kind"), one, strict=True))
-        for one in shown
-        if of or one[0] != shown[0][0]
-    ]
-
-
-def _bars(queries: Sequence[ListedQuery]) -> plots.Bars | None:
-    """Return a bar for each changed query of a golden set; for each query's score where nothing is compared."""
-    counted = [query for query in queries if not query.report.status.startswith("xfail")]
-    moved = [(one.anchor, one.report.query_id, one.change) for one in counted if one.change is not None]
-    scored = [(one.anchor, one.report.query_id, one.score) for one in counted if one.score is not None]
-    return plots.change_bars(moved) if moved else plots.score_bars(scored) if scored else None
+        if count := queries.labels[label]:
+            shown.append(_Fact(name, f"{count:,}", shade, label))
+        elif queries.compared and label in ("worse", "better"):
+            shown.append(_Fact(name, "0"))
+    return [*shown, _Fact("queries", f"{len(queries.queries):,}", kind="all")]

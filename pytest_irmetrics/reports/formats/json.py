@@ -1,7 +1,7 @@
 """The JSON report, for programs: everything that was measured and judged, and each test's run.
 
-The file is a JSON object with `format`, `version`, `accepted`, `exit_status`, `run_info` (when, how long, on what), `headline`, `gone_since`,
-`unused_baselines`, `unmeasured` and `tests`, and has one query a line. A test's `run` is what `Run.dumps` writes, so that the report can be
+The file is a JSON object with `format`, `version`, `accepted`, `exit_status`, `headline`, `unused_baselines`,
+`unmeasured`, `run_info` (when, how long, on what), `gone_since` and `tests`, and has one query a line. A test's `run` is what `Run.dumps` writes, so that the report can be
 used as a stored run.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base import strict_json
@@ -35,26 +36,43 @@ class ReportError(IRMetricsError, ValueError):
     """A JSON report that cannot be read; the message says why and what to do."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """What stands before the tests."""
+
+    format: str
+    version: int
+    accepted: list[dict[str, str]]
+    exit_status: int
+    headline: str
+    unused_baselines: list[str]
+    unmeasured: list[dict[str, str]]
+    run_info: RunInfo | None = None
+    """Left out where nothing is known of the run."""
+    gone_since: list[str] = field(default_factory=list)
+
+
 def render(session: SessionReport) -> str:
     """Return the report as JSON text, all ASCII but for what the runs hold. Equal sessions give equal text."""
     return "".join(_lines(session))
 
 
 def _lines(session: SessionReport) -> Iterator[str]:
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "accepted": [{"nodeid": nodeid, "text": text} for nodeid, text in session.accepted],
-        "exit_status": session.exit_status,
-        **({} if session.info is None else {"run_info": as_json(session.info)}),
-        "headline": session.headline(),
-        "gone_since": list(session.gone_since),
-        "unused_baselines": list(session.unused_baselines),
-        "unmeasured": [{"nodeid": nodeid, "text": text} for nodeid, text in session.unmeasured.items()],
-    }
+    header = _Header(
+        FORMAT,
+        VERSION,
+        [{"nodeid": nodeid, "text": text} for nodeid, text in session.accepted],
+        session.exit_status,
+        session.headline(),
+        list(session.unused_baselines),
+        [{"nodeid": nodeid, "text": text} for nodeid, text in session.unmeasured.items()],
+        session.info,
+        list(session.gone_since),
+    )
     yield "{\n"
-    for key, value in header.items():
-        yield f"{_encode(key)}: {_encode(value)},\n"
+    for key, value in as_json(header).items():
+        if value is not None:
+            yield f"{_encode(key)}: {_encode(value)},\n"
     yield '"tests": ['
     separator = "\n"
     for item in sorted(session.measured, key=lambda item: item.nodeid):
@@ -118,27 +136,18 @@ def loads(text: str) -> SessionReport:
 
 
 def _session(document: dict[str, Any]) -> SessionReport:
+    """Read the header and the tests. Raises KeyError, TypeError or ValueError for what no report has."""
+    header = read_dataclass(_Header, {key: value for key, value in document.items() if key != "tests"})
     tests = [dict(test) for test in document["tests"]]
     outcomes = {test["nodeid"]: test.pop("test_outcome") for test in tests}
-    outcomes = {nodeid: outcome for nodeid, outcome in outcomes.items() if outcome is not None}
-    unmeasured = {test["nodeid"]: test["text"] for test in document["unmeasured"]}
-    texts = [*outcomes.values(), *unmeasured, *unmeasured.values()]
-    exit_status = document["exit_status"]
-    if type(exit_status) is not int or not all(isinstance(text, str) for text in texts):
-        raise ValueError("an outcome or the exit status is of another type")
-    unused, gone = document["unused_baselines"], document.get("gone_since", [])
-    for name, paths in (("unused_baselines", unused), ("gone_since", gone)):
-        if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-            raise ValueError(f"{name} is of another type")
-    info = document.get("run_info")
     session = SessionReport(
         [_item(test) for test in tests],
-        exit_status,
-        outcomes,
-        unmeasured,
-        unused,
-        None if info is None else read_dataclass(RunInfo, info),
-        tuple(gone),
+        header.exit_status,
+        {nodeid: str(outcome) for nodeid, outcome in outcomes.items() if outcome is not None},
+        {test["nodeid"]: test["text"] for test in header.unmeasured},
+        header.unused_baselines,
+        header.run_info,
+        header.gone_since,
     )
     _ = session.accepted  # raises where what was compared with --ir-since is damaged
     return session
