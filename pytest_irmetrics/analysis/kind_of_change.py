@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.analysis.chance import chance_of
 from pytest_irmetrics.analysis.signs import find_sign
 from pytest_irmetrics.analysis.unjudged import missing_judgments
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.comparison import main_slice
+from pytest_irmetrics.comparison import MIN_CHANGED, main_slice
+from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance, share_falling_beyond
 from pytest_irmetrics.retrieval.passages import documents_of
 from pytest_irmetrics.thresholds import BASELINE_WORDS
 
@@ -67,7 +67,7 @@ def kind_of_change(
         missing = missing_judgments(comparison, leading)
     sentences = [
         None if corpus is None else _not_in_the_index(side, corpus),
-        *([chance_of(comparison, gates, failed[0]), relevant_counts(side)] if sign is None else [sign.text]),
+        *([_chance_of(comparison, gates, failed[0]), relevant_counts(side)] if sign is None else [sign.text]),
         None if leading is None or not any(map(is_of_mean, fell)) else _on_main_slice(side, leading),
         missing,
     ]
@@ -95,6 +95,36 @@ def _not_in_the_index(comparison: Comparison, corpus: Container[str]) -> str | N
         return None
     are = "is" if len(missing) == 1 else "are"
     return f"{len(missing):,} of the {plural(len(lost), 'lost document')} {are} not in the index: {listed(missing, _NAMED)}."
+
+
+def _chance_of(comparison: Comparison, gates: Gates, leading: Verdict) -> str | None:
+    """Say that a failed ``max_drop`` of a mean may be chance; None where it is none, or too few queries changed to tell.
+
+    A harmless change is taken to be one that moves as many queries as far as the change at hand, each as likely up as
+    down: the two runs, swapped at random query by query.
+    """
+    if leading.word != "max_drop" or leading.single or leading.as_stored:
+        return None
+    if leading.metric is None or leading.limit is None:
+        return None
+    change = comparison.change(leading.metric, leading.tag)
+    if change.changed < MIN_CHANGED or change.p_value is None or change.p_value < 1 / HARMLESS_IN:
+        return None
+    gate = gates.of(leading.metric, leading.tag)["max_drop"]
+    if gate.limit.auto:  # which has counted with chance
+        return None
+    noise = comparison.run_noise(leading.metric, leading.tag)
+    margin = noise.margin if noise is not None else 0.0
+    differences = list(change.weighted_differences.values())
+    share = share_falling_beyond(differences, leading.limit + margin)
+    if share <= 1 / HARMLESS_IN:
+        return None
+    of = 10 if share >= 0.15 else 100
+    tagged = f" tagged {gate.tag}" if gate.tag is not None else ""
+    return (
+        f"This may be chance: with {plural(change.n, 'query', 'queries')}{tagged} about {round(share * of)} in {of} harmless "
+        f"changes of this size fail max_drop {gate.limit} of {gate.metric.name}, and 1 in {HARMLESS_IN} fails {drop_for_chance(differences, margin):g}."
+    )
 
 
 def _on_main_slice(comparison: Comparison, metric: Metric) -> str | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_irmetrics.analysis.item_result import ItemResult
-    from pytest_irmetrics.comparison import MetricChange, RunNoise
+    from pytest_irmetrics.comparison import RunNoise
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.golden import Query
@@ -325,7 +325,7 @@ def _hidden_slices(result: ItemResult) -> Iterator[str]:
 
 def _limits_below_noise(result: ItemResult) -> Iterator[str]:
     """Name limits that are smaller than what differs from run to run."""
-    for verdict, _, noise in _judged_means(result):
+    for verdict, noise in _judged_means(result):
         limit = verdict.limit or 0.0
         if noise is not None and not verdict.failed and limit < noise.margin:
             what = str(verdict.metric) if verdict.tag is None else f"{verdict.metric} [{verdict.tag}]"
@@ -340,21 +340,20 @@ def _margins(result: ItemResult) -> Iterator[str]:
     """Say by how much a fall must exceed its limit, to be told from what varies from run to run."""
     margins = [
         f"{verdict.metric} {score_text(noise.margin)} ({noise.quantile:.2f} × the standard deviation {score_text(noise.deviation)})"
-        for verdict, _, noise in _judged_means(result)
+        for verdict, noise in _judged_means(result)
         if verdict.tag is None and noise is not None and noise.deviation > 0
     ]
     if margins:
         yield f"A fall fails where it exceeds max_drop by more than differs from run to run: {', '.join(margins)}."
 
 
-def _judged_means(result: ItemResult) -> Iterator[tuple[Verdict, MetricChange, RunNoise | None]]:
-    """Yield the verdicts on a ``max_drop`` of a mean that was held against its limit, with how far it moved."""
-    comparison = result.comparison
-    for verdict in result.verdicts if comparison is not None else ():
-        judged = verdict.word == "max_drop" and not verdict.single and verdict.state != "not checked"
-        if judged and verdict.metric is not None and verdict.limit is not None and comparison is not None:
-            change = comparison.change(verdict.metric, verdict.tag)
-            yield verdict, change, comparison.run_noise(verdict.metric, verdict.tag)
+def _judged_means(result: ItemResult) -> Iterator[tuple[Verdict, RunNoise | None]]:
+    """Yield the verdicts on a ``max_drop`` of a mean that was held against its limit, with the mean's run noise."""
+    for verdict in result.verdicts:
+        judged = verdict.word == "max_drop" and not verdict.single and verdict.limit is not None
+        measured = judged and verdict.state != "not checked"
+        if measured and verdict.metric is not None and result.comparison is not None:
+            yield verdict, result.comparison.run_noise(verdict.metric, verdict.tag)
 
 
 def _relevant_counts(result: ItemResult) -> Iterator[str]:
