@@ -294,9 +294,10 @@ class ItemResult:
 
     def _query_report(self, query: Query, *, as_stored: bool) -> QueryReport:
         evaluation, comparison, status = self.evaluation, self.comparison, _status(query)
-        then = None if comparison is None else comparison.under_stored_labels
-        if as_stored and then is not None and then.now.golden.queries[query.id].judgments != query.judgments:
-            comparison, status, query = then, "judged as it was stored", then.now.golden.queries[query.id]
+        stored = None if comparison is None else comparison.under_stored_labels
+        judged = query if stored is None else stored.now.golden.queries[query.id]
+        if as_stored and judged.judgments != query.judgments:
+            comparison, status, query = stored, "judged as it was stored", judged
         paired = comparison is not None and comparison.has(query.id)
         shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]
         failed = bool(evaluation.errors)

@@ -337,7 +337,7 @@ def _limits_below_noise(result: ItemResult) -> Iterator[str]:
 
 
 def _margins(result: ItemResult) -> Iterator[str]:
-    """Say by how much a fall must exceed its limit, to be told from what varies from run to run."""
+    """Say by how much a fall must exceed its limit, for it to be more than what varies from run to run."""
     margins = [
         f"{verdict.metric} {score_text(noise.margin)} ({noise.quantile:.2f} × the standard deviation {score_text(noise.deviation)})"
         for verdict, noise in _judged_means(result)
