@@ -155,6 +155,7 @@ class Recorder:
             outcomes={nodeid: attempt.outcome for nodeid, attempt in self._attempts.items()},
             unused_baselines=self._unread_baselines(),
             gone_since=self._gone_since(),
+            baselines_passed_over=self._passed_over(),
         )
         measured = {item.nodeid for item in report.measured}
         unmeasured = {
@@ -198,7 +199,7 @@ class Recorder:
             self._annotate(reporter, screen.encoding)
 
     def _annotate(self, reporter: pytest.TerminalReporter, encoding: str | None) -> None:
-        """Print what fails, and what this branch accepts, as commands that GitHub makes errors and warnings of."""
+        """Print what fails, and what passes and should be looked at, as commands that GitHub makes errors and warnings of."""
         from pytest_irmetrics.reports.annotations import github_errors, github_warnings  # noqa: PLC0415 - only in GitHub Actions
 
         report = replace(self._session_report, info=self._run_info)
@@ -232,6 +233,20 @@ class Recorder:
             functions = set(map(_function, read))
             unread = [path for path in unread if _function(path) not in functions]
         return sorted(shown_path(config, path) for path in unread)
+
+    def _passed_over(self) -> int:
+        """Return how many of the tests that ran have a stored baseline, in a run that neither gates on any nor is told not to."""
+        config, settings = self._config, self._settings
+        told = config.getoption("ir_baseline") is False
+        if told or settings.gates or settings.update or settings.only_queries:
+            return 0
+        own = (
+            attempt
+            for attempt in self._attempts.values()
+            if attempt.outcome != "skipped" and attempt.item_report and attempt.item_report.against is None
+        )
+        paths = {baseline_path(attempt.file, attempt.name, settings.baseline_dir) for attempt in own}
+        return sum(path.exists() for path in paths)
 
     def _unstored_notes(self) -> Iterator[str]:
         """Yield a note on the tests whose baseline an updating run did not store, as they failed or their worker crashed."""

@@ -54,7 +54,9 @@ def github_errors(session: SessionReport) -> Iterator[str]:
 
 
 def github_warnings(session: SessionReport) -> Iterator[str]:
-    """Yield a command for GitHub's log on each fall that this branch accepts, and on each that no gate decides."""
+    """Yield a command for GitHub's log on baselines that were not looked at, on each fall accepted and on each undecided."""
+    if session.passed_over_note:
+        yield _command("warning", {}, "Search quality: no baseline was looked at", session.passed_over_note)
     since = session.since
     for nodeid, text in session.accepted[:MOST]:
         title = "A fall in search quality is accepted"

@@ -63,7 +63,9 @@ class SessionReport:
     gone_since: Sequence[str] = ()
     """With ``--ir-since``: the baselines that were there and are gone, with their tests."""
 
-    # For the terminal summary alone:
+    # For the terminal summary alone, and annotations:
+    baselines_passed_over: int = 0
+    """How many stored baselines were not compared with, as nothing asked for that."""
     failures_printed: bool = True
     """Whether pytest printed each failure's message."""
     problems: Sequence[str] = ()
@@ -118,6 +120,17 @@ class SessionReport:
     def unused_baseline_notes(self) -> list[tuple[str, str]]:
         """The path of each baseline that no test read, and what to say of it after that."""
         return [(path, _UNREAD) for path in self.unused_baselines]
+
+    @property
+    def passed_over_note(self) -> str:
+        """Say that stored baselines were not compared with; empty where nothing is to be said."""
+        if not self.baselines_passed_over:
+            return ""
+        one = self.baselines_passed_over == 1
+        return (
+            f"{plural(self.baselines_passed_over, 'stored baseline')} {'was' if one else 'were'} not looked at, so no fall fails "
+            f"here. To compare with {'it' if one else 'them'}: --ir-baseline, or `ir_baseline = true` among the settings."
+        )
 
     def is_expected_failure(self, item: ItemReport) -> bool:
         """Whether the test is marked xfail and failed."""

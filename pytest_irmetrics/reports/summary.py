@@ -62,7 +62,8 @@ def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
         yield from (Text(f"baseline {stored}") for stored in sorted(session.stored))
         yield from (Text(f"report {path}: written") for path in session.written)
     unused = (f"the baseline {path} {told}" for path, told in session.unused_baseline_notes)
-    yield from (Text(f"note: {note}", "warn") for note in (*unused, *session.notes))
+    notes = (session.passed_over_note, *unused, *session.notes)
+    yield from (Text(f"note: {note}", "warn") for note in notes if note)
 
 
 def _accepted(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:
