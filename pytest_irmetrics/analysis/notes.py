@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.edits import on_additions, on_edits
@@ -118,6 +119,29 @@ def _not_in_the_run(result: ItemResult) -> Iterator[str]:
             f"No line of the stored run is about {plural(len(missing), 'query', 'queries')}, which counts as an empty "
             f"answer: {listed(missing)}."
         )
+
+
+def _another_order_by_rank(result: ItemResult) -> Iterator[str]:
+    """Count the queries of which a TREC run's ranks tell another order than its scores, as far as results are looked at."""
+    comparison = result.comparison
+    sides = [
+        ("The stored run", result.evaluation),
+        *([] if comparison is None else [(result.against, comparison.baseline)]),
+    ]
+    for name, evaluation in sides:
+        depth = inf if evaluation.depth is None else evaluation.depth
+        asked = [
+            answer
+            for query_id, answer in evaluation.run.answers.items()
+            if query_id in evaluation.golden.queries
+        ]
+        otherwise = sum(answer.agreeing is not None and answer.agreeing < depth for answer in asked)
+        if otherwise:
+            yield (
+                f"{name} ranks {otherwise} of {plural(len(asked), 'query', 'queries')} in another order than its scores do, "
+                "which tie or contradict the ranks. As in trec_eval the scores count, and of equal ones the greater id "
+                "comes first. Write scores that fall with the rank."
+            )
 
 
 def _unmatched_passages(result: ItemResult) -> Iterator[str]:
@@ -369,7 +393,8 @@ _NOTES: Sequence[tuple[str, About]] = (
     ("normal", _would_pass),
     ("quiet", _nothing_relevant),
     ("normal", _answers_cut_short),
-    ("normal", _not_in_the_run),
+    ("quiet", _not_in_the_run),
+    ("quiet", _another_order_by_rank),
     ("normal", _unmatched_passages),
     ("normal", _not_in_the_index),
     ("normal", _misspelt_ids),

@@ -55,6 +55,7 @@ def replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Ret
         else:
             rankings = tuple([ranking[:depth] for ranking in (stored or _EMPTY_ANSWER).rankings])
             answers[query.id] = answer_to(query, rankings)
+            answers[query.id].agreeing = (stored or _EMPTY_ANSWER).agreeing
     return Retrieved(
         Run.of(answers, depth=options.depth),
         errors,

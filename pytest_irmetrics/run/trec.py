@@ -11,7 +11,7 @@ from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.run.answer import CONFLICT, Answer, RunError, decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_irmetrics.run.answer import Answers
 
@@ -56,7 +56,7 @@ def _why_unfit(name: str, *, is_query: bool) -> str:
 
 
 def read(data: bytes, shown: str) -> dict[str, Answer]:
-    """Read lines in any order; documents come in the order of trec_eval, and the rank is not read.
+    """Read lines in any order; documents come in the order of trec_eval, and the rank tells only whether it is another.
 
     Fields are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break space. What follows the
     tag is not read, nor are comments. `shown` is how errors call the file. Raises RunError.
@@ -67,13 +67,14 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
         return RunError(f"{shown}:{number}: {fault}. {cure}")
 
     found: dict[bytes, dict[str, float]] = {}
+    ranks: dict[bytes, list[bytes]] = {}
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         fields = line.split()
         if not fields or fields[0] == b"#" or (line[:1] == b"#" and len(fields) < 6):
             continue
         if len(fields) != 6 and not _has_further_fields(fields):
             raise _wrong_fields(line, fields, number, refuse)
-        query_id, _, doc, _, written = fields[:5]
+        query_id, _, doc, rank, written = fields[:5]
         try:
             score = math.nan if b"_" in written else float(written)
         except ValueError:
@@ -87,10 +88,28 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
             fault = f"the document {_quote(doc)} comes twice for query {_quote(query_id)}"
             raise refuse(number, fault, "Keep one of the lines.")
         ranking[doc_id] = score
+        ranks.setdefault(query_id, []).append(rank)
     if not found:
         cure = "Give a TREC run, of lines `query Q0 document rank score tag`."
         raise refuse(1, "the file is empty", cure)
-    return {query_id.decode(): Answer((ranked(scores.items()),)) for query_id, scores in found.items()}
+    answers = {query_id.decode(): Answer((ranked(scores.items()),)) for query_id, scores in found.items()}
+    for (query_id, scores), answer in zip(found.items(), answers.values(), strict=True):
+        answer.agreeing = _agreeing(ranks[query_id], scores, answer.rankings[0])
+    return answers
+
+
+def _agreeing(ranks: Sequence[bytes], docs: Iterable[str], ranking: Sequence[str]) -> int | None:
+    """Count the results from the top of a ranking that have the same order by rank; None where all have, or no rank tells one."""
+    try:
+        numbers = [int(rank) for rank in ranks]
+    except ValueError:
+        return None
+    if len({*numbers}) < len(numbers):
+        return None
+    by_rank = (doc for _, doc in sorted(zip(numbers, docs, strict=True)))
+    return next(
+        (place for place, pair in enumerate(zip(by_rank, ranking, strict=True)) if pair[0] != pair[1]), None
+    )
 
 
 def _has_further_fields(fields: Sequence[bytes]) -> bool:
