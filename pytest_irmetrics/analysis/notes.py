@@ -193,7 +193,8 @@ def _misspelt_ids(result: ItemResult) -> Iterator[str]:
     both, they are two documents.
     """
     evaluation, corpus = result.evaluation, result.corpus
-    if evaluation.only is not None:
+    # Where no id is known at all, that verdict says what to do.
+    if evaluation.only is not None or any(verdict.word == "ids" for verdict in result.verdicts):
         return
     queries, left = [], _MAX_RESULTS
     for query in evaluation.counted:
@@ -247,9 +248,10 @@ def _ungated(result: ItemResult) -> Iterator[str]:
     ]
     if uncovered:
         shown = listed(uncovered, _MAX_NAMED, quote)
+        they = "it carries" if len(uncovered) == 1 else "they carry"
         yield (
-            f"{plural(len(uncovered), 'query', 'queries')} can fail nothing: there are gates on tags alone, and these carry none of "
-            f"them: {shown}. Add a threshold for all."
+            f"{plural(len(uncovered), 'query', 'queries')} can fail nothing: there are gates on tags alone, and {they} none of "
+            f"their tags: {shown}. Add a threshold for all."
         )
 
 

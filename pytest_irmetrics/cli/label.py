@@ -264,7 +264,7 @@ def _lines(
         yield f"  {line}"
     yield from screen.wrapped(
         why_not_editable(options.file)
-        or f"To judge them: `pytest-irmetrics label {shlex.quote(options.file)} -i` one by one, --judge QUERY DOC GRADE, or --out "
+        or f"To judge {'it' if count == 1 else 'them'}: `pytest-irmetrics label {shlex.quote(options.file)} -i` one by one, --judge QUERY DOC GRADE, or --out "
         "LIST.csv and then --from LIST.csv in a spreadsheet.",
     )
 

@@ -71,8 +71,9 @@ def not_retrieved(errors: Mapping[str, str], asked: int, stopped: str) -> str:
     """
     counts = Counter(errors.values())
     error, _ = counts.most_common(1)[0]
-    others = f", and {plural(len(counts) - 1, 'other error', 'other errors')}" if len(counts) > 1 else ""
-    text = f"{len(errors):,} of {plural(asked, *_QUERY)} could not be retrieved: {_beginning(error)}{others}. No mean was computed."
+    there = "There is" if len(counts) == 2 else "There are"
+    others = f" {there} {plural(len(counts) - 1, 'other error', 'other errors')}." if len(counts) > 1 else ""
+    text = f"{len(errors):,} of {plural(asked, *_QUERY)} could not be retrieved: {_beginning(error)}.{others} No mean was computed."
     return f"{text} {stopped}" if stopped else text
 
 

@@ -220,7 +220,7 @@ _MESSAGES = (
     ("scanning a block scalar", True, "A text that begins with `|` or `>` must be in quotes; after a `|` or `>` that begins a block of text, the line ends."),
     ("incompatible YAML document", False, "This asks for another version of YAML. Remove the line."),
     ("directive", False, "A line that begins with `%` is a YAML directive. Remove it, or put the text in quotes."),
-    ("expected", False, "This does not continue what begins on line {line}. Check its indentation; put a text that contains quotes in quotes."),
+    ("expected", False, "This does not continue what begins on line {line}. Check its indentation; put a text that contains quotes, `[` or `]` in quotes."),
 )  # fmt: skip
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import floor
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.notes import notes_on
+from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed
 from pytest_irmetrics.gates.limits import limit_edits, read_limits
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
@@ -27,9 +29,24 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
     if comparison is not None and own and not item.settings.update:
         result.notes += _on_missing_means(item, comparison)
         result.notes += _on_limits(item, comparison, result.gates)
+    if result.against is None and not item.baseline_file.exists():
+        result.notes += _on_first_limits(result)
     if not result.gates and not result.verdicts and not item.settings.update:
         nothing = "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
         result.notes.append(Note("normal", nothing))
+
+
+def _on_first_limits(result: ItemResult) -> Iterator[Note]:
+    """Say which limits today's means would hold, where a `min` fails that no stored run was held to; none for what is 0."""
+    starts = []
+    for verdict in result.verdicts:
+        if verdict.failed and verdict.word == "min" and verdict.metric is not None and not verdict.single:
+            mean = result.evaluation.mean_or_none(verdict.metric, verdict.tag) or 0.0
+            held = floor(mean * 100 + TOLERANCE) / 100
+            tag = f" of the queries tagged {verdict.tag}" if verdict.tag is not None else ""
+            starts += [f"{verdict.metric}{tag} min={held:g}"] if held > 0 else []
+    if starts:
+        yield Note("normal", f"To start from here: {', '.join(starts)}.")
 
 
 def _on_unused_baseline(item: GatedItem, against: str) -> Iterator[Note]:

@@ -133,6 +133,8 @@ class Reply(NamedTuple):
     outcomes: tuple[tuple[str, ...] | str, ...]
     milliseconds: float
     """How long the call took, divided by its queries."""
+    collapsed: bool = False
+    """Whether ids that came back twice were dropped."""
 
     def in_time(self, timeout: float | None) -> Reply:
         """Return the reply itself; one that says that the call timed out where it took longer than `timeout` seconds."""
@@ -202,11 +204,11 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
     count = len(call.query_ids)
     results = split_batch(answer, count, drawn) if call.is_batch else [draw_items(answer, options.depth)]
     milliseconds = (perf_counter() - started) * 1000 / count
-    return Reply(
-        call,
-        tuple([_read_ids(call, place, items, options) for place, items in enumerate(results)]),
-        milliseconds,
+    outcomes = tuple([_read_ids(call, place, items, options) for place, items in enumerate(results)])
+    collapsed = options.duplicates == "collapse" and any(
+        len(ids) < len(items) for ids, items in zip(outcomes, results, strict=True) if type(ids) is tuple
     )
+    return Reply(call, outcomes, milliseconds, collapsed)
 
 
 def _read_ids(

@@ -6,6 +6,8 @@ import os
 import sysconfig
 from pathlib import Path
 from traceback import walk_tb
+from typing import Any
+from urllib.error import HTTPError
 
 from pytest_irmetrics.base.paths import path_below
 from pytest_irmetrics.base.wording import cut, printable
@@ -18,6 +20,9 @@ _OUTCOMES = frozenset((("_pytest.outcomes", "Exit"), ("unittest.case", "SkipTest
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _STANDARD_LIBRARY = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+_BODY = 300
+"""Characters of a response that are shown."""
 
 _ANOTHER_LOOP = "attached to a different loop"
 _OF_ANOTHER_LOOP = (
@@ -42,6 +47,9 @@ _ADVICE = {
     "cannot be called from a running event loop": _ASYNC_ITSELF,
     "There is no current event loop in thread": _ASYNC_ITSELF,
     "no running event loop": _ASYNC_ITSELF,
+    "'Document' object is not subscriptable": (
+        'Its fields are attributes: `doc.id`, `doc.metadata["source"]`, `doc.page_content` in LangChain.'
+    ),
 }
 """A part of a well-known error's message → how to fix it."""
 
@@ -61,7 +69,19 @@ def explain(error: Exception) -> str:
     text, place = summary(error), _place(error)
     at_once = f", the first of {others + 1} at once" if others else ""
     advice = next((f" {cure}" for words, cure in _ADVICE.items() if words in text), "")
-    return f"raised {text}{place}{at_once}.{advice}"
+    return f"raised {text}{place}{at_once}.{advice}{_answered(error)}"
+
+
+def _answered(error: Exception) -> str:
+    """Return a sentence with the beginning of the response that an HTTP client's error holds; empty where there is none."""
+    try:
+        response: Any = getattr(error, "response", None)
+        body = error.read(_BODY) if isinstance(error, HTTPError) else response.text
+        text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+        said = " ".join(text[:_BODY].split())
+    except Exception:  # noqa: BLE001 - it is read, or was never read, or is another thing
+        return ""
+    return f" It answered: {cut(printable(said), _BODY)}" if said.strip("{}[]") else ""
 
 
 def raise_outcome(error: Exception) -> None:

@@ -40,6 +40,9 @@ class Retrieved:
     """Queries that a stored run has no answer to, where it does not say what it was asked."""
 
 
+_COLLAPSED = "Repeated ids were dropped after k results had come back (ir_duplicates = collapse): ask for more (ir_depth)."
+
+
 class ReplyCollector:
     """Collect replies, decide when to stop, build the result."""
 
@@ -54,9 +57,11 @@ class ReplyCollector:
         """Query id → what went wrong."""
         self.has_answer = False
         """Whether any query has been answered yet."""
+        self._collapsed = False
 
     def add(self, reply: Reply) -> None:
         """Add the reply to one call."""
+        self._collapsed = self._collapsed or reply.collapsed
         repeat, repeats = reply.call.repeat, self._options.repeat
         for query_id, outcome in zip(reply.call.query_ids, reply.outcomes, strict=True):
             if isinstance(outcome, str):
@@ -96,7 +101,7 @@ class ReplyCollector:
             errors=errors,
             stopped=self._why_stopped(unanswered) if unanswered else "",
             latencies={query_id: tuple(self._milliseconds[query_id]) for query_id in answers},
-            depth_advice=depth_advice,
+            depth_advice=_COLLAPSED if self._collapsed else depth_advice,
         )
 
     def _why_stopped(self, unanswered: int) -> str:

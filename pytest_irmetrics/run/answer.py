@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -76,6 +77,11 @@ class Header(NamedTuple):
     means: Mapping[str, float] | None = None
     limits: StoredLimits | None = None
     """Those that judged the run when it was stored; None where it does not say."""
+
+
+def take_one_side(shown: str) -> str:
+    """Return the advice on a file that Git could not merge, with a command to copy; `shown` is its path."""
+    return f"Take one side whole: `git checkout --ours -- {shlex.quote(shown)}`, or `--theirs`."
 
 
 def decode(data: bytes, shown: str) -> str:

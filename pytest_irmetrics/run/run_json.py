@@ -15,7 +15,7 @@ from pytest_irmetrics.base import strict_json
 from pytest_irmetrics.base.ids import first_repeat
 from pytest_irmetrics.base.numbers import MAX_GRADE, MAX_WEIGHT, MIN_WEIGHT, as_whole_number
 from pytest_irmetrics.base.wording import cut, listed, printable, quote
-from pytest_irmetrics.run.answer import CONFLICT, CURE, Answer, Header, NoTestsError, RunError
+from pytest_irmetrics.run.answer import CONFLICT, CURE, Answer, Header, NoTestsError, RunError, take_one_side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -204,7 +204,7 @@ def _parse(text: str, shown: str) -> Any:
         if conflict:
             line = text.count("\n", 0, conflict.start()) + 1
             raise RunError(
-                f"{shown}:{line}: is in a merge conflict. Take one side whole (`git checkout --ours` or `--theirs`). The "
+                f"{shown}:{line}: is in a merge conflict. {take_one_side(shown)} The "
                 "merged search may answer as neither side's did: compare a baseline (`pytest --ir-baseline`), then store it "
                 "anew (`pytest --ir-baseline-update`)."
             ) from None

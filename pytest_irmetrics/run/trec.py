@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.ids import ranked
 from pytest_irmetrics.base.wording import plural, quote
-from pytest_irmetrics.run.answer import CONFLICT, Answer, RunError, decode
+from pytest_irmetrics.run.answer import CONFLICT, Answer, RunError, decode, take_one_side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -73,7 +73,7 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
         if not fields or fields[0] == b"#" or (line[:1] == b"#" and len(fields) < 6):
             continue
         if len(fields) != 6 and not _has_further_fields(fields):
-            raise _wrong_fields(line, fields, number, refuse)
+            raise _wrong_fields(line, fields, number, shown, refuse)
         query_id, _, doc, rank, written = fields[:5]
         try:
             score = math.nan if b"_" in written else float(written)
@@ -122,11 +122,10 @@ def _has_further_fields(fields: Sequence[bytes]) -> bool:
 
 
 def _wrong_fields(
-    line: bytes, fields: Sequence[bytes], number: int, refuse: Callable[..., RunError]
+    line: bytes, fields: Sequence[bytes], number: int, shown: str, refuse: Callable[..., RunError]
 ) -> RunError:
     if CONFLICT.match(line.decode()):
-        cure = "Take one side whole (`git checkout --ours` or `--theirs`)."
-        return refuse(number, "is in a merge conflict", cure)
+        return refuse(number, "is in a merge conflict", take_one_side(shown))
     if number == 1 and fields[0][:1] in {b"{", b"["}:
         fault = "looks like JSON, and a run is read as JSON only if its name ends in `.json`"
         return refuse(number, fault, "Rename the file.")

@@ -48,7 +48,7 @@ REFUSED = [  # lines, the line that the error names, a key of it
     ("q Q0 a 1 2 x\np Q0 a 1 2 x\nq Q0 a 2 1 x\n", 3, "the document 'a' comes twice for query 'q'"),
     ("q Q0 a 1 2 x\nq Q0 a 2 1 x\nq\n", 2, "the document 'a' comes twice"),
     ("q\nq Q0 a 1 2 x\nq Q0 a 2 1 x\n", 1, "1 field"),
-    ("q Q0 a 1 2 x\n<<<<<<< HEAD\n", 2, "is in a merge conflict"),
+    ("q Q0 a 1 2 x\n<<<<<<< HEAD\n", 2, "is in a merge conflict. Take one side whole: `git checkout --ours -- a.run`, or `--theirs`."),
     ('{"format": "x"}\n', 1, "looks like JSON, and a run is read as JSON only if its name ends in `.json`"),
     ("q Q0 a 1 1 x\nq Q0 \udce9 1 1 x\n", 2, "is not UTF-8"),
 ]  # fmt: skip

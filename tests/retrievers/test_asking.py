@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import contextvars
 import functools
+import io
 import json
 import os
 import sqlite3
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import threading
 import unittest
+import urllib.error
 
 import pytest
 
@@ -134,6 +136,29 @@ def test_awaitables_of_awaitables_are_explained():
             return self
 
     assert "came back: Awaitable <" in outcome(ask(lambda query: Awaitable()))
+
+
+def test_a_document_that_is_indexed_like_a_mapping_and_the_body_of_a_response_are_told():
+    class Document:
+        pass
+
+    def indexed(query):
+        return [Document()["source"]]
+
+    def refused(query):
+        body = io.BytesIO(b'{"error":\n  "no such index [docs]"}' + b" " * 10_000)
+        raise urllib.error.HTTPError("http://h/docs", 404, "Not Found", {}, body)
+
+    def refused_by_a_client(query):
+        error = ValueError("404 Client Error")
+        error.response = type("Response", (), {"text": "no such index [docs]" * 1000})()
+        raise error
+
+    assert "Its fields are attributes: `doc.id`, `doc.metadata" in outcome(ask(indexed))
+    assert 'It answered: {"error": "no such index [docs]"}' in outcome(ask(refused))
+    told = outcome(ask(refused_by_a_client))
+    assert "It answered: no such index [docs]no such" in told
+    assert len(told) < 600
 
 
 def test_a_client_of_another_loop_is_explained_in_the_same_words_for_each_query():
