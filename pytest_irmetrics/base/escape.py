@@ -1,7 +1,7 @@
 """Make text from outside safe for where it goes: terminal, CI log, HTML, Markdown, and the stream's encoding.
 
 What came from a file or from a retriever goes through one of the `escape_…` functions first, then through
-`to_stream` where the stream may not be able to show it, and only then into `base.layout`, which measures what it is given.
+`to_stream` where the stream may not be able to show it, and only then into `base.screen`, which measures what it is given.
 """
 
 from __future__ import annotations

@@ -1,12 +1,17 @@
-"""Read regular files up to a size, packed with gzip or not: a pipe would be waited for, a device read until memory ends."""
+"""Read regular files up to a size, packed with gzip or not; show their paths relative to a folder, with `/` on every system.
+
+What is no regular file is refused: a pipe would be waited for, a device read until memory ends.
+"""
 
 from __future__ import annotations
 
+import os
 import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
 from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.escape import break_ci_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,3 +111,30 @@ def _is_packed(path: Path) -> bool:
 def without_gz(path: Path) -> Path:
     """Return a path without the suffix ``.gz``: ``faq.qrels`` for ``faq.qrels.gz``."""
     return path.with_suffix("") if _is_packed(path) and path.stem else path
+
+
+def relative_path(path: str | os.PathLike[str], start: str | os.PathLike[str] = os.curdir) -> str:
+    """Return a path relative to a folder; whole where it is on another drive, no path at all or the folder is gone."""
+    try:
+        return os.path.relpath(path, start).replace(os.sep, "/")
+    except (OSError, ValueError):
+        return os.fspath(path)
+
+
+def nearest_repository(folder: Path) -> Path | None:
+    """Return the nearest folder at or above one that holds ``.git``, which is a folder or a file; None where none does."""
+    return next((one for one in (folder, *folder.parents) if os.path.lexists(one / ".git")), None)
+
+
+def path_below(path: str | os.PathLike[str], start: str | os.PathLike[str] = os.curdir) -> str:
+    """Return a path relative to a folder where it is inside that, else whole."""
+    relative = relative_path(path, start)
+    return os.fspath(path) if relative.startswith("..") else relative
+
+
+def parameter_id(path: Path, fixed: Path) -> str:
+    """Return the id of a golden set's test item: its path below the pattern's fixed folder, without suffix, `-` for `/`."""
+    whole = path if os.path.isdir(path) else without_gz(path).with_suffix("")  # noqa: PTH112 - Path.is_dir raises
+    below = relative_path(whole, fixed)
+    # pytest prints it as it is, but for what it escapes itself: whatever is not printable ASCII.
+    return break_ci_commands(below.replace("../", "").replace("/", "-"))

@@ -1,12 +1,138 @@
-"""The width and encoding of a terminal, text made to fit them, and lines with a colour."""
+"""Text for a terminal: measured by the cells that it takes, cut, wrapped, laid out as a table; lines with a colour."""
 
 from __future__ import annotations
 
+from bisect import bisect
 from enum import Enum
-from typing import NamedTuple
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import category, east_asian_width
 
 from pytest_irmetrics.base.escape import escape_terminal, is_ascii_only, to_stream
-from pytest_irmetrics.base.layout import display_width, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+
+def display_width(text: str) -> int:
+    """Return the terminal cells that `text` takes: wide and fullwidth characters and emoji 2, combining marks 0, all else 1."""
+    if text.isascii():
+        return len(text)
+    return sum(_cells(text))
+
+
+def _cells(text: str) -> list[int]:
+    """Return the cells that each character of a text takes."""
+    cells: list[int] = []
+    for char in text:
+        if char.isascii():
+            cells.append(1)
+        elif char == "\ufe0f" and cells and cells[-1] == 1 and category(text[len(cells) - 1]) == "So":
+            cells.append(1)  # asks for the colourful, wide form of the char before it
+        else:
+            cells.append(_cells_of_one(char))
+    return cells
+
+
+def _cells_of_one(char: str) -> int:
+    code = ord(char)
+    kind = category(char)
+    if (
+        kind in ("Mn", "Me", "Cf") or 0x1160 <= code <= 0x11FF
+    ):  # the latter: vowels and finals of Korean syllables
+        return 0
+    if east_asian_width(char) in ("W", "F"):
+        return 2
+    # Emoji that are younger than this Python's tables.
+    return 2 if kind == "Cn" and 0x1F300 <= code <= 0x1FAFF else 1
+
+
+def shorten(text: str, width: int, *, ascii_only: bool = False, middle: bool = False) -> str:
+    """Cut `text` to at most `width` cells, with `…` (`...` in ASCII) for what is left out.
+
+    `middle` cuts there instead of at the end, for ids, which often differ at their ends alone.
+    """
+    if display_width(text) <= width:
+        return text
+    dots = "..." if ascii_only else "…"
+    room = width - len(dots)
+    if room <= 0:
+        return dots[: max(width, 0)]
+    cells = _cells(text)
+    tail_room = room // 2 if middle else 0
+    head = _count_fitting(cells, room - tail_room)
+    tail = _count_fitting(cells[::-1], tail_room)
+    while tail and not cells[len(text) - tail]:
+        tail -= 1  # a mark belongs to the char before it, which is cut off
+    if tail:
+        return f"{text[:head]}{dots}{text[len(text) - tail :]}"
+    return text[:head].rstrip(" ") + dots
+
+
+def _count_fitting(cells: Sequence[int], room: int) -> int:
+    """Return how many characters fit into `room` cells."""
+    return bisect(list(accumulate(cells)), room)
+
+
+def table(
+    rows: Sequence[Sequence[str]],
+    align: str,
+    max_width: int = 80,
+    *,
+    ascii_only: bool = False,
+    whole: Collection[int] = (),
+) -> list[str]:
+    """Lay out rows as lines of at most `max_width` terminal cells in which the columns line up.
+
+    `align` has `<` or `>` for each column.  When the lines are too long, the widest left-aligned column is cut first, never
+    those in `whole`, and never a right-aligned one: half a number is another number.  What still does not fit goes on in
+    a second, indented line a row.  A row may be short; an empty one is an empty line.
+    """
+    by_row = table_rows(rows, align, max_width, ascii_only=ascii_only, whole=whole)
+    return [line for lines in by_row for line in lines]
+
+
+def table_rows(
+    rows: Sequence[Sequence[str]], align: str, max_width: int, *, ascii_only: bool, whole: Collection[int]
+) -> list[list[str]]:
+    """Lay a table out as `table` does, and return the lines of each row."""
+    columns = range(len(align))
+    texts = [[*row, *[""] * (len(align) - len(row))] for row in rows]
+    widths = [max((display_width(row[column]) for row in texts), default=0) for column in columns]
+    used = [column for column in columns if widths[column]]
+    shrinkable = [column for column in used if align[column] == "<" and column not in whole]
+    excess = sum(widths) + len(_GAP) * (len(used) - 1) - max_width
+    widths = _shrink_columns(widths, shrinkable, excess)
+    found = []
+    for row in texts:
+        lines = [""]
+        for column in used:
+            # Even a number is cut where it alone is wider than the screen.
+            width = min(widths[column], max_width - len(_GAP))
+            text = shorten(row[column], width, ascii_only=ascii_only)
+            blanks = " " * (width - display_width(text))
+            cell = text + blanks if align[column] == "<" else blanks + text
+            if display_width(lines[-1] + _GAP + cell) <= max_width:
+                lines[-1] += _GAP + cell if lines[-1] else cell
+            else:
+                lines.append(_GAP + cell)
+        found.append([line.rstrip(" ") for line in lines if line.strip(" ")] or [""])
+    return found
+
+
+_GAP = "  "
+_MIN_WIDTH = 10  # cells that a cut text keeps; where that is not enough, rows take more lines
+
+
+def _shrink_columns(widths: list[int], shrinkable: Sequence[int], excess: int) -> list[int]:
+    """Return widths that are less by `excess` cells; unchanged ones where texts would be cut to less than 10 cells."""
+    narrower = widths.copy()
+    for _ in range(excess):
+        widest = max(shrinkable, key=narrower.__getitem__, default=None)
+        if widest is None or narrower[widest] <= _MIN_WIDTH:
+            return widths
+        narrower[widest] -= 1
+    return narrower
 
 
 class Screen(NamedTuple):

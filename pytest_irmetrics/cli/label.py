@@ -33,8 +33,8 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.labelling import pool
 from pytest_irmetrics.base.escape import id_printed_as
-from pytest_irmetrics.base.layout import table
 from pytest_irmetrics.base.numbers import score_text
+from pytest_irmetrics.base.screen import table
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.corpus import CORPUS_HELP, load_documents

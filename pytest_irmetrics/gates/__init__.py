@@ -1,8 +1,7 @@
 """Decide whether each gate of a test passes, from an evaluation and its comparison with the baseline."""
 
-from pytest_irmetrics.gates.decide import decide
+from pytest_irmetrics.gates.decide import decide, would_pass
 from pytest_irmetrics.gates.leading import gated_by_default, leading_metric, rates_rankings, usual_metric
-from pytest_irmetrics.gates.query_gates import would_pass
 from pytest_irmetrics.gates.verdict import STATES, Against, Verdict
 
 __all__ = [

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.analysis.notes import gains, losses
-from pytest_irmetrics.base.paths import relative_path
+from pytest_irmetrics.base.files import relative_path
 from pytest_irmetrics.base.wording import cut
 from pytest_irmetrics.gates.limits import own_gates, stored_form
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note

@@ -14,7 +14,7 @@ import pytest
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import break_ci_commands
-from pytest_irmetrics.base.paths import parameter_id, relative_path
+from pytest_irmetrics.base.files import parameter_id, relative_path
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.metrics import MetricError
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.base.git import GitError, Repository
-from pytest_irmetrics.base.paths import nearest_repository, relative_path
 from pytest_irmetrics.base.version import own_version
 from pytest_irmetrics.reports.session_report import RunInfo
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.paths import path_below
+from pytest_irmetrics.base.files import path_below
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin.config import run_config

@@ -13,8 +13,8 @@ import pytest
 
 from pytest_irmetrics.analysis.since import Then, compare_since
 from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
-from pytest_irmetrics.base.paths import nearest_repository
 from pytest_irmetrics.gates.verdict import Verdict
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.reports.since import SinceReport, cure, headlines

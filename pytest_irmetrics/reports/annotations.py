@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import escape_terminal
-from pytest_irmetrics.base.paths import nearest_repository, relative_path
+from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.base.wording import cut, listed, plural
 from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.document import query_block

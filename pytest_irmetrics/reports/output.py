@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_irmetrics.base.atomic_write import write_output
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
-from pytest_irmetrics.base.paths import path_below
+from pytest_irmetrics.base.files import path_below
 from pytest_irmetrics.reports import formats
 from pytest_irmetrics.run.run_json import FORMAT as RUN_FORMAT
 

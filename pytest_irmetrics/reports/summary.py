@@ -5,8 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.layout import display_width, shorten
-from pytest_irmetrics.base.screen import Line, Style
+from pytest_irmetrics.base.screen import Line, Style, display_width, shorten
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import document, texts
 from pytest_irmetrics.reports.blocks import Text

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.layout import display_width, table, table_rows
-from pytest_irmetrics.base.screen import Line, Style
+from pytest_irmetrics.base.screen import Line, Style, display_width, table, table_rows
 from pytest_irmetrics.reports.blocks import Commands, Level, Query, Table, Text
 
 if TYPE_CHECKING:

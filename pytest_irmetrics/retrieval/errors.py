@@ -9,7 +9,7 @@ from traceback import walk_tb
 from typing import Any
 from urllib.error import HTTPError
 
-from pytest_irmetrics.base.paths import path_below
+from pytest_irmetrics.base.files import path_below
 from pytest_irmetrics.base.wording import cut, printable
 from pytest_irmetrics.retrieval.answers import AnswerError, type_name
 
