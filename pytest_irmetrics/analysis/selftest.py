@@ -14,7 +14,7 @@ from pytest_irmetrics.evaluation import Evaluation, EvaluationError, read_metric
 from pytest_irmetrics.gates import Against, decide
 from pytest_irmetrics.metrics import parse_metric
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation, Note
-from pytest_irmetrics.run import Run
+from pytest_irmetrics.run import Header, Run
 from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _degrade(intact: Evaluation, degraded: DegradedRankings) -> Evaluation:
     answers = dict(intact.run.answers)
     for query_id, rankings in degraded.rankings.items():
         answers[query_id] = replace(answers[query_id], rankings=tuple(map(tuple, rankings)))
-    run = Run.of(answers, depth=intact.run.depth)
+    run = Run.of(answers, Header(intact.run.depth))
     return replace(intact, retrieved=replace(intact.retrieved, run=run))
 
 

@@ -11,7 +11,7 @@ from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.query import Passage
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.retrieval.passages import judges_other_passages
-from pytest_irmetrics.run import Answer, Run
+from pytest_irmetrics.run import Answer, Header, Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -118,7 +118,7 @@ def wrong_means(run: Run, queries: Mapping[str, Query], level: Grade) -> list[Wr
         if not all(i in queries for i in unlabelled):
             return []
         labelled = {i: replace(run.answers[i], judgments=queries[i].judgments) for i in unlabelled}
-        run = Run.of({**run.answers, **labelled}, run.depth, relevance_level=level)
+        run = Run.of({**run.answers, **labelled}, Header(run.depth, relevance_level=level))
     means = _means_of(run, told)
     return [
         WrongMean(metric.name, mean, means[metric])
@@ -152,9 +152,8 @@ def means_as_stored(run: Run) -> dict[str, float]:
 
 def with_answers(run: Run, answers: Answers) -> Run:
     """Return a stored run with some answers exchanged or added, and its means computed anew."""
-    header = run.depth, run.golden_set, run.relevance_level
-    changed = Run.of({**run.answers, **answers}, *header, run.means)
-    return Run.of(changed.answers, *header, means_as_stored(changed), run.limits)
+    changed = Run.of({**run.answers, **answers}, run.header)
+    return Run.of(changed.answers, run.header._replace(means=means_as_stored(changed)))
 
 
 def _means_of(run: Run, metrics: Iterable[Metric]) -> dict[Metric, float | None]:
@@ -163,7 +162,7 @@ def _means_of(run: Run, metrics: Iterable[Metric]) -> dict[Metric, float | None]
         replace(stored_query(query_id, answer), passages=()) for query_id, answer in run.answers.items()
     ]
     # As it was scored then: passages have the names that the stored judgments give them.
-    plain = Run.of({i: Answer(answer.rankings) for i, answer in run.answers.items()}, run.depth)
+    plain = Run.of({i: Answer(answer.rankings) for i, answer in run.answers.items()}, Header(run.depth))
     golden = GoldenSet(queries, relevance_level=stored_level(run))
     metrics = tuple(metrics)
     evaluation = evaluate_run(golden, plain, metrics, depth=run.depth)

@@ -13,7 +13,7 @@ from pytest_irmetrics.plugin.collection import collects_whole_files
 from pytest_irmetrics.plugin.config import run_config, runs_tests
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
 from pytest_irmetrics.retrieval import RetrievalError, Retriever
-from pytest_irmetrics.run import Run, RunError
+from pytest_irmetrics.run import Header, Run, RunError
 from pytest_irmetrics.run.answer import CURE
 from pytest_irmetrics.run.baseline import (
     baseline_digest,
@@ -81,7 +81,7 @@ def read_stored_run(item: GatedItem, golden: GoldenSet, against: Any, notes: lis
     # Where it does not say of which golden set it is, its answers to others' queries are no queries that are gone.
     own = {query_id: run.answers[query_id] for query_id in golden.queries if query_id in run}
     if run.golden_set is None and own:  # a run of none of these queries fails in the gates
-        run = Run.of(own, run.depth, relevance_level=run.relevance_level)
+        run = Run.of(own, Header(run.depth, relevance_level=run.relevance_level))
     return StoredRun(run, name, file)
 
 

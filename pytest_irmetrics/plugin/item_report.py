@@ -13,7 +13,7 @@ from pytest_irmetrics.gates.limits import own_gates, stored_form
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.retrieval.passages import document_of
-from pytest_irmetrics.run import Answer, Run
+from pytest_irmetrics.run import Answer, Header, Run
 
 if TYPE_CHECKING:
     from pytest_irmetrics.analysis.item_result import ItemResult
@@ -134,11 +134,11 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
     }
     means = {name: mean for name, mean in found.items() if mean is not None}
     path = golden.path
-    return Run.of(
-        answers,
+    header = Header(
         depth=evaluation.depth,
         golden_set=golden.name if path is None else relative_path(path, Path(item.node.path).parent),
         relevance_level=golden.relevance_level,
         means=means,
         limits=stored_form(item.gates(golden, regression=True)),
     )
+    return Run.of(answers, header)

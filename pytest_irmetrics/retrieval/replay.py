@@ -9,7 +9,7 @@ from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.retrieval.calls import RetrievalError, answer_to
 from pytest_irmetrics.retrieval.passages import judges_other_passages
 from pytest_irmetrics.retrieval.session import Retrieved
-from pytest_irmetrics.run import Answer, Run
+from pytest_irmetrics.run import Answer, Header, Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ def replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Ret
             answers[query.id] = answer_to(query, rankings)
             answers[query.id].agreeing = (stored or _EMPTY_ANSWER).agreeing
     return Retrieved(
-        Run.of(answers, depth=options.depth),
+        Run.of(answers, Header(options.depth)),
         errors,
         stopped="",
         latencies={},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.retrieval.calls import PendingAnswer, RetrievalError, answer_to, call_retriever
 from pytest_irmetrics.retrieval.retriever import Retriever
-from pytest_irmetrics.run import Run
+from pytest_irmetrics.run import Header, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -97,7 +97,7 @@ class ReplyCollector:
                 f"{unanswered} queries have neither an answer nor an error. Report this as a fault."
             )
         return Retrieved(
-            run=Run.of(answers, depth=self._options.depth),
+            run=Run.of(answers, Header(self._options.depth)),
             errors=errors,
             stopped=self._why_stopped(unanswered) if unanswered else "",
             latencies={query_id: tuple(self._milliseconds[query_id]) for query_id in answers},

@@ -73,6 +73,7 @@ class Header(NamedTuple):
 
     depth: int | None = None
     golden_set: str | None = None
+    """A name, or a path that is not absolute."""
     relevance_level: Grade | None = None
     means: Mapping[str, float] | None = None
     limits: StoredLimits | None = None

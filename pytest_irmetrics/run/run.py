@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 
+_UNKNOWN = Header()
+
+
 class Run:
     """The rankings that a retriever returned, by query id: `run["refund"]` is a tuple of document ids, best first.
 
@@ -54,7 +57,7 @@ class Run:
                 f"the rankings are of type {type(rankings).__name__}. Give a mapping of query id to ids, best first."
             )
         with pause_gc():
-            self._fill(_checked_answers(rankings), Header())
+            self._fill(_checked_answers(rankings), _UNKNOWN)
 
     def _fill(self, answers: Answers, header: Header) -> None:
         self.answers = answers
@@ -62,19 +65,16 @@ class Run:
         self.means = dict(means or {})
 
     @classmethod
-    def of(
-        cls,
-        answers: Answers,
-        depth: int | None = None,
-        golden_set: str | None = None,
-        relevance_level: Grade | None = None,
-        means: Mapping[str, float] | None = None,
-        limits: StoredLimits | None = None,
-    ) -> Run:
-        """Make a run of answers, without checking these. `golden_set` is a name, or a path that is not absolute."""
+    def of(cls, answers: Answers, header: Header = _UNKNOWN) -> Run:
+        """Make a run of answers and its header, without checking these."""
         run = cls.__new__(cls)
-        run._fill(answers, Header(depth, golden_set, relevance_level, means, limits))  # noqa: SLF001 - its own
+        run._fill(answers, header)  # noqa: SLF001 - its own
         return run
+
+    @property
+    def header(self) -> Header:
+        """What the run says of itself, beside the answers."""
+        return Header(self.depth, self.golden_set, self.relevance_level, self.means, self.limits)
 
     def __getitem__(self, query_id: str) -> tuple[str, ...]:
         return self.answers[query_id].rankings[0]
@@ -118,8 +118,7 @@ class Run:
         except FileError as error:
             raise RunError(f"{where}: {error}") from None
         if is_json:
-            answers, header = run_json.loads(decode(data, where), where, test)
-            return cls.of(answers, *header)
+            return cls.of(*run_json.loads(decode(data, where), where, test))
         from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
 
         return cls.of(trec.read(data, where))
@@ -127,15 +126,11 @@ class Run:
     @classmethod
     def loads(cls, text: str, path: str | os.PathLike[str] | None = None) -> Run:
         """Read the JSON that `dumps` wrote; `path` is how errors call it. Raises RunError."""
-        answers, header = run_json.loads(text, "run" if path is None else printable(os.fspath(path)))
-        return cls.of(answers, *header)
+        return cls.of(*run_json.loads(text, "run" if path is None else printable(os.fspath(path))))
 
     def dumps(self) -> str:
         """Return the run as JSON, one query a line; equal runs give equal text. Raises RunError for what JSON cannot hold."""
-        return run_json.dumps(
-            self.answers,
-            Header(self.depth, self.golden_set, self.relevance_level, self.means, self.limits),
-        )
+        return run_json.dumps(self.answers, self.header)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to `path`, whole or not at all: JSON where the name ends in ``.json``; otherwise a TREC run, of the first repeat alone.

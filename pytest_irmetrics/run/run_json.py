@@ -7,6 +7,7 @@ refused with a sentence that says so.
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from typing import TYPE_CHECKING, Any
@@ -43,7 +44,6 @@ _UNSAFE = re.compile(
 )
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode
-_encode_in_order = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 # Writing.
@@ -51,39 +51,36 @@ _encode_in_order = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 def dumps(answers: Answers, header: Header) -> str:
     """Return the text; equal runs give equal texts. Raises RunError for what JSON cannot hold."""
+    level, means = header.relevance_level, header.means or {}
     top = {
         "format": FORMAT,
         "version": VERSION,
         "golden_set": header.golden_set,
         "depth": header.depth,
-        "relevance_level": None
-        if header.relevance_level is None
-        else as_whole_number(header.relevance_level),
-        "means": {name: float(mean) for name, mean in header.means.items()} if header.means else None,
+        "relevance_level": None if level is None else as_whole_number(level),
+        "means": {name: float(mean) for name, mean in means.items()} or None,
         "limits": header.limits,
     }
     head = "".join(f"{field},\n" for field in _fields(top, "the header"))
-    queries = ",\n".join(f"{{{', '.join(_fields(*_record(one, answers[one])))}}}" for one in sorted(answers))
-    return f'{{\n{head}"queries": [\n{queries}\n]\n}}\n' if queries else f'{{\n{head}"queries": [\n]\n}}\n'
+    queries = ",".join(f"\n{{{', '.join(_query_fields(one, answers[one]))}}}" for one in sorted(answers))
+    return f'{{\n{head}"queries": [{queries}\n]\n}}\n'
 
 
-def _record(query_id: str, answer: Answer) -> tuple[dict[str, object], str]:
-    """Return what is stored of a query, by key, and what errors call it."""
-    judgments = answer.judgments
-    return {
+def _query_fields(query_id: str, answer: Answer) -> list[str]:
+    grades = answer.judgments
+    values = {
         "id": query_id,
         "text": answer.text,
         "params": dict(answer.params) or None,
-        "judgments": None
-        if judgments is None
-        else {doc: as_whole_number(judgments[doc]) for doc in judgments},
+        "judgments": None if grades is None else {doc: as_whole_number(grades[doc]) for doc in grades},
         "weight": None if answer.weight is None else float(answer.weight),
         "tags": answer.tags or None,
         "xfail": answer.xfail or None,
         "limits": answer.limits or None,
         "passages": dict(answer.passages) or None,
         "rankings": answer.rankings,
-    }, f"query {quote(query_id)}"
+    }
+    return _fields(values, f"query {quote(query_id)}")
 
 
 def _fields(values: Mapping[str, object], name: str) -> list[str]:
@@ -92,7 +89,7 @@ def _fields(values: Mapping[str, object], name: str) -> list[str]:
     for key, value in values.items():
         if value is not None:
             try:
-                text = f'"{key}": {_encode(value) if key != "limits" else _encode_in_order(_in_order(value))}'
+                text = f'"{key}": {_encode(value) if key != "limits" else _encode_limits(value)}'
             except (TypeError, ValueError, RecursionError) as error:
                 raise RunError(
                     f"{name}: {key} cannot be stored: {printable(str(error))}. Use text, finite numbers, lists and mappings."
@@ -101,12 +98,12 @@ def _fields(values: Mapping[str, object], name: str) -> list[str]:
     return fields
 
 
-def _in_order(limits: Any) -> list[dict[str, object]]:
-    """Return limits with what each is on before its words."""
-    return [
-        {key: one[key] for key in sorted(one, key=lambda key: (key not in ("metric", "tag"), key))}
-        for one in limits
+def _encode_limits(limits: Any) -> str:
+    """Encode limits with what each is on, metric and tag, before its words."""
+    ordered = [
+        sorted(one.items(), key=lambda pair: (pair[0] not in ("metric", "tag"), pair)) for one in limits
     ]
+    return json.dumps([*map(dict, ordered)], ensure_ascii=False, allow_nan=False)
 
 
 # Reading.
@@ -116,61 +113,60 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_count(value: object) -> bool:
-    return type(value) is int and 1 <= value <= sys.maxsize  # what slices and iterators take
-
-
-def _is_number(value: Any, low: float, high: float) -> bool:
+def _is_number(value: Any, low: float = -_MAX_DOUBLE, high: float = _MAX_DOUBLE) -> bool:
     # Compared, not converted: JSON's integers may be longer than a double can hold.
     return type(value) in (int, float) and low <= value <= high
 
 
-def _are_numbers(value: object, high: float) -> bool:
-    return isinstance(value, dict) and all(_is_number(one, -_MAX_DOUBLE, high) for one in value.values())
+def _is_count(value: object, high: float = math.inf) -> bool:
+    return type(value) is int and 1 <= value <= high
 
 
-def _are_limits(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(one, dict)
-        and isinstance(one.get("metric"), str)
-        and all(_is_text(limit) or _is_number(limit, -_MAX_DOUBLE, _MAX_DOUBLE) for limit in one.values())
-        for one in value
-    )
+def _is_list(value: object, of: Callable[[Any], bool]) -> bool:
+    return isinstance(value, list) and all(map(of, value))
 
 
-_LIMITS = ("a list of objects with a `metric` and its limits", _are_limits)
+def _is_object(value: object, of: Callable[[Any], bool] = lambda _: True) -> bool:
+    return isinstance(value, dict) and all(map(of, value.values()))
+
+
+def _is_limit(value: Any) -> bool:
+    return _is_object(value, lambda one: _is_text(one) or _is_number(one)) and _is_text(value.get("metric"))
+
+
+_LIMITS = ("a list of objects with a `metric` and its limits", lambda value: _is_list(value, _is_limit))
 
 _QUERY_KEYS: Keys = {
     "id": ("text", _is_text),
     "text": ("text", _is_text),
-    "params": ("an object", lambda value: isinstance(value, dict)),
-    "judgments": (f"an object of numbers up to {MAX_GRADE}", lambda value: _are_numbers(value, MAX_GRADE)),
+    "params": ("an object", _is_object),
+    "judgments": (
+        f"an object of numbers up to {MAX_GRADE}",
+        lambda value: _is_object(value, lambda grade: _is_number(grade, high=MAX_GRADE)),
+    ),
     "weight": (
         f"a number above 0, from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}",
         lambda value: _is_number(value, MIN_WEIGHT, MAX_WEIGHT),
     ),
-    "tags": ("a list of texts", lambda value: isinstance(value, list) and not {*map(type, value)} - {str}),
+    "tags": ("a list of texts", lambda value: _is_list(value, _is_text)),
     "xfail": ("true or false", lambda value: isinstance(value, bool)),
     "limits": _LIMITS,
     "passages": (
         "an object of lists of two texts, document and passage",
-        lambda value: (
-            isinstance(value, dict)
-            and all(isinstance(one, list) and [*map(type, one)] == [str, str] for one in value.values())
-        ),
+        lambda value: _is_object(value, lambda one: _is_list(one, _is_text) and len(one) == 2),
     ),
     "rankings": ("a list of one ranking or more", lambda value: isinstance(value, list) and bool(value)),
 }
-_KEYS: Keys = {
+_HEADER_KEYS: Keys = {
     "format": (repr(FORMAT), lambda value: value == FORMAT),
-    "version": ("a positive integer", lambda value: type(value) is int and value >= 1),
+    "version": ("a positive integer", _is_count),
     "golden_set": ("text", _is_text),
-    "depth": (f"a positive integer up to {sys.maxsize}", _is_count),
+    "depth": (f"a positive integer up to {sys.maxsize}", lambda value: _is_count(value, sys.maxsize)),
     "relevance_level": (
         f"a number above 0 and up to {MAX_GRADE}",
         lambda value: _is_number(value, 5e-324, MAX_GRADE),
     ),
-    "means": ("an object of numbers that a double can hold", lambda value: _are_numbers(value, _MAX_DOUBLE)),
+    "means": ("an object of numbers that a double can hold", lambda value: _is_object(value, _is_number)),
     "limits": _LIMITS,
     "queries": ("a list", lambda value: isinstance(value, list)),
 }
@@ -249,16 +245,13 @@ def _read_run(document: Mapping[str, Any], text: str, shown: str) -> tuple[dict[
             f"was written in version {quote(str(version))[1:-1]} of the format, and this pytest-irmetrics reads up to {VERSION}",
             "Upgrade pytest-irmetrics, or store it anew (a baseline: `pytest --ir-baseline-update`).",
         )
-    _check_values(document, _KEYS, ("version", "queries"), refuse)
-    answers = _read_queries(document["queries"], text, shown)
+    _check_values(document, _HEADER_KEYS, ("version", "queries"), refuse)
     means = {name: float(mean) for name, mean in document.get("means", {}).items()}
-    return answers, Header(
-        document.get("depth"),
-        document.get("golden_set"),
-        document.get("relevance_level"),
-        means,
-        tuple(document["limits"]) if "limits" in document else None,
+    limits = tuple(document["limits"]) if "limits" in document else None
+    header = Header(
+        document.get("depth"), document.get("golden_set"), document.get("relevance_level"), means, limits
     )
+    return _read_queries(document["queries"], text, shown), header
 
 
 def _read_queries(queries: Iterable[Any], text: str, shown: str) -> dict[str, Answer]:
@@ -277,18 +270,14 @@ def _read_queries(queries: Iterable[Any], text: str, shown: str) -> dict[str, An
         if query["id"] in answers:
             refuse("it is there twice")
         _check_values(query, _QUERY_KEYS, ("rankings",), refuse)
-        passages = {
-            key: (document, passage) for key, (document, passage) in query.get("passages", {}).items()
-        }
-        weight = query.get("weight")
         answers[query["id"]] = Answer(
             tuple([_read_ranking(ranking, refuse) for ranking in query["rankings"]]),
             query.get("text"),
             query.get("params", {}),
             query.get("judgments"),
-            None if weight is None else float(weight),
+            float(query["weight"]) if "weight" in query else None,
             tuple(query.get("tags", ())),
-            passages,
+            {key: (document, passage) for key, (document, passage) in query.get("passages", {}).items()},
             query.get("xfail", False),
             tuple(query.get("limits", ())),
         )
@@ -330,20 +319,22 @@ def _run_of_test(tests: list[Any], shown: str, test: str | None) -> Mapping[str,
         for one in tests
         if isinstance(one, dict) and isinstance(one.get("run"), dict)
     }
-    if not found:
-        raise RunError(
-            f"{shown}:1: is a report without a run: no test of it measured anything. See what failed, and write it anew."
-        )
     wanted = [test] if test in found else [name for name in found if test is None or test in name]
     if len(wanted) == 1:
         return found[wanted[0]]
-    some = listed(list(wanted or found), _MOST_TESTS, lambda name: quote(name, 200))
-    if not wanted:
-        raise RunError(
-            f"{shown}:1: has no run of a test {quote(str(test), 200)}: there is none of that name, or its queries "
+    some = listed(wanted or list(found), _MOST_TESTS, lambda name: quote(name, 200))
+    if not found:
+        fault = (
+            "is a report without a run: no test of it measured anything. See what failed, and write it anew."
+        )
+    elif not wanted:
+        fault = (
+            f"has no run of a test {quote(str(test), 200)}: there is none of that name, or its queries "
             f"failed. There are runs of {some}. Name one, or write the report anew."
         )
-    raise RunError(
-        f"{shown}:1: has {len(wanted)} runs, of {some}. Say whose is wanted: `Run.load(path, test=request.node.nodeid)` "
-        "in a fixture of function scope, or a part of a test's id that no other has; on the command line `--test`."
-    )
+    else:
+        fault = (
+            f"has {len(wanted)} runs, of {some}. Say whose is wanted: `Run.load(path, test=request.node.nodeid)` "
+            "in a fixture of function scope, or a part of a test's id that no other has; on the command line `--test`."
+        )
+    raise RunError(f"{shown}:1: {fault}")
