@@ -383,11 +383,17 @@ def _judged_means(result: ItemResult) -> Iterator[tuple[Verdict, RunNoise | None
 
 
 def _relevant_counts(result: ItemResult) -> Iterator[str]:
-    """Count what became of the relevant documents where nothing fails."""
-    if result.comparison is not None and not result.failed:
+    """Count what became of the relevant documents where nothing fails and an answer is another than before."""
+    comparison = result.comparison
+    if comparison is None or result.failed:
+        return
+    if any(
+        comparison.now.rankings(one.id) != comparison.baseline.rankings(one.id)
+        for one in comparison.now.counted
+    ):
         from pytest_irmetrics.analysis.kind_of_change import relevant_counts  # noqa: PLC0415 - with -v alone
 
-        yield relevant_counts(result.comparison)
+        yield relevant_counts(comparison)
 
 
 _NOTES: Sequence[tuple[str, About]] = (
