@@ -3,15 +3,17 @@
 from pytest_irmetrics.evaluation.evaluate import (
     DEFAULT_DEPTH,
     DEFAULT_METRICS,
+    UnknownIdsWarning,
     evaluate,
     evaluate_run,
+    find_unknown_ids,
     judged_metrics,
     read_metrics,
     require_depth,
     split_names,
+    warn_of_unknown_ids,
 )
 from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError, NoQueryError
-from pytest_irmetrics.evaluation.unknown_ids import UnknownIdsWarning, find_unknown_ids, warn_of_unknown_ids
 
 __all__ = [
     "DEFAULT_DEPTH",

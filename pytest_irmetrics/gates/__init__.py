@@ -1,8 +1,15 @@
 """Decide whether each gate of a test passes, from an evaluation and its comparison with the baseline."""
 
 from pytest_irmetrics.gates.decide import decide, would_pass
-from pytest_irmetrics.gates.leading import gated_by_default, leading_metric, rates_rankings, usual_metric
-from pytest_irmetrics.gates.verdict import STATES, Against, Verdict
+from pytest_irmetrics.gates.verdict import (
+    STATES,
+    Against,
+    Verdict,
+    gated_by_default,
+    leading_metric,
+    rates_rankings,
+    usual_metric,
+)
 
 __all__ = [
     "STATES",

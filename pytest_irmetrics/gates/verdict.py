@@ -1,4 +1,4 @@
-"""The verdict on one gate, with the queries that explain it; and the run that a test is compared with."""
+"""The verdict on one gate, with the queries that explain it; the run that a test is compared with; the metric that leads."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from pytest_irmetrics.base.numbers import TOLERANCE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Gate
+    from pytest_irmetrics.thresholds import Gate, Gates
 
 State = Literal["failed", "accepted", "undecided", "not checked", "passed"]
 """What a gate came to, in the order of every output.
@@ -18,6 +20,9 @@ branch has stored the fall in its baseline. Both pass.
 """
 
 STATES: tuple[State, ...] = get_args(State)
+
+USUAL = "ndcg@10"
+"""The metric that leads, and is gated by default, where nothing says otherwise."""
 
 
 class Against(NamedTuple):
@@ -98,3 +103,39 @@ def broken_by(word: str, value: float, limit: float) -> float:
 def at_least(value: float, limit: float) -> bool:
     """Tell whether a value reaches a limit, within 1e-9 for floating point."""
     return value >= limit - TOLERANCE
+
+
+def usual_metric(metrics: Iterable[Metric]) -> Metric | None:
+    """Return `ndcg@10` where it is among the metrics, else the first that rates rankings; None where none does."""
+    rating = [metric for metric in metrics if rates_rankings(metric)]
+    return next((metric for metric in rating if metric.name == USUAL), rating[0] if rating else None)
+
+
+def gated_by_default(gates: Gates, metrics: Iterable[Metric]) -> list[Metric]:
+    """Return the metrics that a `max_drop` gates where no threshold says so: those with a threshold over the whole set.
+
+    A threshold on a slice does not count. Where none of them rates rankings, the usual one of `metrics` is gated too.
+    """
+    gated = [metric for metric, tag in gates.slices if tag is None and metric.kind != "latency"]
+    if any(map(rates_rankings, gated)):
+        return gated
+    usual = usual_metric(metrics)
+    return gated if usual is None else [*gated, usual]
+
+
+def rates_rankings(metric: Metric) -> bool:
+    """Whether a metric falls where rankings get worse: not `judged`, `no_answer` or a latency."""
+    return metric.kind in ("ranking", "custom") and metric.family != "judged"
+
+
+def leading_metric(
+    metrics: Iterable[Metric], gates: Gates, verdicts: Sequence[Verdict] = ()
+) -> Metric | None:
+    """Return the metric of the first failed verdict, else the usual one of those gated over the whole set, else of all.
+
+    ``verdicts`` are in the order that `decide` gives them: the first failed one is furthest beyond its limit.
+    """
+    failed = (verdict.metric for verdict in verdicts if verdict.failed)
+    broken = next((metric for metric in failed if metric is not None and rates_rankings(metric)), None)
+    gated = [metric for metric, tag in gates.slices if tag is None]
+    return broken or usual_metric(gated) or usual_metric(metrics)

@@ -132,7 +132,7 @@ def pytest_collection_modifyitems(
     # Without the underscore too: irthreshold.
     marked = any(mark.name[:2].lower() == "ir" for some in (marks, own) for mark in some)
     if marked or (run_config(config).is_asked_for and any(map(_requests_irmetrics, items))):
-        from pytest_irmetrics.plugin.collection import find_problems  # noqa: PLC0415 - only a run that gates pays for it
+        from pytest_irmetrics.plugin.session import find_problems  # noqa: PLC0415 - only a run that gates pays for it
 
         for item, problem in find_problems(_session(config), items):
             item.stash[_problem_key] = problem

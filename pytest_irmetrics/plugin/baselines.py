@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
-from pytest_irmetrics.plugin.collection import collects_whole_files
 from pytest_irmetrics.plugin.config import run_config, runs_tests
+from pytest_irmetrics.plugin.session import collects_whole_files
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
 from pytest_irmetrics.retrieval import RetrievalError, Retriever
 from pytest_irmetrics.run import Header, Run, RunError

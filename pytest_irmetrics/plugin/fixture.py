@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -17,10 +19,8 @@ from pytest_irmetrics.gates import Against, decide
 from pytest_irmetrics.gates.wording import RETURN_KNOWN_IDS
 from pytest_irmetrics.plugin.baselines import STORED_TYPES, StoredRun, read_stored_run, require_no_errors
 from pytest_irmetrics.plugin.item import GatedItem
-from pytest_irmetrics.plugin.item_report import item_report
+from pytest_irmetrics.plugin.item_report import add_notes, item_report
 from pytest_irmetrics.plugin.marks import MarkError
-from pytest_irmetrics.plugin.notes import add_notes
-from pytest_irmetrics.plugin.progress import progress_of
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport, Note
 from pytest_irmetrics.reports.texts import row_name
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
@@ -56,6 +56,9 @@ _NO_RETRIEVER = (
     "        return lambda query, k: my_search(query, size=k)   # ids, best first\n\n"
     "or pass one: irmetrics.check(retriever=my_search). One in a plugin is found where conftest.py loads the plugin."
 )
+
+_PROGRESS_SECONDS = 10.0
+"""Before the first line that says how far the retrieval has come, and between two."""
 
 _State = Literal["not called", "not awaited", "not finished", "checked"]
 
@@ -416,3 +419,38 @@ def shorten_repeated_message(item: pytest.Item, report: pytest.TestReport, raise
         crash.message = f"Failed: {headline}"
         if Path(crash.path).parent == Path(__file__).parent:
             crash.path, crash.lineno = str(item.path), (item.location[1] or 0) + 1
+
+
+def progress_of(node: pytest.Item, total: int) -> Callable[[int], None] | None:
+    """Return a function that counts answers to the queries of a test, and says now and then how many of `total` there are.
+
+    None where nothing is to be said: with ``-q``, and without pytest's terminal reporter, as in a worker of pytest-xdist.
+    """
+    plugins = node.config.pluginmanager
+    reporter, capture = plugins.getplugin("terminalreporter"), plugins.getplugin("capturemanager")
+    if reporter is None or node.config.getoption("verbose", 0) < 0:
+        return None
+    began = monotonic()
+    done, due = 0, began + _PROGRESS_SECONDS
+
+    def count(answers: int) -> None:
+        nonlocal done, due
+        done, now = done + answers, monotonic()
+        if now < due:
+            return
+        due = now + _PROGRESS_SECONDS
+        with nullcontext() if capture is None else capture.global_and_fixture_disabled():
+            reporter.ensure_newline()
+            reporter.write_line(f"{node.nodeid}: {_progress(done, total, now - began)}")
+
+    return count
+
+
+def _progress(done: int, total: int, seconds: float) -> str:
+    """Return how far it is: `1,200 of 5,000 queries, 250/s, 15 s left`."""
+    rate = done / seconds
+    if not rate:
+        return f"{done:,} of {total:,} queries"
+    left = (total - done) / rate
+    duration = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
+    return f"{done:,} of {total:,} queries, {rate:,.{0 if rate >= 10 else 1}f}/s, {duration} left"

@@ -1,25 +1,42 @@
-"""The state of a pytest process that gates: its settings, the golden sets that it read, and the tests that it collected."""
+"""The state of a pytest process that gates: its settings, the golden sets that it read, and the tests that it collected.
+
+`find_problems` finds those that fail instead of being run: for their marks, for `--ir-query`, or for baselines that none has.
+"""
 
 from __future__ import annotations
 
+import difflib
 import os
+import shlex
+from collections import defaultdict
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from pytest_irmetrics.base.files import path_below
 from pytest_irmetrics.base.screen import Screen
-from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.base.wording import printable
+from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.plugin.config import run_config
-from pytest_irmetrics.plugin.marks import golden_parameter, golden_parameters, nearest_marks
+from pytest_irmetrics.plugin.marks import (
+    class_names,
+    golden_parameter,
+    golden_parameters,
+    item_name,
+    nearest_marks,
+    parameter_marks,
+    unknown_query,
+)
+from pytest_irmetrics.run.baseline import baseline_path, baselines_of_test
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import pytest
-
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
+
+_MARKS = ("ir_golden", "ir_threshold")
 
 
 class GatingSession:
@@ -85,3 +102,132 @@ def screen_of(config: pytest.Config) -> Screen:
     writer = config.get_terminal_writer()
     encoding = getattr(writer._file, "encoding", None)  # noqa: SLF001 - pytest has no public way to it
     return Screen(max(writer.fullwidth, 40), encoding)
+
+
+def find_problems(session: GatingSession, items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
+    """Yield the items that fail instead of being run, each with what to do; of two problems the later one counts.
+
+    `items` are all that were collected, before any of them is deselected.
+    """
+    config, settings = session.config, session.settings
+    registered = {line.split(":")[0].split("(")[0].strip() for line in config.getini("markers")}
+    users = [item for item in items if _requests_irmetrics(item)]
+    session.collect_golden_sets(users)
+    if settings.only_queries:
+        yield from _without_queries(session, users)
+    whole = collects_whole_files(config)
+    if whole and settings.gates and not settings.update:
+        yield from _with_orphans(users, settings.baseline_dir, session.shown)
+    for item in items:
+        problem = _misspelt_mark(item, registered) or _unbound_mark(item)
+        if problem is not None:
+            yield item, problem
+    if whole:
+        yield from _under_unbound_marks(items)
+
+
+def collects_whole_files(config: pytest.Config) -> bool:
+    """Whether all tests of a file are collected; ``--lf`` and node ids collect some of them."""
+    return not any("::" in argument for argument in config.args) and not config.getoption("lf", None)
+
+
+def _requests_irmetrics(item: pytest.Item) -> bool:
+    return "irmetrics" in getattr(item, "fixturenames", ())
+
+
+# --ir-query
+
+
+def _without_queries(
+    session: GatingSession, users: Sequence[pytest.Item]
+) -> Iterator[tuple[pytest.Item, str]]:
+    """Yield all items with a golden set where a query of ``--ir-query`` is in none of these sets."""
+    try:
+        known = [session.golden_set(path) for path in session.marked_golden_sets]
+    except GoldenSetError:  # the set that cannot be read fails its own test, and may have these queries
+        return
+    wanted = session.settings.only_queries
+    unknown = [query_id for query_id in wanted if known and not any(one.find(query_id) for one in known)]
+    for item in users if unknown else ():
+        yield item, unknown_query(unknown[0], known)
+
+
+# Baselines that no item has
+
+
+def _with_orphans(
+    users: Sequence[pytest.Item], directory: str, shown: Callable[[Path], str]
+) -> Iterator[tuple[pytest.Item, str]]:
+    """Yield the first item of each test function that has baselines which none of its items has, with what to do about them.
+
+    A golden set or parameter is gone or renamed there, and its gate with it.
+    """
+    functions: dict[tuple[Path, str], list[pytest.Item]] = defaultdict(list)
+    for item in users:
+        function = ".".join([*class_names(item), getattr(item, "originalname", None) or item.name])
+        functions[Path(item.path), function].append(item)
+    for (file, function), same in functions.items():
+        stored = set(baselines_of_test(file, function, directory))
+        own = {baseline_path(file, item_name(item), directory) for item in same}
+        if stored - own:
+            yield same[0], _on_orphans(sorted(stored - own), sorted(own - stored), shown)
+
+
+def _on_orphans(orphans: list[Path], new: list[Path], shown: Callable[[Path], str]) -> str:
+    """Word which baselines no item has, and the commands that carry one over to a `new` item or delete it."""
+    names = [shown(path) for path in orphans]
+    which = (
+        f"The baseline {names[0]} belongs" if len(names) == 1 else f"The baselines {', '.join(names)} belong"
+    )
+    why = "its golden set, or its parameters, were renamed, or are gone."
+    lines = [f"{printable(which)} to no item of this test: {why}"]
+    if len(orphans) == len(new) == 1:
+        lines.append(f"Where it was renamed: {printable(shlex.join(['git', 'mv', names[0], shown(new[0])]))}")
+    lines.append(f"Where it is meant to be gone: {printable(shlex.join(['git', 'rm', *names]))}")
+    return "\n".join(lines)
+
+
+# Marks
+
+
+def _misspelt_mark(item: pytest.Item, registered: set[str]) -> str | None:
+    """Word which mark of an item looks like one of ours and is none; `registered` are all that the configuration knows."""
+    for mark in item.iter_markers():
+        if mark.name in _MARKS or mark.name in registered or not mark.name.lower().startswith("ir"):
+            continue
+        cutoff = 0.0 if mark.name.startswith("ir_") else 0.8
+        close = difflib.get_close_matches(mark.name.lower(), _MARKS, n=1, cutoff=cutoff)
+        if close:
+            return f"There is no mark {mark.name!r}. Did you mean {close[0]!r}?"
+    return None
+
+
+def _unbound_mark(item: pytest.Item) -> str | None:
+    """Word which mark of an item means nothing where it stands."""
+    own = [mark.name for mark in item.own_markers if mark.name in _MARKS]
+    if own and not _requests_irmetrics(item):
+        return f"{own[0]} binds to nothing: this test does not request the fixture irmetrics."
+    if any(mark.name == "ir_golden" for mark in parameter_marks(item)):
+        return (
+            "ir_golden on a parameter binds to nothing: it makes parameters itself, of a function, class or "
+            'module. Mark one of these, or pass the golden set: irmetrics.check(golden="golden/faq.yaml").'
+        )
+    return None
+
+
+def _under_unbound_marks(items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
+    """Yield the first item of each class and module whose marks no test uses."""
+    first: dict[Any, pytest.Item] = {}
+    used: set[Any] = set()
+    for item in items:
+        for node in item.listchain()[:-1]:
+            if isinstance(node, (pytest.Class, pytest.Module)) and node.own_markers:
+                first.setdefault(node, item)
+                if _requests_irmetrics(item):
+                    used.add(node)
+    for node, item in first.items():
+        if node not in used and any(mark.name in _MARKS for mark in node.own_markers):
+            yield (
+                item,
+                f"The marks on {node.name} bind to nothing: no test in it requests the fixture irmetrics.",
+            )
