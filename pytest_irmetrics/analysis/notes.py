@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.edits import on_additions, on_edits
 from pytest_irmetrics.analysis.id_spelling import normalised
-from pytest_irmetrics.analysis.unjudged import missing_judgments
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.comparison import slices_that_fell
@@ -320,8 +319,12 @@ def _fewer_results(result: ItemResult) -> Iterator[str]:
 def _missing_judgments(result: ItemResult) -> Iterator[str]:
     """Say that a fall that fails nothing may come of missing judgments."""
     metric = result.leading_metric
-    if result.comparison is not None and metric is not None and not result.failed:
-        yield from filter(None, [missing_judgments(result.comparison, metric)])
+    comparison = result.comparison
+    if comparison is None or metric is None or result.failed or comparison.change(metric).delta >= -TOLERANCE:
+        return
+    from pytest_irmetrics.analysis.kind_of_change import missing_judgments  # noqa: PLC0415 - needed after a fall alone
+
+    yield from filter(None, [missing_judgments(comparison, metric)])
 
 
 def _hidden_slices(result: ItemResult) -> Iterator[str]:

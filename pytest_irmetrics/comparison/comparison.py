@@ -10,10 +10,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.comparison.labels import count_judged_since, judgment_changes, with_stored_labels
 from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.run_noise import measure_run_noise
-from pytest_irmetrics.comparison.stored_runs import is_in_the_words_of, stored_weight
+from pytest_irmetrics.comparison.stored_runs import (
+    count_judged_since,
+    is_in_the_words_of,
+    judgment_changes,
+    stored_weight,
+    with_stored_labels,
+)
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.metrics import mean_of_scored
 from pytest_irmetrics.retrieval.passages import judges_other_passages
@@ -21,8 +26,8 @@ from pytest_irmetrics.retrieval.passages import judges_other_passages
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_irmetrics.comparison.labels import JudgedSince, LabelChange, LabelPart
     from pytest_irmetrics.comparison.run_noise import RunNoise
+    from pytest_irmetrics.comparison.stored_runs import JudgedSince, LabelChange, LabelPart
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Grade, Metric
     from pytest_irmetrics.run import Answer
