@@ -221,21 +221,20 @@ class BaselineJudge:
         if self._is_too_shallow(gate):
             text, advice = wording.too_shallow(gate, comparison.baseline.depth, self._against, query.id)
             return Verdict.of(gate, self._failure, text, details=(advice,), **of_query)
-        drop = None
+        scores = None
         for side, labels in ((comparison, ()), (comparison.under_stored_labels, comparison.changed_labels())):
             change = None if side is None else side.change(gate.metric)
             if change is None or query.id not in change.differences:
                 continue
-            before, after = change.before[query.id], change.after[query.id]
-            drop, allowed = -change.differences[query.id], gate.allowed(before)
-            if not at_least(allowed, drop):
-                text = wording.query_drop(gate, query.id, before, after, allowed, labels, against)
+            scores = before, after = change.before[query.id], change.after[query.id]
+            if not at_least(gate.allowed(before), before - after):
+                text = wording.query_drop(gate, query.id, scores, labels, against, holds=False)
                 details = (wording.accept_or_take_back(labels),) if labels else ()
                 return Verdict.of(
                     gate, self._failure, text, details=details, as_stored=bool(labels), **of_query
                 )
-        if drop is None:
-            return Verdict.of(
-                gate, "not checked", wording.query_not_paired(gate, query.id, against), **of_query
-            )
-        return Verdict.of(gate, "passed", wording.query_within(gate, query.id, drop, allowed), **of_query)
+        if scores is None:
+            text = wording.nothing_to_compare(gate, f"{against} does not have this query.", query.id)
+            return Verdict.of(gate, "not checked", text, **of_query)
+        text = wording.query_drop(gate, query.id, scores, (), against, holds=True)
+        return Verdict.of(gate, "passed", text, **of_query)

@@ -256,7 +256,7 @@ def _judge_alone(gate: Gate, query_id: str, score: float | None) -> Verdict:
     if gate.word == "max_drop":
         return Verdict.of(gate, "not checked", wording.without_baseline(gate, query_id), **of_query)
     holds = at_least(score, gate.limit.value)
-    text = wording.query_min(gate, query_id, score, holds=holds)
+    text = wording.bound(gate, score, holds=holds, query_id=query_id)
     return Verdict.of(gate, "passed" if holds else "failed", text, **of_query)
 
 

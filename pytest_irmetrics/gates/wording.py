@@ -106,8 +106,8 @@ def no_query(error: NoQueryError) -> str:
     return f"A gate over no query: {error}"
 
 
-def bound(gate: Gate, value: float, *, holds: bool) -> str:
-    """Say how a mean stands to its ``min`` or ``max``."""
+def bound(gate: Gate, value: float, *, holds: bool, query_id: str | None = None) -> str:
+    """Say how a mean, or the score of a query, stands to its ``min`` or ``max``."""
     limit, unit, digits = gate.limit.value, "", 4
     if gate.metric.kind == "latency":
         unit, digits = " ms", LATENCY_DIGITS
@@ -118,9 +118,10 @@ def bound(gate: Gate, value: float, *, holds: bool) -> str:
         else (f"at most {wanted}{unit} is allowed", "above")
     )
     if holds:
-        return f"{subject(gate)} is {shown}{unit}; {rule}."
+        return f"{subject(gate, query_id)} is {shown}{unit}; {rule}."
     gap = score_text(abs(value - limit), 0.0, digits=digits)
-    return f"{subject(gate)} is {shown}{unit}, {gap}{unit} {side} the threshold: {rule}."
+    whose = "the threshold:" if query_id is None else "its own threshold;"
+    return f"{subject(gate, query_id)} is {shown}{unit}, {gap}{unit} {side} {whose} {rule}."
 
 
 def slowest(times: Sequence[tuple[str, float]]) -> str:
@@ -232,9 +233,9 @@ def left_out(gate: Gate, against: str) -> str:
     return f"A gate over no query: {subject(gate)} leaves out today whatever it counted in {against}."
 
 
-def nothing_to_compare(gate: Gate, reason: NoQueryError | str) -> str:
+def nothing_to_compare(gate: Gate, reason: NoQueryError | str, query_id: str | None = None) -> str:
     """Say why a gate against the baseline is not checked."""
-    return f"{subject(gate)}: {gate.word} is not checked, because {reason}"
+    return f"{subject(gate, query_id)}: {gate.word} is not checked, because {reason}"
 
 
 def regression(
@@ -251,17 +252,13 @@ def regression(
     for so many ``gates``.
     """
     gate, change = regression.gate, regression.change
-    lead = _under_stored(labels, against) if labels else ""
+    lead = _under_stored(labels, against)
     if gate.word == "max_lost":
         lost, scored = len(change.lost), len(change.before)
         allowed = f"at most {gate.limit}" if regression.allowed else "none"
         return f"{lead}{lost:,} of {plural(scored, *_QUERY)} fell to 0 by {subject(gate)}; {allowed} may."
-    rule = f"at most {score_text(regression.allowed, regression.size)}"
-    rule += (
-        f" ({gate.limit} of {score_text(change.baseline)}) is allowed"
-        if gate.limit.percent
-        else " is allowed"
-    )
+    share = f" ({gate.limit} of {score_text(change.baseline)})" if gate.limit.percent else ""
+    rule = f"at most {score_text(regression.allowed, regression.size)}{share} is allowed"
     if outcome.state == "passed":
         moved = f"moved by {signed_text(change.delta)}" if abs(change.delta) > TOLERANCE else "did not move"
         return f"{lead}{subject(gate)} {moved} from {against}; {rule}."
@@ -309,7 +306,7 @@ def gain(gate: Gate, change: MetricChange, against: str, labels: Sequence[LabelP
         moved = f"rose by {size} over {against}"
     else:
         moved = f"fell by {size} from {against}"
-    lead = _under_stored(labels, against) if labels else ""
+    lead = _under_stored(labels, against)
     return (
         f"{lead}{subject(gate)} {moved}, to {score_text(change.now, change.baseline)}; a rise of at least "
         f"{score_text(limit, abs(change.delta))} is required."
@@ -425,7 +422,9 @@ def _generality(regression: Regression) -> Iterator[str]:
 
 
 def _under_stored(labels: Sequence[LabelPart], against: str) -> str:
-    """Begin a sentence about a fall that shows only under the stored labels, of which ``labels`` changed since."""
+    """Begin a sentence about a fall that shows only under the stored labels, of which ``labels`` changed since; else nothing."""
+    if not labels:
+        return ""
     were = "was" if tuple(labels) == ("relevance level",) else "were"
     return f"Under the {joined(labels)} that {were} stored with {against}, "
 
@@ -457,38 +456,22 @@ def query_undefined(gate: Gate, query_id: str) -> str:
     return f"A gate over no query: {subject(gate, query_id)} is not defined."
 
 
-def query_min(gate: Gate, query_id: str, score: float, *, holds: bool) -> str:
-    """Say how a query's score stands to its own ``min``."""
-    limit = gate.limit.value
-    gap = "" if holds else f", {score_text(limit - score, 0.0)} below its own threshold"
-    return (
-        f"{subject(gate, query_id)} is {score_text(score, limit)}{gap}; "
-        f"at least {score_text(limit, score)} is required."
-    )
-
-
-def query_not_paired(gate: Gate, query_id: str, against: str) -> str:
-    """Say that the baseline has no answer to a query in today's words."""
-    return f"{subject(gate, query_id)}: max_drop is not checked, because {against} does not have this query."
-
-
 def query_drop(
     gate: Gate,
     query_id: str,
-    before: float,
-    after: float,
-    allowed: float,
+    scores: tuple[float, float],
     labels: Sequence[LabelPart],
     against: str,
+    *,
+    holds: bool,
 ) -> str:
-    """Say how far a query's score fell, beyond its own ``max_drop``; ``labels`` changed, where only the stored ones show it."""
-    lead, drop = _under_stored(labels, against) if labels else "", before - after
-    return (
-        f"{lead}{subject(gate, query_id)} fell by {score_text(drop, allowed)} to {score_text(after, before)}; "
-        f"at most {score_text(allowed, drop)} is allowed."
+    """Say how a query's score, before and after, stands to its own ``max_drop``; ``labels`` as in `regression`."""
+    before, after = scores
+    allowed, drop = gate.allowed(before), before - after
+    moved = (
+        "did not fall beyond its limit"
+        if holds
+        else f"fell by {score_text(drop, allowed)} to {score_text(after, before)}"
     )
-
-
-def query_within(gate: Gate, query_id: str, drop: float, allowed: float) -> str:
-    """Say that a query's score did not fall beyond its own ``max_drop``."""
-    return f"{subject(gate, query_id)} did not fall beyond its limit; at most {score_text(allowed, drop)} is allowed."
+    lead = _under_stored(labels, against)
+    return f"{lead}{subject(gate, query_id)} {moved}; at most {score_text(allowed, drop)} is allowed."
