@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.screen import Line, Style, display_width, shorten
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.reports import document, texts
+from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.blocks import Text
 from pytest_irmetrics.reports.session_report import titles
 from pytest_irmetrics.reports.text import lines
@@ -69,7 +69,8 @@ def _accepted(session: SessionReport, names: Mapping[str, str]) -> Iterator[Bloc
     """Yield what this branch accepts since it left another, and how many tests were compared; nothing without ``--ir-since``."""
     if not session.compared_since:
         return
-    from pytest_irmetrics.reports import since as texts_since  # noqa: PLC0415 - only with --ir-since
+    from pytest_irmetrics.reports import document  # noqa: PLC0415 - only with --ir-since
+    from pytest_irmetrics.reports import since as texts_since  # noqa: PLC0415 - as above
 
     found = session.since
     for nodeid, since in found.items():
@@ -118,6 +119,10 @@ def _even_if_quiet(session: SessionReport, item: ItemReport, name: str, screen: 
     """Yield what `-q` shows of a golden set too: what no gate looked at, lowered scores, and the queries of `--ir-query`."""
     told = _is_told(session, item)
     notes = [note.text for note in item.notes if note.level == "quiet" and not told]
+    if not (notes or item.is_undecided or item.since or item.only_queries):
+        return
+    from pytest_irmetrics.reports import document  # noqa: PLC0415 - with -q, few runs have more to say than their counts
+
     blocks = [] if told else [*document.undecided(item, f"{name}: ")]
     blocks += [Text(f"{name}: {note}", "warn") for note in notes]
     yield from lines([*blocks, *document.since(item, lead=f"{name}: ")], screen, 0)
@@ -131,6 +136,8 @@ def _item(
     session: SessionReport, item: ItemReport, name: str, screen: Screen, verbosity: int
 ) -> Iterator[Line]:
     """Report one golden set."""
+    from pytest_irmetrics.reports import document  # noqa: PLC0415 - not with -q
+
     failed = _failed(item)
     expected = failed and session.is_expected_failure(item)
     style = Style.BOLD_RED if failed and not expected else Style.BOLD_GREEN
