@@ -12,7 +12,6 @@ from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.wording import one_sided
 from pytest_irmetrics.metrics import mean
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
-from pytest_irmetrics.reports.since import EditSince, edit_sentences
 from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.comparison import Comparison, LabelPart
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.reports.since import EditSince
 
     Scored = Sequence[tuple[Query, float]]
 
@@ -153,12 +153,14 @@ def _on_labels(result: ItemResult, comparison: Comparison) -> Iterator[str]:
             query.xfail is not None,
         ):
             found += edits_of(stored_query(query_id, answer), query, whole=False)
+    if not found and comparison.stored_level == golden.relevance_level:
+        return
+    from pytest_irmetrics.reports.since import EditSince, edit_sentences  # noqa: PLC0415 - only after an edit
+
     if comparison.stored_level != golden.relevance_level:
         found.append(
             EditSince("relevance level", "", f"{comparison.stored_level:g}", f"{golden.relevance_level:g}")
         )
-    if not found:
-        return
     labels, metric = comparison.changed_labels(), _shown_metric(result)
     excluded = [edit.what for edit in found if edit.kind == "excluded"]
     scores = (
@@ -174,6 +176,8 @@ def _on_labels(result: ItemResult, comparison: Comparison) -> Iterator[str]:
 
 def edits_of(before: Query, now: Query, *, whole: bool) -> Iterator[EditSince]:
     """Yield the edits of a query that is asked in the same words; ``whole``: `before` is no query of a stored run."""
+    from pytest_irmetrics.reports.since import EditSince  # noqa: PLC0415 - only after an edit, or with --ir-since
+
     query_id = before.id
     if (before.xfail is None) != (now.xfail is None):
         yield EditSince("excluded" if before.xfail is None else "included", query_id)
