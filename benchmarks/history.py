@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from pytest_irmetrics import GoldenSet, Run, evaluate
-from pytest_irmetrics.run import Answer
+from pytest_irmetrics.run import Answer, Header
 
 ROOT = Path(__file__).resolve().parent.parent
 GOAL_SECONDS, GOAL_MEGABYTES = 20.0, 500.0
@@ -51,7 +51,7 @@ def make_repository(folder: Path, commits: int, queries: int, changed: int) -> N
             query_id: Answer((tuple(ranking),), f"text of {query_id}", {}, judgments[query_id], 1.0)
             for query_id, ranking in rankings.items()
         }
-        text = Run.of(answers, 10, "golden/faq.yaml", 1, means).dumps()
+        text = Run.of(answers, Header(10, "golden/faq.yaml", 1, means)).dumps()
         when = 1_700_000_000 + 3600 * number
         head = f"commit refs/heads/main\ncommitter A <a@example.org> {when} +0000\n"
         git.stdin.write(_data(head, f"Release {number}".encode()))
