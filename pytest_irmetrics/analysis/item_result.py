@@ -197,16 +197,9 @@ class ItemResult:
         ]
 
     @property
-    def fell(self) -> bool:
-        """Whether a gate that compares with the baseline failed."""
-        return any(verdict.failed and verdict.word in BASELINE_WORDS for verdict in self.verdicts)
-
-    @property
     def mean_fell(self) -> bool:
         """Whether a mean over the whole golden set fell further than ``max_drop``."""
-        return any(
-            v.failed and v.word == "max_drop" and v.tag is None and not v.single for v in self.verdicts
-        )
+        return any(verdict.failed and verdict.on_fall_of_mean for verdict in self.verdicts)
 
     @property
     def acceptable(self) -> bool:

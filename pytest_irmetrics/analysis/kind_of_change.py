@@ -71,16 +71,13 @@ def kind_of_change(
     sentences = [
         None if corpus is None else _not_in_the_index(side, corpus),
         *([_chance_of(comparison, gates, failed[0]), relevant_counts(side)] if sign is None else [sign.text]),
-        None if leading is None or not any(map(is_of_mean, fell)) else _on_main_slice(side, leading),
+        None
+        if leading is None or not any(verdict.on_fall_of_mean for verdict in fell)
+        else _on_main_slice(side, leading),
         missing,
     ]
     judge = comparison.judged_since.one_sided is not None or missing is not None
     return KindOfChange(None if sign is None else sign.kind, tuple(filter(None, sentences)), judge)
-
-
-def is_of_mean(verdict: Verdict) -> bool:
-    """Tell whether a verdict is on how far a mean over the whole golden set fell."""
-    return verdict.word == "max_drop" and verdict.tag is None and not verdict.single
 
 
 def _not_in_the_index(comparison: Comparison, corpus: Container[str]) -> str | None:

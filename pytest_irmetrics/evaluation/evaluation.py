@@ -14,7 +14,7 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.metrics import Metric, Scorer, mean_of_scored, parse_metric
-from pytest_irmetrics.run import Answer, Header, Run
+from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -358,8 +358,3 @@ class Evaluation:
         unchanged = metrics is None and narrow.golden is self.golden and narrow.depth == self.depth
         # Its scores are computed already.
         return self if unchanged and narrow._asked == self._asked else narrow  # noqa: SLF001 - of the same class
-
-    def with_answers(self, answers: Mapping[str, Answer]) -> Evaluation:
-        """Return the evaluation of the same run with some answers exchanged."""
-        run = Run.of({**self.run.answers, **answers}, Header(self.run.depth))
-        return replace(self, retrieved=replace(self.retrieved, run=run))

@@ -91,6 +91,11 @@ class Verdict(NamedTuple):
         """Whether this gate fails its test."""
         return self.state == "failed"
 
+    @property
+    def on_fall_of_mean(self) -> bool:
+        """Whether this is on how far a mean over the whole golden set fell."""
+        return self.word == "max_drop" and self.tag is None and not self.single
+
 
 def broken_by(word: str, value: float, limit: float) -> float:
     """Return how far beyond its limit a value is, in limits: 2 for a fall of 0.03 where 0.01 is allowed.
