@@ -35,11 +35,11 @@ def _cells(text: str) -> list[int]:
 
 
 def _cells_of_one(char: str) -> int:
+    """Return how many columns of a terminal a character takes: 0, 1 or 2."""
     code = ord(char)
     kind = category(char)
-    if (
-        kind in ("Mn", "Me", "Cf") or 0x1160 <= code <= 0x11FF
-    ):  # the latter: vowels and finals of Korean syllables
+    # The range: vowels and finals of Korean syllables.
+    if kind in ("Mn", "Me", "Cf") or 0x1160 <= code <= 0x11FF:
         return 0
     if east_asian_width(char) in ("W", "F"):
         return 2

@@ -108,7 +108,7 @@ class WrongMean(NamedTuple):
     """A mean that a stored run tells, and that its rankings do not give."""
 
     metric: str
-    told: float
+    stated: float
     found: float | None
     """None where it holds no query to average over."""
 
@@ -121,12 +121,12 @@ def wrong_means(run: Run, queries: Mapping[str, Query], level: Grade) -> list[Wr
     Empty where the run tells no means. Metrics of the user's own, and those that are none any more, are left out: they
     may be others than when it was stored.
     """
-    told = {
+    stated = {
         metric: mean
         for name, mean in run.means.items()
         if (metric := _read_metric(name, run.depth)) is not None
     }
-    if not told:
+    if not stated:
         return []
     unlabelled = [i for i, answer in run.answers.items() if answer.judgments is None]
     if unlabelled:  # who took these out may have edited the rankings too
@@ -134,10 +134,10 @@ def wrong_means(run: Run, queries: Mapping[str, Query], level: Grade) -> list[Wr
             return []
         labelled = {i: replace(run.answers[i], judgments=queries[i].judgments) for i in unlabelled}
         run = Run.of({**run.answers, **labelled}, Header(run.depth, relevance_level=level))
-    means = _means_of(run, told)
+    means = _means_of(run, stated)
     return [
         WrongMean(metric.name, mean, means[metric])
-        for metric, mean in told.items()
+        for metric, mean in stated.items()
         if not _is(mean, means[metric])
     ]
 
@@ -152,8 +152,8 @@ def _read_metric(name: str, depth: int | None) -> Metric | None:
     return None if metric.kind == "latency" else metric
 
 
-def _is(told: float, found: float | None) -> bool:
-    return found is not None and abs(told - found) <= TOLERANCE
+def _is(stated: float, found: float | None) -> bool:
+    return found is not None and abs(stated - found) <= TOLERANCE
 
 
 def means_as_stored(run: Run) -> dict[str, float]:

@@ -161,11 +161,11 @@ def significance_alone(gate: Gate) -> str:
 def edited(wrong: Sequence[WrongMean], file: str) -> tuple[str, str]:
     """Say that a stored run was edited, by which means that shows, and how to restore it."""
     first = wrong[0]
-    gives = "none" if first.found is None else score_text(first.found, first.told)
+    gives = "none" if first.found is None else score_text(first.found, first.stated)
     others = [mean.metric for mean in wrong[1:]]
     also = f" {listed(others)} {'differs' if len(others) == 1 else 'differ'} too." if others else ""
     text = (
-        f"{file} was edited after it was stored: its header tells {first.metric} {score_text(first.told, first.found)}, and "
+        f"{file} was edited after it was stored: its header tells {first.metric} {score_text(first.stated, first.found)}, and "
         f"its rankings and judgments give {gives}.{also} Nothing can be compared with it."
     )
     return text, f"Restore the file: `{shlex.join(['git', 'checkout', '--', file])}`."

@@ -237,8 +237,8 @@ class Recorder:
     def _passed_over(self) -> int:
         """Return how many of the tests that ran have a stored baseline, in a run that neither gates on any nor is told not to."""
         config, settings = self._config, self._settings
-        told = config.getoption("ir_baseline") is False
-        if told or settings.gates or settings.update or settings.only_queries:
+        declined = config.getoption("ir_baseline") is False
+        if declined or settings.gates or settings.update or settings.only_queries:
             return 0
         own = (
             attempt

@@ -112,9 +112,9 @@ def _failed(item: ItemReport, session: SessionReport) -> str:
 def _worst(query: QueryReport, metrics: list[str], item: ItemReport) -> str:
     """Return what became of a query, in one line."""
     block = query_block(query, metrics, item)
-    told = [*block.faults, *(listed(parts, _GATES, between="; ") for parts in block.moved)]
+    sentences = [*block.faults, *(listed(parts, _GATES, between="; ") for parts in block.moved)]
     here = f"Here: {', '.join([block.query_id, *block.facts])}."
-    return " ".join([here, *(f"{text.removesuffix('.')}." for text in told)])
+    return " ".join([here, *(f"{text.removesuffix('.')}." for text in sentences)])
 
 
 def _place(where: str, session: SessionReport) -> Place:

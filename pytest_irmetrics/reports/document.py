@@ -66,14 +66,14 @@ def failure(item: ItemReport) -> Iterator[Block]:
         yield commands(item)
 
 
-def golden_set(item: ItemReport, *, told: bool) -> Iterator[Block]:
-    """Yield what the summary says of a golden set below its line; ``told``: besides what its failure's message says."""
-    if not told:
+def golden_set(item: ItemReport, *, printed: bool) -> Iterator[Block]:
+    """Yield what the summary says of a golden set below its line; ``printed``: besides what its failure's message says."""
+    if not printed:
         yield from scores(item)
         yield from slices(item)
         yield from undecided(item)
     yield from _besides(item)
-    if not told:
+    if not printed:
         yield from notes(item)
         yield from queries(item)
 

@@ -60,7 +60,7 @@ def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
     if verbosity >= 0:
         yield from (Text(f"baseline {stored}") for stored in sorted(session.stored))
         yield from (Text(f"report {path}: written") for path in session.written)
-    unused = (f"the baseline {path} {told}" for path, told in session.unused_baseline_notes)
+    unused = (f"the baseline {path} {why}" for path, why in session.unused_baseline_notes)
     notes = (session.passed_over_note, *unused, *session.notes)
     yield from (Text(f"note: {note}", "warn") for note in notes if note)
 
@@ -88,7 +88,7 @@ def _failed(item: ItemReport) -> bool:
     return item.outcome not in ("passed", "skipped")
 
 
-def _is_told(session: SessionReport, item: ItemReport) -> bool:
+def _message_printed(session: SessionReport, item: ItemReport) -> bool:
     """Whether pytest printed the message of a golden set's failure."""
     return _failed(item) and session.failures_printed and not session.is_expected_failure(item)
 
@@ -117,17 +117,17 @@ def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
 
 def _even_if_quiet(session: SessionReport, item: ItemReport, name: str, screen: Screen) -> Iterator[Line]:
     """Yield what `-q` shows of a golden set too: what no gate looked at, lowered scores, and the queries of `--ir-query`."""
-    told = _is_told(session, item)
-    notes = [note.text for note in item.notes if note.level == "quiet" and not told]
+    printed = _message_printed(session, item)
+    notes = [note.text for note in item.notes if note.level == "quiet" and not printed]
     if not (notes or item.is_undecided or item.since or item.only_queries):
         return
     from pytest_irmetrics.reports import document  # noqa: PLC0415 - with -q, few runs have more to say than their counts
 
-    blocks = [] if told else [*document.undecided(item, f"{name}: ")]
+    blocks = [] if printed else [*document.undecided(item, f"{name}: ")]
     blocks += [Text(f"{name}: {note}", "warn") for note in notes]
     yield from lines([*blocks, *document.since(item, lead=f"{name}: ")], screen, 0)
     if item.only_queries:
-        blocks = [Text(texts.ONLY_QUERIES), *(() if told else document.queries(item))]
+        blocks = [Text(texts.ONLY_QUERIES), *(() if printed else document.queries(item))]
         inner = lines(blocks, _inner(screen), 0)
         yield from (line.indented() for line in inner)
 
@@ -142,7 +142,7 @@ def _item(
     expected = failed and session.is_expected_failure(item)
     style = Style.BOLD_RED if failed and not expected else Style.BOLD_GREEN
     yield Line(one_line(item, name, screen, expected=expected), style)
-    blocks = document.golden_set(item, told=_is_told(session, item))
+    blocks = document.golden_set(item, printed=_message_printed(session, item))
     yield from (line.indented() for line in lines(blocks, _inner(screen), verbosity))
 
 

@@ -63,7 +63,7 @@ class _Section:
     failing: bool
     opened: bool
     queries: Sequence[ListedQuery]
-    told: Collection[str]
+    said_above: Collection[str]
     """The sentences that the top of the page has."""
 
     @property
@@ -87,7 +87,7 @@ class _Section:
         for block in document.whole(self.item):
             if not block.is_shown_at(Level.NORMAL if isinstance(block, Query) else Level.ALL):
                 continue
-            if isinstance(block, Text) and block.text in self.told:
+            if isinstance(block, Text) and block.text in self.said_above:
                 continue
             if isinstance(block, Commands) and self.item.against == OWN_BASELINE:
                 history = f"pytest-irmetrics history {shlex.quote(self.item.nodeid)} --html history.html"
@@ -124,7 +124,7 @@ def render(session: SessionReport) -> str:
             failing=session.fails(item),
             opened=len(items) == 1 or (session.fails(item) and place < _OPEN),
             queries=own[anchor],
-            told=() if place else lead,
+            said_above=() if place else lead,
         )
         for place, (item, anchor) in enumerate(zip(items, set_anchors, strict=True))
     ]
