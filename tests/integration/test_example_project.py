@@ -10,14 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.expected import FOLDER
-
 EXAMPLE = Path(__file__).parents[2] / "example_project"
-
-
-def printed(situation):
-    """What the example prints, of which test_example_output.py holds that it does."""
-    return (FOLDER / "example" / f"{situation}.txt").read_text(encoding="utf-8")
 
 
 def run(*arguments, **environment):
@@ -175,18 +168,3 @@ def test_the_readme_shows_these_means(judged, change):
 def run_of(path):
     data = json.loads(path.read_text(encoding="utf-8"))
     return {query["id"]: query["rankings"] for query in data["queries"]}
-
-
-def test_the_selftest_prints_its_table():
-    output = printed("selftest")
-    lines = output.splitlines()
-    for name, verdict in (
-        ("best hit of every query lost", "caught"),
-        ("rankings shifted by one", "caught"),
-        ("broke 1 % of queries (1/110)", "MISSED"),
-        ("broke 3 % of queries (3/110)", "caught"),
-    ):
-        (line,) = [line for line in lines if line.strip().startswith(name)]
-        assert verdict in line
-    assert "13 more losses of slices: caught" in output
-    assert "caught 19 of 20; missed: broke 1 % of queries (1/110)" in output
