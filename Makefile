@@ -12,7 +12,7 @@ PIP = $(PY) -m pip install --quiet --disable-pip-version-check
 
 # Reruns of a set-up are quick: a stamp says for which pyproject.toml it was done.
 test: $(VENV)/.ready-test
-	$(PY) -m pytest -n auto --maxprocesses 8 $(ARGS)
+	$(PY) -m pytest -n auto --maxprocesses 8 --ignore=tests/integration $(ARGS)
 
 # The tests by properties, which make test gives the same examples each time, with examples of chance.
 fuzz: $(VENV)/.ready-test
@@ -36,7 +36,7 @@ expected: $(VENV)/.ready-test
 	IRMETRICS_RENEW=1 $(PY) -m pytest -q -m expected
 	git diff --stat
 
-# Against the frameworks and engines themselves, which are much to install: hundreds of megabytes.
+# Against the frameworks and engines themselves, which are much to install: hundreds of megabytes. And each benchmark, at its smallest.
 integration: $(VENV)/.ready-integration
 	$(PY) -m pytest -n auto --maxprocesses 8 tests/integration $(ARGS)
 

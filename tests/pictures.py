@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-from tests.integration.test_example_project import run
+from tests.example.test_project import run
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 COLUMNS = 80

@@ -1,6 +1,6 @@
 """Failures of many kinds, whole, held against tests/expected/failures; `make expected` writes the files anew.
 
-What the example project prints is on pages of docs/, and held by tests/integration/test_readme.py.
+What the example project prints is on pages of docs/, and held by tests/example/test_readme.py.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,12 +48,13 @@ def run(*arguments, **environment):
     return done.returncode, done.stdout
 
 
-@pytest.fixture
-def judged(tmp_path):
-    """Run the gate on a changed engine and read its report."""
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """Run the gate on a changed engine, once for each change, and read its report."""
 
+    @cache
     def read(**environment):
-        path = tmp_path / "report.json"
+        path = tmp_path_factory.mktemp("judged") / "report.json"
         status, output = run("--ir-baseline", f"--ir-report=json:{path}", **environment)
         (test,) = json.loads(path.read_text(encoding="utf-8"))["tests"]
         flat = " ".join(output.split())

@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tests.example.test_project import run
 from tests.expected import RENEWING
-from tests.integration.test_example_project import run
 from tests.pages import DOCS, blocks
 
 
