@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics import Run
 from pytest_irmetrics.cli import main
-from tests.expected import assert_as_expected
 
 READ = [  # lines, and what they say: `query: ids` for each query
     ("q1 Q0 a 1 0.5 x\nq1 Q0 b 2 0.7 x\n", "q1: b a"),
@@ -29,27 +28,27 @@ READ = [  # lines, and what they say: `query: ids` for each query
 ]  # fmt: skip
 
 REFUSED = [  # lines, the line that the error names, a key of it
-    ("", 1, "the file is empty"),
+    ("", 1, "the file is empty. Give a TREC run, of lines `query Q0 document rank score tag`."),
     ("\n \n# nothing\n", 1, "the file is empty"),
     ("q Q0 a 1 1 x\nq Q0 a 1 1\n", 2, "5 fields, not 6"),
-    ("q Q0 a 1 2\nq Q0 b 2 1 7 x\n", 1, "5 fields, not 6"),
+    ("q Q0 a 1 2\nq Q0 b 2 1 7 x\n", 1, "5 fields, not 6. Write `query Q0 document rank score tag`."),
     ("q\n", 1, "1 field, not 6"),
     ("q 0 d 1\n", 1, "4 fields, not 6; judgments (qrels) have 4. Write"),
     ("q Q0 a 1 1 x\nq 0 d 1\n", 2, "4 fields, not 6. Write"),
-    ("q Q0 a b 1 1 x\n", 1, "an id holds white space"),
+    ("q Q0 a b 1 1 x\n", 1, "7 fields, of which the fourth is no rank or the sixth no tag: an id holds white space. Write"),
     ("q Q0 a doc 1 2.5 bm25\n", 1, "an id holds white space"),
     ("my q Q0 a 1 2.5 bm25\n", 1, "an id holds white space"),
     ("q Q0 doc 7 1 2.5 bm25\n", 1, "an id holds white space"),
-    ("q Q0 a 1 high x\n", 1, "the score 'high' is not a number"),
+    ("q Q0 a 1 high x\n", 1, "the score 'high' is not a number. Write `query"),
     ("q Q0 a 1 nan x\n", 1, "the score 'nan' is not a number"),
     ("q Q0 a 1 1_0 x\n", 1, "the score '1_0' is not a number"),
     ("q Q0 a 1 0x1 x\n", 1, "the score '0x1' is not a number"),
     ("q Q0 a 1 ٣ x\n", 1, "is not a number"),
-    ("q Q0 a 1 2 x\np Q0 a 1 2 x\nq Q0 a 2 1 x\n", 3, "the document 'a' comes twice for query 'q'"),
+    ("q Q0 a 1 2 x\np Q0 a 1 2 x\nq Q0 a 2 1 x\n", 3, "the document 'a' comes twice for query 'q'. Keep one of the lines."),
     ("q Q0 a 1 2 x\nq Q0 a 2 1 x\nq\n", 2, "the document 'a' comes twice"),
     ("q\nq Q0 a 1 2 x\nq Q0 a 2 1 x\n", 1, "1 field"),
     ("q Q0 a 1 2 x\n<<<<<<< HEAD\n", 2, "is in a merge conflict. Take one side whole: `git checkout --ours -- a.run`, or `--theirs`."),
-    ('{"format": "x"}\n', 1, "looks like JSON, and a run is read as JSON only if its name ends in `.json`"),
+    ('{"format": "x"}\n', 1, "looks like JSON, and a run is read as JSON only if its name ends in `.json`. Rename the file."),
     ("q Q0 a 1 1 x\nq Q0 \udce9 1 1 x\n", 2, "is not UTF-8"),
 ]  # fmt: skip
 
@@ -82,17 +81,6 @@ def test_what_is_none_is_refused_with_its_line(tmp_path, monkeypatch, capsys, pa
     assert key in str(caught.value)
     assert main(["score", "faq.yaml", "a.run"]) == 1
     assert str(caught.value) in capsys.readouterr().err
-
-
-def test_whole_messages(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    said = []
-    for text, *_ in REFUSED:
-        (tmp_path / "a.run").write_bytes(data_of(text))
-        with pytest.raises(ValueError, match=r"^a\.run:") as caught:
-            Run.load("a.run")
-        said.append(f"{caught.value}\n")
-    assert_as_expected("messages/trec_runs.txt", "".join(said))
 
 
 SCORES = ["1", "2", "2.0", "2.50", "-1e3", "inf", "0x1", "1_0", "nan", "7 x", "\u0663"]
