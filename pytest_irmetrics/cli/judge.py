@@ -1,4 +1,4 @@
-"""Write judgments into a golden set in YAML: those of the command line, of a spreadsheet, and of what is asked one by one."""
+"""Read the judgments that are given on the command line or in a spreadsheet; ask for them, one after the other."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ import io
 import json
 import shlex
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.analysis.labelling import is_judged_by_text
-from pytest_irmetrics.base.atomic_write import content_digest, lock_file, write_whole
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.files import FileError, read_bytes, without_gz
+from pytest_irmetrics.base.files import FileError, read_bytes
 from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.wording import cut, listed, plural, printable, quote
-from pytest_irmetrics.cli import shared
-from pytest_irmetrics.cli.inputs import find_query
-from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.golden.edit_yaml import append_judgments
-from pytest_irmetrics.golden.query import Passage, normalize_text
+from pytest_irmetrics.cli import inputs, shared
+from pytest_irmetrics.golden.edit_yaml import Judgment
+from pytest_irmetrics.golden.query import normalize_text
 from pytest_irmetrics.golden.read_tables import unguard_formula
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    import argparse
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.analysis.labelling import Unjudged
     from pytest_irmetrics.cli.corpus import Documents
+    from pytest_irmetrics.golden import GoldenSet
+    from pytest_irmetrics.golden.edit_yaml import Edit
     from pytest_irmetrics.metrics import Grade
 
 _SEPARATORS = ",;\t"
@@ -37,75 +36,102 @@ _MOST_GRADED, _MOST_TEXT = 5, 600
 """Judged documents of a query, and characters of a document's text, that are shown."""
 
 
-class Judgment(NamedTuple):
-    """A judgment to write into the golden set."""
+# Judgments that are given -----------------------------------------------------------------------------------------
 
-    query_id: str
-    doc_id: str
-    grade: Grade
+
+class _Given(NamedTuple):
+    """A judgment as it was typed."""
+
     where: str
-    """The place in a list, or the words of the command line, that it comes from."""
-    text: str | None = None
-    """What is judged of the document; None for all of it."""
-
-    @property
-    def key(self) -> str:
-        """The name of the document or passage among the judgments of its query."""
-        return self.doc_id if self.text is None else Passage(self.doc_id, self.text, self.grade).key
-
-    def by_text(self, text: str) -> Judgment:
-        """Return this judgment of a chunk, as a ranking calls it, as one of its document's text."""
-        return self._replace(doc_id=document_of(self.doc_id), text=" ".join(text.split()))
+    """The place in a list, or the words of the command line."""
+    query: str
+    doc_id: str
+    grade: str
+    text: str = ""
+    """Of the document, where it is known."""
+    is_passage: bool = False
+    """Whether the text is judged in place of the document."""
 
 
-def parse_grade(text: str) -> Grade | None:
+def given_judgments(
+    golden: GoldenSet, texts: Mapping[str, str], options: argparse.Namespace
+) -> list[Judgment]:
+    """Return the judgments of the command line, or of a CSV list. Raises CommandError with all that is wrong.
+
+    `texts` has those of documents: one is judged by its text where the query judges passages and it is a chunk.
+    """
+    given = [
+        *(
+            _Given(
+                f"--judge {shlex.join((query, doc_id, grade))}", query, doc_id, grade, texts.get(doc_id, "")
+            )
+            for query, doc_id, grade in options.judge
+        ),
+        *(
+            _Given(
+                f"--passage {shlex.join((query, doc_id, text, grade))}",
+                query,
+                doc_id,
+                grade,
+                text,
+                is_passage=True,
+            )
+            for query, doc_id, text, grade in options.passage
+        ),
+        *(_rows(options.list) if options.list is not None else ()),
+    ]
+    judgments, problems = [], []
+    for one in given:
+        try:
+            judgments.append(_judgment(golden, one, options.file))
+        except shared.CommandError as error:
+            problems.append(str(error))
+    if problems:
+        raise shared.CommandError("\n".join(problems))
+    return judgments
+
+
+def _judgment(golden: GoldenSet, given: _Given, file: str) -> Judgment:
+    """Return the judgment that was given. Raises CommandError."""
+    query = inputs.find_query(golden, given.query, file, given.where)
+    grade = _grade(given.grade)
+    if grade is None:
+        message = f"{quote(given.grade)} is no grade. Write a number from 0 to {MAX_GRADE}."
+        raise shared.CommandError(f"{given.where}: {message}")
+    if not given.doc_id.strip():
+        raise shared.CommandError(f"{given.where}: The document's id is empty. Write it.")
+    judgment = Judgment(query.id, given.doc_id, grade, given.where)
+    if not (given.is_passage or is_judged_by_text(query, given.doc_id, grade, given.text)):
+        return judgment
+    if not normalize_text(given.text):
+        raise shared.CommandError(
+            f"{given.where}: {quote(given.doc_id)} is judged by its text, which is empty. Write it: --passage QUERY DOC TEXT "
+            "GRADE, or in a column text."
+        )
+    return _by_text(judgment, given.text)
+
+
+def _by_text(judgment: Judgment, text: str) -> Judgment:
+    """Return the judgment of a chunk, as a ranking calls it, as one of its document's text."""
+    return judgment._replace(doc_id=document_of(judgment.doc_id), text=" ".join(text.split()))
+
+
+def _grade(text: str) -> Grade | None:
     """Read a grade, a number from 0 to MAX_GRADE; None if the text is none."""
     number = read_number(text)
     return number if number is not None and 0 <= number <= MAX_GRADE else None
 
 
-def read_judgment(
-    golden: GoldenSet, file: str, where: str, words: Sequence[str], text: str, *, passage: bool = False
-) -> Judgment:
-    """Return the judgment that three words give: query, document and grade. Raises CommandError, which names `where`.
-
-    `text` is that of the document where it is known. It is judged in place of the document if `passage`, or where the query
-    judges passages and the document is a chunk.
-    """
-    query = find_query(golden, words[0], file, where)
-    doc_id, grade = words[1], parse_grade(words[2])
-    if grade is None:
-        raise shared.CommandError(
-            f"{where}: {quote(words[2])} is no grade. Write a number from 0 to {MAX_GRADE}."
-        )
-    if not doc_id.strip():
-        raise shared.CommandError(f"{where}: The document's id is empty. Write it.")
-    judgment = Judgment(query.id, doc_id, grade, where)
-    if not (passage or is_judged_by_text(query, doc_id, grade, text)):
-        return judgment
-    if not normalize_text(text):
-        raise shared.CommandError(
-            f"{where}: {quote(doc_id)} is judged by its text, which is empty. Write it: --passage QUERY DOC TEXT GRADE, or in "
-            "a column text."
-        )
-    return judgment.by_text(text)
-
-
-def read_list(path: Path, shown: str, golden: GoldenSet, file: str) -> list[Judgment]:
-    """Return the judgments of the rows of a CSV list that have a rating. Raises CommandError with all that is wrong."""
-    where = printable(shown)
+def _rows(name: str) -> Iterator[_Given]:
+    """Yield the judgments of the rows of a CSV list that have a rating. Raises CommandError."""
+    where, line = printable(name), 1
     try:
-        text = read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n")
-    except FileError as error:
-        raise shared.CommandError(f"{where}: {error}") from None
-    except UnicodeDecodeError:
-        raise shared.CommandError(f"{where}:1: This is not UTF-8. Save the list as `CSV UTF-8`.") from None
-    separator = max(_SEPARATORS, key=text.partition("\n")[0].count)
-    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restval="")
-    judgments, problems = [], []
-    try:
-        rows.fieldnames = names = [name.strip().lower() for name in rows.fieldnames or ()]
-        missing = [name for name in ("docid", "rating") if name not in names]
+        with inputs.readable_file(name) as path:
+            text = read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n")
+        separator = max(_SEPARATORS, key=text.partition("\n")[0].count)
+        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restval="")
+        rows.fieldnames = names = [column.strip().lower() for column in rows.fieldnames or ()]
+        missing = [column for column in ("docid", "rating") if column not in names]
         missing += [] if {"id", "query"} & set(names) else ["id"]
         if missing:
             raise shared.CommandError(
@@ -113,119 +139,17 @@ def read_list(path: Path, shown: str, golden: GoldenSet, file: str) -> list[Judg
                 "`pytest-irmetrics label FILE --out LIST.csv` writes such a list."
             )
         for row in rows:
-            cells = {name: unguard_formula(cell or "") for name, cell in row.items() if name}
+            line = rows.line_num
+            cells = {column: unguard_formula(cell or "") for column, cell in row.items() if column}
             if rating := cells["rating"].strip():
-                query_id = cells.get("id") or cells.get("query", "")
-                words = query_id, cells["docid"], rating
-                place = f"{where}:{rows.line_num}"
-                try:
-                    judgments.append(read_judgment(golden, file, place, words, cells.get("text", "").strip()))
-                except shared.CommandError as error:
-                    problems.append(str(error))
+                query, text = cells.get("id") or cells.get("query", ""), cells.get("text", "").strip()
+                yield _Given(f"{where}:{line}", query, cells["docid"], rating, text)
+    except FileError as error:
+        raise shared.CommandError(f"{where}: {error}") from None
+    except UnicodeDecodeError:
+        raise shared.CommandError(f"{where}:1: This is not UTF-8. Save the list as `CSV UTF-8`.") from None
     except csv.Error as error:
-        raise shared.CommandError(
-            f"{where}:{rows.line_num}: This is not CSV: {error}. Save the list again."
-        ) from None
-    if problems:
-        raise shared.CommandError("\n".join(problems))
-    return judgments
-
-
-# The golden set's file --------------------------------------------------------------------------------------------
-
-
-def why_not_editable(file: str) -> str | None:
-    """Return why judgments cannot be written into a file and what to do instead; None for YAML, where they can."""
-    path = Path(file)
-    if file == shared.STANDARD or path.suffix.lower() in (".yaml", ".yml"):
-        return None
-    convert = shlex.join(["pytest-irmetrics", "convert", file, str(without_gz(path).with_suffix(".yaml"))])
-    return f"Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: `{convert}`."
-
-
-class Editor:
-    """A golden set in YAML to write judgments into; what others write into the file meanwhile is kept."""
-
-    golden: GoldenSet
-    """As it was read last."""
-
-    def __init__(self, path: Path, shown: str, custom_metrics: Collection[str]) -> None:
-        """`shown` is how messages call the file. Raises GoldenSetError and CommandError."""
-        if (refused := why_not_editable(shown)) is not None:
-            raise shared.CommandError(f"{shown}: {refused}")
-        self.path, self.shown, self._metrics = path, shown, custom_metrics
-        self._data = b""
-        self._written: list[tuple[bytes, bytes]] = []
-        """For each time that judgments were written, the file's content before and after."""
-        self._read()
-
-    def _read(self) -> None:
-        """Read the golden set again, if the file has changed. Raises GoldenSetError and CommandError."""
-        try:
-            data = read_bytes(self.path)
-        except FileError as error:
-            raise shared.CommandError(f"{self.shown}: {error}") from None
-        if data != self._data or not data:
-            self.golden = GoldenSet.load(self.path, custom_metrics=self._metrics, shown=self.shown)
-            self._data = data
-
-    def append(self, judgments: Iterable[Judgment]) -> list[Judgment]:
-        """Write the judgments that the golden set lacks, all or none, and return them.
-
-        Raises CommandError, GoldenSetError and WriteError, and then the file is as it was.
-        """
-        with lock_file(self.path):
-            self._read()
-            new = _new_judgments(judgments, self.golden, self.shown)
-            documents: dict[str, dict[str, Grade]] = {}
-            passages: dict[str, list[Passage]] = {}
-            for one in new:
-                if one.text is None:
-                    documents.setdefault(one.query_id, {})[one.doc_id] = one.grade
-                else:
-                    passages.setdefault(one.query_id, []).append(Passage(one.doc_id, one.text, one.grade))
-            if new:
-                before, about = self._data, (self.path, self.shown, self._metrics)
-                data, golden = append_judgments(before, documents, *about, passages)
-                write_whole(self.path, data, shown=self.shown, read=content_digest(before))
-                self._written.append((before, data))
-                self._data, self.golden = data, golden
-        return new
-
-    def undo(self) -> None:
-        """Take back what was written last. Raises CommandError where somebody else has changed the file since."""
-        before, after = self._written[-1]
-        with lock_file(self.path):
-            self._read()
-            if self._data != after:
-                raise shared.CommandError("Somebody else has changed the file since.")
-            write_whole(self.path, before, shown=self.shown, read=content_digest(after))
-            self._read()
-        del self._written[-1]
-
-
-def _new_judgments(judgments: Iterable[Judgment], golden: GoldenSet, file: str) -> list[Judgment]:
-    """Return the judgments that a golden set lacks. Raises CommandError with all that give another grade.
-
-    What else contradicts the set (a forbidden document, a query without an answer) is refused where it is read again.
-    """
-    problems: list[str] = []
-    new: dict[tuple[str, str], Judgment] = {}
-    for one in judgments:
-        query = find_query(golden, one.query_id, file, one.where)
-        earlier = new.get((query.id, one.key))
-        grade = earlier.grade if earlier else query.judgments.get(one.key)
-        if grade is None:
-            new[query.id, one.key] = one
-        elif grade != one.grade:
-            where = earlier.where if earlier else golden.where_judged(query.id, one.key)
-            problems.append(
-                f"{one.where}: {quote(query.id)} grades {quote(one.key)} {grade:g} already ({where}), and here it is "
-                f"{one.grade:g}. Change it there, or leave it out here."
-            )
-    if problems:
-        raise shared.CommandError("\n".join(problems))
-    return list(new.values())
+        raise shared.CommandError(f"{where}:{line}: This is not CSV: {error}. Save the list again.") from None
 
 
 # One by one -------------------------------------------------------------------------------------------------------
@@ -234,10 +158,12 @@ def _new_judgments(judgments: Iterable[Judgment], golden: GoldenSet, file: str) 
 class _Step(NamedTuple):
     """What was done about an item, to be undone."""
 
-    number: int
-    """The item's index."""
+    golden: GoldenSet
+    """The golden set before it."""
+    edit: Edit | None = None
+    """None where the item was skipped."""
     where: str = ""
-    """The judgment that was written, and its place; empty where the item was skipped."""
+    """The judgment that was written, and its place."""
 
 
 @dataclass
@@ -245,85 +171,85 @@ class Session:
     """Asks for one grade after the other and writes each at once."""
 
     items: Sequence[Unjudged]
-    editor: Editor
+    golden: GoldenSet
+    """As it was read or written last."""
+    append: Callable[[Sequence[Judgment]], Edit]
+    """Writes judgments into its file, whose name in messages is `shown`."""
+    shown: str
     documents: Documents
     runs: Sequence[str]
-    """The names of the runs that returned them, in the order of an item's ranks."""
+    """The names of the runs that returned the items, in the order of an item's ranks."""
     left: int
     """How many more there are to judge after these."""
-    number: int = 0
-    """Index of the item at hand."""
     steps: list[_Step] = field(default_factory=list)
+    """What was done about the first items, a step for each."""
 
     def run(self) -> None:
-        """Go through the items until there are none left, or the user quits or interrupts; then say what was written."""
+        """Go through the items until the user quits or interrupts; then say what was written."""
         order = list(dict.fromkeys(one.query.id for one in self.items))
         self.items = sorted(self.items, key=lambda one: order.index(one.query.id))  # each query is read once
         _print(
             f"{plural(len(self.items), 'document')} to judge. A grade is a number: 0 not relevant, "
-            f"{self.editor.golden.relevance_level:g} and more relevant. Each goes into {self.editor.shown} at once."
+            f"{self.golden.relevance_level:g} and more relevant. Each goes into {self.shown} at once."
         )
         try:
-            while self._ask_about_next():
-                pass
+            self._ask()
         except (EOFError, UnicodeDecodeError):  # as at a terminal of another encoding
             _print("")
         except KeyboardInterrupt:
             _print("")
             raise
         finally:
-            count = sum(bool(step.where) for step in self.steps)
+            count = sum(step.edit is not None for step in self.steps)
             skipped = len(self.steps) - count
-            left = self.left + len(self.items) - self.number + skipped
+            left = self.left + len(self.items) - count
             said = f"{plural(count, 'judgment')} written" + (f", {skipped} skipped" if skipped else "")
             again = f" {left} left: the same command goes on with {'them' if left > 1 else 'it'}."
-            _print(f"{self.editor.shown}: {said}.{again if left else ''}")
+            _print(f"{self.shown}: {said}.{again if left else ''}")
 
-    def _ask_about_next(self) -> bool:
-        """Ask about the item at hand, or at the end whether to undo; return False to quit."""
-        if self.number == len(self.items):
-            answer = input("That was the last one. u undo, q quit: ").strip().lower() if self.steps else "q"
-            return answer == "u" and self._undo()
-        number = self.number
-        self._print_item(self.items[number])
-        while number == self.number:
-            answer = input("grade, s skip, u undo, q quit: ").strip().lower()
-            if answer == "q":
-                return False
-            if answer == "s":
-                self.steps.append(_Step(number))
-                self.number += 1
-            elif answer == "u":
+    def _ask(self) -> None:
+        """Ask about the items, and at the end whether to undo."""
+        printed = None
+        while True:
+            number = len(self.steps)
+            item = self.items[number] if number < len(self.items) else None
+            if item is not None and number != printed:
+                self._print_item(item)
+            printed = number
+            prompt = "grade, s skip, u undo" if item else "That was the last one. u undo"
+            answer = input(f"{prompt}, q quit: ").strip().lower()
+            if answer == "u":
                 self._undo()
+            elif answer == "q" or item is None:
+                return
+            elif answer == "s":
+                self.steps.append(_Step(self.golden))
+            elif (grade := _grade(answer)) is not None:
+                self._write(item, grade)
             else:
-                self._write_grade(self.items[number], answer)
-        return True
+                _print(f"  Write a grade from 0 to {MAX_GRADE}, s, u or q.")
 
-    def _write_grade(self, item: Unjudged, answer: str) -> None:
+    def _write(self, item: Unjudged, grade: Grade) -> None:
         """Write an item's judgment and go on to the next item; stay at this one where that cannot be done, and say why."""
-        grade = parse_grade(answer)
-        if grade is None:
-            _print(f"  Write a grade from 0 to {MAX_GRADE}, s, u or q.")
-            return
         judgment = Judgment(item.query.id, item.doc_id, grade, item.query.id)
         text = self.documents.texts.get(item.doc_id, "")
         if is_judged_by_text(item.query, item.doc_id, grade, text):
             passage = self._ask_passage(text)
             if passage is None:
                 return
-            judgment = judgment.by_text(passage)
+            judgment = _by_text(judgment, passage)
         try:
-            new = self.editor.append([judgment])
+            edit = self.append([judgment])
         except IRMetricsError as error:
             _print(*str(error).splitlines())
             return
-        if not new:
+        if not edit.new:
             _print(f"  {judgment.key}: is judged so already.")
             return
-        place = self.editor.golden.where_judged(judgment.query_id, judgment.key)
-        self.steps.append(_Step(self.number, f"{place}: {judgment.query_id}: {judgment.key} {grade:g}"))
-        self.number += 1
-        _print(self.steps[-1].where)
+        where = f"{edit.golden.where_judged(judgment.query_id, judgment.key)}: {judgment.query_id}: {judgment.key} {grade:g}"
+        self.steps.append(_Step(self.golden, edit, where))
+        self.golden = edit.golden
+        _print(where)
 
     def _ask_passage(self, text: str) -> str | None:
         """Ask for the words of a document that are judged; None to ask for the grade again."""
@@ -338,27 +264,25 @@ class Session:
                 return text
             _print("  These words are not in the text. Write them as they stand there.")
 
-    def _undo(self) -> bool:
-        """Take back the last judgment or skip, and go back to its document; return whether that was possible."""
+    def _undo(self) -> None:
+        """Take back the last judgment or skip, and go back to its document."""
         if not self.steps:
             _print("  There is nothing to undo.")
-            return False
+            return
         step = self.steps[-1]
-        if step.where:
+        if step.edit is not None:
             try:
-                self.editor.undo()
-            except IRMetricsError as error:
+                step.edit.undo()
+            except (IRMetricsError, OSError) as error:
                 _print(f"  {error} Take it out by hand: {step.where}")
-                return False
+                return
             _print(f"taken out: {step.where}")
-        del self.steps[-1]
-        self.number = step.number
-        return True
+        self.golden = self.steps.pop().golden
 
     def _print_item(self, item: Unjudged) -> None:
         """Print the item at hand with all that helps to judge it."""
         screen, title_of = shared.stdout_screen(), self.documents.title
-        query = self.editor.golden.queries.get(item.query.id, item.query)
+        query = self.golden.queries.get(item.query.id, item.query)
         graded = sorted(query.judgments.items(), key=lambda judged: -judged[1])
         judged = [f"{grade:g} {doc_id} {title_of(doc_id) or ''}".rstrip() for doc_id, grade in graded]
         ranks = ["not" if rank is None else f"rank {rank}" for rank in item.ranks]
@@ -374,9 +298,9 @@ class Session:
             "title": title_of(item.doc_id),
             "text": cut(" ".join(self.documents.texts.get(item.doc_id, "").split()), _MOST_TEXT),
         }
-        place = f"{self.editor.shown}:{query.line}: {query.id}"
+        place = f"{self.shown}:{query.line}: {query.id}"
         shared.print_line("")
-        shared.print_line(screen.cut(f"{self.number + 1} of {len(self.items)}  {place}"))
+        shared.print_line(screen.cut(f"{len(self.steps) + 1} of {len(self.items)}  {place}"))
         for label, text in about.items():
             for line in screen.wrapped(text, f"  {label:<9}", " " * 12) if text else ():
                 shared.print_line(line)

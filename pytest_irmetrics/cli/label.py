@@ -29,32 +29,29 @@ import csv
 import io
 import os
 import shlex
-from typing import TYPE_CHECKING
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.analysis.labelling import pool
-from pytest_irmetrics.base.escape import id_printed_as
+from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.screen import table
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.corpus import CORPUS_HELP, load_documents
-from pytest_irmetrics.cli.judge import (
-    Editor,
-    Judgment,
-    Session,
-    read_judgment,
-    read_list,
-    why_not_editable,
-)
+from pytest_irmetrics.cli.judge import Session, given_judgments
 from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden.edit_yaml import append_judgments
 from pytest_irmetrics.golden.read_tables import guard_formula
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.analysis.labelling import Pool, Unjudged
+    from pytest_irmetrics.analysis.labelling import Unjudged
     from pytest_irmetrics.cli.corpus import Documents
+    from pytest_irmetrics.golden.edit_yaml import Edit, Judgment
     from pytest_irmetrics.run import Run
 
 PARENTS = (shared.TEST, shared.BASELINE_DIR, shared.QUIET, shared.METRIC)
@@ -115,17 +112,11 @@ def run(options: argparse.Namespace) -> int:
     inputs.refuse_standard_input_twice(*read)
     if options.interactive and shared.STANDARD in read:
         raise shared.CommandError("-: --interactive takes grades from standard input. Name a file.")
+    is_given = options.list is not None or bool(options.judge or options.passage)
+    if (is_given or options.interactive) and (refused := _why_not_editable(options.file)):
+        raise shared.CommandError(f"{options.file}: {refused}")
     with inputs.readable_file(options.file, ".yaml") as path:
-        is_given = options.list is not None or bool(options.judge or options.passage)
-        editor = None
-        if is_given or options.interactive:
-            editor = Editor(path, options.file, options.metric)
-        golden = (
-            editor.golden
-            if editor
-            else GoldenSet.load(path, custom_metrics=options.metric, shown=options.file)
-        )
-        wanted = [inputs.find_query(golden, one, options.file).id for one in options.queries]
+        golden = GoldenSet.load(path, custom_metrics=options.metric, shown=options.file)
         runs = dict(inputs.load_runs(options.stored, options.tests))
         if len(runs) < 2:
             runs = dict(inputs.baselines_of_golden_set(options.file, options.baseline_dir)) | runs
@@ -134,11 +125,11 @@ def run(options: argparse.Namespace) -> int:
         )
         returned = dict.fromkeys(doc_id for ranking in rankings for doc_id in ranking)
         documents = load_documents(options.stored, options.corpus, returned)
-        if editor is not None and is_given:
-            given = list(_given(golden, returned, documents, options))
-            _append(editor, given, returned, options)
+        append = partial(append_judgments, path, shown=options.file, custom_metrics=options.metric)
+        if is_given:
+            _append(append, given_judgments(golden, documents.texts, options), returned, options)
         elif runs:
-            _list(golden, runs, wanted, documents, editor, options)
+            _list(golden, runs, documents, append, options)
         else:
             raise shared.CommandError(
                 f"{options.file}: No baseline of this golden set is in a folder {options.baseline_dir} from here on down. Store "
@@ -147,45 +138,35 @@ def run(options: argparse.Namespace) -> int:
     return shared.OK
 
 
-# Judgments that are given -----------------------------------------------------------------------------------------
-
-
-def _given(
-    golden: GoldenSet, returned: Collection[str], documents: Documents, options: argparse.Namespace
-) -> Iterator[Judgment]:
-    """Yield the judgments of the command line, or of a CSV file. Raises CommandError."""
-    if options.list is not None:
-        with inputs.readable_file(options.list) as path:
-            yield from read_list(path, options.list, golden, options.file)
-    for words in options.judge:
-        query, doc_id, grade = words
-        known = [*returned, *golden.queries[query].judgments] if query in golden.queries else returned
-        if doc_id not in known:
-            doc_id = id_printed_as(doc_id, known) or doc_id  # an id may be copied from the list, with escapes
-        where, text = f"--judge {shlex.join(words)}", documents.texts.get(doc_id, "")
-        yield read_judgment(golden, options.file, where, (query, doc_id, grade), text)
-    for words in options.passage:
-        query, doc_id, text, grade = words
-        where = f"--passage {shlex.join(words)}"
-        yield read_judgment(golden, options.file, where, (query, doc_id, grade), text, passage=True)
+def _why_not_editable(file: str) -> str | None:
+    """Return why judgments cannot be written into a file and what to do instead; None for YAML, where they can."""
+    path = Path(file)
+    if file == shared.STANDARD or path.suffix.lower() in (".yaml", ".yml"):
+        return None
+    convert = shlex.join(["pytest-irmetrics", "convert", file, str(without_gz(path).with_suffix(".yaml"))])
+    return f"Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: `{convert}`."
 
 
 def _append(
-    editor: Editor, given: Sequence[Judgment], returned: Collection[str], options: argparse.Namespace
+    append: Callable[[Sequence[Judgment]], Edit],
+    given: Sequence[Judgment],
+    returned: Collection[str],
+    options: argparse.Namespace,
 ) -> None:
     """Append judgments to the file, all of them or none, and print their places."""
-    new = editor.append(given)
-    golden = editor.golden
+    edit = append(given)
     if options.file == shared.STANDARD:
-        inputs.write_file(shared.STANDARD, editor.path.read_bytes())
+        inputs.write_file(shared.STANDARD, edit.after)
     if not options.quiet:
-        for one in new:
-            where = golden.where_judged(one.query_id, one.key)
+        for one in edit.new:
+            where = edit.golden.where_judged(one.query_id, one.key)
             shared.print_about(options.file, f"{where}: {one.query_id}: {one.key} {one.grade:g}")
-        known = len(given) - len(new)
+        known = len(given) - len(edit.new)
         also = f", {known} there already" if known else "" if given else ": no row has a rating"
-        shared.print_about(options.file, f"{options.file}: {plural(len(new), 'judgment')} appended{also}.")
-    unknown = dict.fromkeys(one.doc_id for one in new if one.text is None and one.doc_id not in returned)
+        shared.print_about(
+            options.file, f"{options.file}: {plural(len(edit.new), 'judgment')} appended{also}."
+        )
+    unknown = dict.fromkeys(one.doc_id for one in edit.new if one.text is None and one.doc_id not in returned)
     if returned and unknown:
         shared.print_note(
             f"No run returned {listed(list(unknown), _MAX_NAMED)}, for any query. Check that the ids are spelt as the index "
@@ -199,12 +180,12 @@ def _append(
 def _list(
     golden: GoldenSet,
     runs: Mapping[str, Run],
-    wanted: Collection[str],
     documents: Documents,
-    editor: Editor | None,
+    append: Callable[[Sequence[Judgment]], Edit],
     options: argparse.Namespace,
 ) -> None:
-    """List or judge the documents that runs returned and that are not judged; if any query is `wanted`, those of it."""
+    """List or judge the documents that runs returned and that are not judged; with ``--query``, those of some queries."""
+    wanted = [inputs.find_query(golden, one, options.file).id for one in options.queries]
     if len(options.stored) == len(runs) == 1:
         shared.print_note(
             f"{options.file}: No other run is at hand to pool with {options.stored[0]}. Name the one that it is compared with, "
@@ -217,60 +198,24 @@ def _list(
             shared.print_note(f"{name}: {queries} not asked, or in other words, and left out: {listed(ids)}")
     unjudged = [one for one in found.unjudged if not wanted or one.query.id in wanted]
     top = unjudged[: options.limit]
-    if editor is not None and top:
-        Session(top, editor, documents, list(runs), len(unjudged) - len(top)).run()
+    records = [_record(one, documents, options.file) for one in top]
+    what = f"{len(unjudged):,} of the {plural(found.returned, 'returned document')}"
+    if wanted:
+        what = f"{plural(len(unjudged), 'returned document')} of {listed(wanted)}"
+    if options.interactive and top:
+        left = len(unjudged) - len(top)
+        Session(top, golden, append, options.file, documents, list(runs), left).run()
     elif options.json:
-        shared.print_json_list(_record(one, documents, options.file) for one in top)
+        shared.print_json_list(records)
     elif options.out is not None:
-        _write_csv([_record(one, documents, options.file) for one in top], options)
+        _write_csv(records, options)
     else:
-        for line in _lines(top, len(unjudged), found, wanted, list(runs), documents, options):
+        for line in _lines(records, what, len(unjudged), list(runs), options):
             shared.print_line(line)
 
 
-def _lines(
-    top: Sequence[Unjudged],
-    count: int,
-    found: Pool,
-    wanted: Collection[str],
-    names: Sequence[str],
-    documents: Documents,
-    options: argparse.Namespace,
-) -> Iterator[str]:
-    """Yield the lines of the list as a table, and how to judge the documents; `top` are those to show of `count`."""
-    screen = shared.stdout_screen()
-    what = f"{count:,} of the {plural(found.returned, 'returned document')}"
-    if wanted:
-        what = f"{plural(count, 'returned document')} of {listed(list(wanted))}"
-    heading = f"{options.file}: {what} that {options.by} looks at {'is' if count == 1 else 'are'} not judged."
-    if len(top) < count:
-        heading += f" The {len(top)} to judge first (--limit {min(count, 5 * len(top))} shows more):"
-    yield from screen.wrapped(heading)
-    if not top:
-        return
-    ranks = ["rank"]
-    if len(names) > 1:
-        ranks = [f"rank {number}" for number in range(1, len(names) + 1)]
-        yield from (screen.cut(f"  {rank}: in {name}") for rank, name in zip(ranks, names, strict=True))
-    titles = [screen.line(documents.title(one.doc_id) or "") for one in top]
-    rows = [["influence", *ranks, "document", "title" if any(titles) else "", "query"]]
-    for one, title in zip(top, titles, strict=True):
-        query = one.query
-        asks = query.id if query.text in (None, query.id) else f"{query.id}: {query.text}"
-        places = ["-" if rank is None else str(rank) for rank in one.ranks]
-        rows.append([score_text(one.influence), *places, screen.line(one.doc_id), title, screen.line(asks)])
-    align = ">" * (1 + len(ranks)) + "<<<"
-    for line in table(rows, align, screen.width - 2, ascii_only=screen.ascii_only):
-        yield f"  {line}"
-    yield from screen.wrapped(
-        why_not_editable(options.file)
-        or f"To judge {'it' if count == 1 else 'them'}: `pytest-irmetrics label {shlex.quote(options.file)} -i` one by one, --judge QUERY DOC GRADE, or --out "
-        "LIST.csv and then --from LIST.csv in a spreadsheet.",
-    )
-
-
-def _record(one: Unjudged, documents: Documents, file: str) -> dict[str, object]:
-    """Return what there is to judge of one document: a record of JSON, a row of CSV."""
+def _record(one: Unjudged, documents: Documents, file: str) -> dict[str, Any]:
+    """Return what there is to judge of one document: a record of JSON, a row of CSV and of the table."""
     found: dict[str, object] = {
         "id": one.query.id,
         "query": one.query.text,
@@ -283,6 +228,43 @@ def _record(one: Unjudged, documents: Documents, file: str) -> dict[str, object]
     }
     known = {"title": documents.title(one.doc_id), "text": documents.texts.get(one.doc_id)}
     return found | {name: value for name, value in known.items() if value is not None}
+
+
+def _lines(
+    records: Sequence[Mapping[str, Any]],
+    what: str,
+    count: int,
+    names: Sequence[str],
+    options: argparse.Namespace,
+) -> Iterator[str]:
+    """Yield the lines of the list as a table, and how to judge the documents; `what` are all of them, `count` how many."""
+    screen = shared.stdout_screen()
+    heading = f"{options.file}: {what} that {options.by} looks at {'is' if count == 1 else 'are'} not judged."
+    if len(records) < count:
+        heading += f" The {len(records)} to judge first (--limit {min(count, 5 * len(records))} shows more):"
+    yield from screen.wrapped(heading)
+    if not records:
+        return
+    ranks = ["rank"]
+    if len(names) > 1:
+        ranks = [f"rank {number}" for number in range(1, len(names) + 1)]
+        yield from (screen.cut(f"  {rank}: in {name}") for rank, name in zip(ranks, names, strict=True))
+    titled = any("title" in record for record in records)
+    rows = [["influence", *ranks, "document", "title" if titled else "", "query"]]
+    for record in records:
+        query_id, text = record["id"], record["query"]
+        asks = query_id if text in (None, query_id) else f"{query_id}: {text}"
+        places = ["-" if rank is None else str(rank) for rank in record["ranks"]]
+        texts = [screen.line(cell) for cell in (record["docid"], record.get("title", ""), asks)]
+        rows.append([score_text(record["influence"]), *places, *texts])
+    align = ">" * (1 + len(ranks)) + "<<<"
+    for line in table(rows, align, screen.width - 2, ascii_only=screen.ascii_only):
+        yield f"  {line}"
+    yield from screen.wrapped(
+        _why_not_editable(options.file)
+        or f"To judge {'it' if count == 1 else 'them'}: `pytest-irmetrics label {shlex.quote(options.file)} -i` one by one, --judge QUERY DOC GRADE, or --out "
+        "LIST.csv and then --from LIST.csv in a spreadsheet.",
+    )
 
 
 def _write_csv(records: Sequence[Mapping[str, object]], options: argparse.Namespace) -> None:
@@ -304,6 +286,6 @@ def _write_csv(records: Sequence[Mapping[str, object]], options: argparse.Namesp
         writer.writerow(cells | {"influence": f"{record['influence']:.6f}"})
     inputs.write_file(out, text.getvalue().encode("utf-8-sig"))  # by its first bytes Excel recognises UTF-8
     back = f"pytest-irmetrics label {shlex.quote(options.file)} --from {shlex.quote(out)}"
-    how = why_not_editable(options.file) or f"Fill in the column rating, and then: {back}"
+    how = _why_not_editable(options.file) or f"Fill in the column rating, and then: {back}"
     said = f"{out}: {plural(len(records), 'document')} to judge."
     shared.print_about(out, f"{said} {how}" if records else said)

@@ -10,84 +10,159 @@ Where a judgment is written depends on the form of the query's `relevant`:
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
+from pytest_irmetrics.base.atomic_write import WriteError, content_digest, lock_file, write_whole
+from pytest_irmetrics.base.files import FileError, read_bytes
 from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, raise_any
 from pytest_irmetrics.golden.files import decode
+from pytest_irmetrics.golden.query import Passage
 from pytest_irmetrics.golden.read_yaml import parse_yaml
 from pytest_irmetrics.golden.write_yaml import write_id
 from pytest_irmetrics.golden.yaml_nodes import PARSER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
-    from pytest_irmetrics.golden.query import Passage, Query
+    from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.metrics import Grade
 
 
-def append_judgments(
-    data: bytes,
-    added: Mapping[str, Mapping[str, Grade]],
-    path: Path,
-    shown: str,
-    custom_metrics: Collection[str] = (),
-    passages: Mapping[str, Sequence[Passage]] | None = None,
-) -> tuple[bytes, GoldenSet]:
-    """Append judgments, query id → document id → grade, to the content of a YAML golden set; return the new content.
+class Judgment(NamedTuple):
+    """A judgment to append to a golden set."""
 
-    `passages` are judgments by passage, by query id. The queries must be in the set and must not judge these yet. The new
-    content is read again before it is returned: it holds the golden set as before plus the new judgments. Raises
-    GoldenSetError where that cannot be done.
+    query_id: str
+    doc_id: str
+    grade: Grade
+    where: str
+    """Where it was given, for messages: a line of a list, or words of the command line."""
+    text: str | None = None
+    """What is judged of the document; None for all of it."""
+
+    @property
+    def key(self) -> str:
+        """The name of the document or passage among the judgments of its query."""
+        return self.doc_id if self.text is None else Passage(self.doc_id, self.text, self.grade).key
+
+
+class Edit(NamedTuple):
+    """Judgments that were appended to the file of a golden set."""
+
+    path: Path
+    before: bytes
+    after: bytes
+    """The content of the file before and after."""
+    golden: GoldenSet
+    """The golden set with them."""
+    new: Sequence[Judgment]
+    """Those that it lacked."""
+
+    def undo(self) -> None:
+        """Write the file as it was before. Raises WriteError, also where somebody else has changed it since."""
+        with lock_file(self.path):
+            if self.path.read_bytes() != self.after:
+                raise WriteError("Somebody else has changed the file since.")
+            write_whole(self.path, self.before)
+
+
+def append_judgments(
+    path: Path, judgments: Iterable[Judgment], shown: str, custom_metrics: Collection[str] = ()
+) -> Edit:
+    """Append the judgments that a golden set lacks to its file, all or none of them.
+
+    `shown` is the path in messages. The file is read first, and its new content before that is written: it holds the golden
+    set as before plus the new judgments. Raises GoldenSetError, also for what the golden set grades otherwise, and
+    WriteError; then the file is as it was.
     """
-    passages = passages or {}
+    problems = Problems(shown)
+    with lock_file(path):
+        try:
+            data = read_bytes(path)
+        except FileError as error:
+            raise GoldenSetError([Problem(shown, None, None, str(error))]) from None
+        decoded = problems.attempt(decode, data)
+        raise_any(problems)
+        before = parse_yaml(decoded or "", path, shown, custom_metrics)
+        new = _lacking(before, judgments)
+        if not new:
+            return Edit(path, data, data, before, new)
+        by_query: dict[str, list[Judgment]] = {}
+        for one in new:
+            by_query.setdefault(one.query_id, []).append(one)
+        edited = _spliced(data, before, by_query, problems)
+        try:
+            after = parse_yaml(decode(edited), path, shown, custom_metrics)
+        except (GoldenSetError, Wrong) as error:
+            said = error.message if isinstance(error, Wrong) else error.problems[0].message
+            message = f"With the new judgments this could not be read: {said} Nothing was written; append them by hand."
+            raise GoldenSetError([Problem(shown, 1, 1, message)]) from None
+        for query in _changed_otherwise(before, after, by_query):
+            message = f"The new judgments would change more than they should, in {quote(query.id)}. Nothing was written; append them by hand."
+            raise GoldenSetError([Problem(shown, query.line, query.column, message)])
+        write_whole(path, edited, shown=shown, read=content_digest(data))
+    return Edit(path, data, edited, after, new)
+
+
+def _lacking(golden: GoldenSet, judgments: Iterable[Judgment]) -> list[Judgment]:
+    """Return the judgments that a golden set lacks, each once. Raises GoldenSetError with all that give another grade.
+
+    What else contradicts the set (a forbidden document, a query without an answer) is refused where it is read again.
+    """
+    said: list[Problem] = []
+    new: dict[tuple[str, str], Judgment] = {}
+    for one in judgments:
+        query, earlier = golden.queries.get(one.query_id), new.get((one.query_id, one.key))
+        grade = earlier.grade if earlier else query.judgments.get(one.key) if query else None
+        if query is None:
+            said.append(Problem(one.where, None, None, f"There is no query {quote(one.query_id)}."))
+        elif grade is None:
+            new[query.id, one.key] = one
+        elif grade != one.grade:
+            where = earlier.where if earlier else golden.where_judged(query.id, one.key)
+            message = f"{quote(query.id)} grades {quote(one.key)} {grade:g} already ({where}), and here it is {one.grade:g}. Change it there, or leave it out here."
+            said.append(Problem(one.where, None, None, message))
+    if said:
+        raise GoldenSetError(said)
+    return list(new.values())
+
+
+def _spliced(
+    data: bytes, before: GoldenSet, new: Mapping[str, Sequence[Judgment]], problems: Problems
+) -> bytes:
+    """Return a file's content with new judgments of queries, by their ids. Raises GoldenSetError."""
     bom = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
-    before = parse_yaml(decode(data), path, shown, custom_metrics)
     text = data.removeprefix(bom).decode()
     places = {(query.line, query.column): query for query in before.queries.values()}
-    problems = Problems(shown)
     changes: list[tuple[int, int, str]] = []
     for node in _mappings(yaml.compose(text, Loader=PARSER), set()):
         query = places.get((node.start_mark.line + 1, node.start_mark.column + 1))
-        for new in (added.get(query.id), passages.get(query.id)) if query else ():
-            change = problems.attempt(_change, text, node, query, new) if new else None
+        of_query = new.get(query.id, ()) if query else ()
+        for by_passage in (False, True):
+            some = [one for one in of_query if (one.text is not None) == by_passage]
+            change = problems.attempt(_change, text, node, query, some) if some else None
             changes += [change] if change else []
     raise_any(problems)
     for start, end, written in sorted(changes, reverse=True):
         text = text[:start] + written + text[end:]
-    edited = bom + text.encode()
-    try:
-        after = parse_yaml(decode(edited), path, shown, custom_metrics)
-    except (GoldenSetError, Wrong) as error:
-        said = error.message if isinstance(error, Wrong) else error.problems[0].message
-        message = (
-            f"With the new judgments this could not be read: {said} Nothing was written; append them by hand."
-        )
-        raise GoldenSetError([Problem(shown, 1, 1, message)]) from None
-    for query in _changed_otherwise(before, after, added, passages):
-        message = f"The new judgments would change more than they should, in {quote(query.id)}. Nothing was written; append them by hand."
-        raise GoldenSetError([Problem(shown, query.line, query.column, message)])
-    return edited, after
+    return bom + text.encode()
 
 
 def _changed_otherwise(
-    before: GoldenSet,
-    after: GoldenSet,
-    added: Mapping[str, Mapping[str, Grade]],
-    passages: Mapping[str, Sequence[Passage]],
+    before: GoldenSet, after: GoldenSet, new: Mapping[str, Sequence[Judgment]]
 ) -> Iterator[Query]:
     """Yield the queries that are not as before plus the new judgments."""
     for query_id, query in before.queries.items():
-        new = passages.get(query_id, ())
-        grades = {**query.judgments, **added.get(query_id, {}), **{one.key: one.grade for one in new}}
-        wanted = replace(query, judgments=grades, passages=(*query.passages, *new))
+        added = new.get(query_id, ())
+        grades = {**query.judgments, **{one.key: one.grade for one in added}}
+        passages = [Passage(one.doc_id, one.text, one.grade) for one in added if one.text is not None]
+        wanted = replace(query, judgments=grades, passages=(*query.passages, *passages))
         now = after.queries.get(query_id)
         if now is None or _content(now) != _content(wanted):
             yield query
@@ -111,10 +186,11 @@ def _mappings(node: Any, seen: set[int]) -> Iterator[Any]:
             yield from _mappings(one, seen)
 
 
-def _change(
-    text: str, query_node: Any, query: Query, new: Mapping[str, Grade] | Sequence[Passage]
-) -> tuple[int, int, str]:
-    """Return the change that adds judgments to a query's `relevant`: its start, its end and the new text. Raises Wrong."""
+def _change(text: str, query_node: Any, query: Query, new: Sequence[Judgment]) -> tuple[int, int, str]:
+    """Return the change that adds judgments to a query's `relevant`: its start, its end and the new text. Raises Wrong.
+
+    Either all of the judgments are by passage, or none is.
+    """
     place = query.line or 1, query.column or 1
     pairs: list[tuple[Any, Any]] = [pair for pair in query_node.value if pair[0].value == "relevant"]
     if not pairs:
@@ -124,15 +200,12 @@ def _change(
     if start < query_node.start_mark.index or text[start] in "&*":
         raise Wrong(place, "`relevant` is shared by an anchor. Write it out here, and label again.")
     is_mapping, is_list = isinstance(node, yaml.MappingNode), isinstance(node, yaml.SequenceNode)
-    graded = False
-    if isinstance(new, Mapping):
-        graded = is_mapping or any(grade != 1 for grade in new.values())
-        entries = [_entry(doc, grade, graded=graded) for doc, grade in new.items()]
-    else:
-        entries = [_passage_entry(passage) for passage in new]
-        if is_mapping:
-            message = f"`relevant` is a mapping, which holds documents alone. Write a list, and add: {', '.join(entries)}."
-            raise Wrong(place, message)
+    by_passage = new[0].text is not None
+    graded = not by_passage and (is_mapping or any(one.grade != 1 for one in new))
+    entries = [_entry(one.doc_id, one.grade, graded=graded, text=one.text) for one in new]
+    if by_passage and is_mapping:
+        message = f"`relevant` is a mapping, which holds documents alone. Write a list, and add: {', '.join(entries)}."
+        raise Wrong(place, message)
     if is_list and graded:
         start = key.end_mark.index
         if "#" in text[start:end] or not all(isinstance(item, yaml.ScalarNode) for item in node.value):
@@ -167,10 +240,8 @@ def _end(node: Any) -> int:
     return end
 
 
-def _entry(doc_id: str, grade: Grade, *, graded: bool) -> str:
+def _entry(doc_id: str, grade: Grade, *, graded: bool, text: str | None = None) -> str:
+    """Write a judgment as an item of a list, or where `graded` as a key of a mapping; with a `text` as a passage."""
+    if text is not None:
+        return f"{{doc: {write_id(doc_id)}, text: {write_id(text)}, grade: {as_whole_number(grade)}}}"
     return write_id(doc_id) + (f": {as_whole_number(grade)}" if graded else "")
-
-
-def _passage_entry(passage: Passage) -> str:
-    grade = as_whole_number(passage.grade)
-    return f"{{doc: {write_id(passage.doc)}, text: {write_id(passage.text)}, grade: {grade}}}"
