@@ -27,12 +27,13 @@ SHOP = {
     "login": ("cannot log in", "[a1, a2]", "account", "a1 x1", "a1 a2", ""),
     "name": ("change my name", "[a3]", "account", "x1 a3", "a3 x1", ""),
     HOSTILE_ID: (HOSTILE_TEXT, "[a4, '<script>']", "account", "<script> a4", "x1 a4", "weight: 3"),
-    "nonsense": ("asdf qwerty", None, "account", "", "", "no_answer: true"),
+    "nonsense": ("asdf qwerty", None, "account", "", "x2", "no_answer: true"),
     "hard": ("known to be bad", "[a5]", "account", "x1", "x2", "xfail: TICKET-7"),
     "new": ("asked since today", "[a6]", "account", None, "a6", ""),
     "gone": ("asked no more", "[a7]", "account", "a7", None, ""),
 }
 HELP = {"open": ("opening hours", "h1"), "ship": ("shipping to Norway", "h2"), "call": ("phone number", "h3")}
+LATER = ["x6", "x7", "x8", "x9"]
 TITLES = {"b1": "Refunds and returns", "x1": "All that we sell", "a1": "Sign in <now>"}
 
 CONFTEST = f"""
@@ -99,7 +100,7 @@ def test_gone(irmetrics, answers):
 SETTINGS = """
 [pytest]
 ir_depth = 5
-ir_metrics = mrr ndcg@5 recall@5
+ir_metrics = mrr ndcg@5
 ir_thresholds =
     mrr max_drop=0.5 tag=nowhere
 """
@@ -138,10 +139,11 @@ class RichProject:
         self.write("golden/help.yaml", help_set())
         self.write("golden/down.yaml", "queries: [{query: open, relevant: [c1]}]\n")
         self.write("golden/known.yaml", "queries: [{query: known, relevant: [c1]}]\n")
-        helped = {f"{name} {text}": [doc] for text, doc in HELP.values() for name in ("words", "stems")}
-        self.answers(
-            0, **{**helped, "words opening hours": ["x1", "h1"], "stems opening hours": ["x1", "h1"]}
-        )
+        found = {
+            f"{name} {text}": [doc, *LATER] for text, doc in HELP.values() for name in ("words", "stems")
+        }
+        lower = {f"{name} opening hours": ["x1", "h1", *LATER] for name in ("words", "stems")}
+        self.answers(0, **{**found, **lower})
         self.pytest("--ir-baseline-update")
         self.write("test_search.py", TESTS + BROKEN)
         edited = golden(SHOP, 1).replace("b2: 1}", "b2: 2}").replace("x9 b7", "b7")
@@ -158,7 +160,7 @@ class RichProject:
             "golden/broken.yaml",
             "queries:\n  - query: a\n    relevent: [b]\n  - {query: b, relevant: [c], weight: -1}\n",
         )
-        self.answers(1, **helped)
+        self.answers(1, **found)
 
     def write(self, name, text):
         path = self.folder / name

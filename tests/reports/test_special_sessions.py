@@ -258,7 +258,7 @@ def history_of(project):
     faq.store()
     commit(project.path, "Store the first baseline")
     git(project.path, "tag", "v1")
-    for number, query_id in enumerate([*QUESTIONS][:11]):
+    for number, query_id in enumerate([*QUESTIONS][:2]):
         faq.search(**{other: ["x", *good(other)] for other in [*QUESTIONS][: number + 1]})
         faq.store()
         commit(project.path, f"Make {query_id} <worse>")
