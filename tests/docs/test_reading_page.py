@@ -1,4 +1,4 @@
-"""docs/reading-a-failure.md takes apart the failure of the example project that it shows; tests/integration/test_readme.py holds that."""
+"""docs/reading-a-failure.md takes apart the failure of the example project that it shows; tests/example/test_readme.py holds that."""
 
 from __future__ import annotations
 
