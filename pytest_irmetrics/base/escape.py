@@ -110,14 +110,8 @@ def _escape_invisible(text: str) -> str:
 
 
 def is_invisible(char: str) -> bool:
-    """Say whether a character cannot be seen: control and format characters, blank letters, noncharacters."""
-    group = category(char)
-    return group in _HIDDEN or char in _BLANKS or (group == "Cn" and _is_noncharacter(ord(char)))
-
-
-def _is_noncharacter(code: int) -> bool:
-    """Say whether a code point is one that Unicode will never assign, such as U+FFFE."""
-    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+    """Say whether a character cannot be seen: control and format characters, blank letters."""
+    return category(char) in _HIDDEN or char in _BLANKS
 
 
 def _escape_sequence(char: str) -> str:

@@ -76,7 +76,7 @@ def score_text(value: float | None, *against: float | None, digits: int = 4) -> 
         if other is not None and math.isfinite(other) and abs(other - value) > TOLERANCE
     ]
     large = max(map(abs, (value, *others))) >= 1e9
-    for places in range(max(digits, 6) if large else digits, max(digits, 17) + 1):
+    for places in range(6 if large else digits, 18):
         shown = _rounded(value, places, large=large)
         if all(shown != _rounded(other, places, large=large) for other in others):
             break
