@@ -78,4 +78,5 @@ def _named(test, number, *, failing):
         "gates": gates,
         "rows": rows,
         "kind_sentences": [],
+        "queries": [{**query, "explains": None} for query in test["queries"]],
     }

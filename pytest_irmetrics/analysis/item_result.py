@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
@@ -15,12 +16,13 @@ from pytest_irmetrics.reports.item_report import (
     QueryReport,
     ScoreRow,
     VerdictReport,
+    explaining_gates,
 )
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.thresholds import BASELINE_WORDS, WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_irmetrics.analysis.kind_of_change import KindOfChange
     from pytest_irmetrics.analysis.selftest import Selftest
@@ -101,13 +103,14 @@ class ItemResult:
         ``judge`` is called for the commands that list what to judge, where judgments would decide on a failure.
         """
         now, kind, leading = self.evaluation, self.kind(), self.leading_metric
-        report = ItemReport(
+        gates = self.verdict_reports()
+        return ItemReport(
             nodeid=nodeid,
             golden_set=golden_set,
             outcome=self.state,
             rows=self.rows(),
             leading_metric=None if leading is None else leading.name,
-            gates=self.verdict_reports(),
+            gates=gates,
             slices=self.slices(),
             kind=None if kind is None else kind.kind,
             kind_sentences=[] if kind is None else list(kind.sentences),
@@ -115,18 +118,41 @@ class ItemResult:
             query_count=len(now.counted),
             no_answer_count=sum(query.no_answer for query in now.counted),
             xfail_count=len(now.known_bad),
-            queries=self.query_reports(everything=everything),
+            queries=self._worst_first(self.query_reports(everything=everything), gates),
             against=self.against,
             judge=judge() if kind is not None and kind.judge else [],
             depth=now.depth,
             since=None if self.since is None else self.since.as_dict(),
             selftest=None if self.selftest is None else list(self.selftest.degradations),
         )
-        if len(report.queries) > 1:
-            from pytest_irmetrics.reports.query_details import worst_first  # noqa: PLC0415 - a test that passes has no use for it
 
-            report.queries = [query for _, query in worst_first([report])]
-        return report
+    def _worst_first(
+        self, queries: Iterable[QueryReport], gates: Sequence[VerdictReport]
+    ) -> list[QueryReport]:
+        """Return queries in the order of every output, and note of each by which metrics it explains a failure.
+
+        Those with an error come first, then what explains the failure best, the largest falls, the lowest scores.
+        """
+        explaining: dict[str, list[str]] = {i: [] for gate in explaining_gates(gates) for i in gate.queries}
+        # A gate that explains nothing (the `min` of another metric, beside a drop) still failed for its queries.
+        failed = [gate for gate in gates if gate.state == "failed"]
+        for gate in [*explaining_gates(gates), *failed]:
+            for query_id in gate.queries:
+                metrics = explaining.get(query_id)
+                if metrics is not None and gate.metric is not None and gate.metric not in metrics:
+                    metrics.append(gate.metric)
+        places = {query_id: place for place, query_id in enumerate(explaining)}
+        leading = None if self.leading_metric is None else self.leading_metric.name
+
+        def key(query: QueryReport) -> tuple[bool, int, float, float]:
+            score = query.scores.get(leading or "")
+            fall = min(query.delta(leading) or 0.0, 0.0)
+            place = places.get(query.query_id, len(places))
+            return query.error is None, place, fall, inf if score is None else score
+
+        for query in queries:
+            query.explains = explaining.get(query.query_id)
+        return sorted(queries, key=key)
 
     def rows(self) -> list[ScoreRow]:
         """Return the score table: every metric over all queries, then the gated slices."""

@@ -109,7 +109,7 @@ def _printed(report: ItemReport, wanted: Sequence[str], *, as_json: bool) -> Ite
         yield shared.harmless_json(json.render(session).rstrip("\n"))
     elif wanted:
         shown = (query for query in report.queries if query.query_id in wanted)
-        blocks = (query_block(query, list(query.scores), report, in_full=True) for query in shown)
+        blocks = (query_block(query, report, in_full=True) for query in shown)
         yield from (line.text for line in lines(blocks, screen, 0))
     else:
         if failed:

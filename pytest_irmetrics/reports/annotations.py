@@ -13,12 +13,7 @@ from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.base.wording import cut, listed, plural
 from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.document import query_block
-from pytest_irmetrics.reports.query_details import (
-    explaining_queries,
-    failed_gates,
-    known_queries,
-    look_command,
-)
+from pytest_irmetrics.reports.query_details import look_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,16 +83,14 @@ def _unmeasured(session: SessionReport) -> tuple[list[str], list[str]]:
 
 def _failed(item: ItemReport, session: SessionReport) -> str:
     """Return an error: what fails, the query that broke most, and how to look closer."""
-    failed = failed_gates(item)
+    failed = item.failed_gates
     lines = [gate.text for gate in failed[:_GATES]]
     if len(failed) > _GATES:
         lines.append(f"And {plural(len(failed) - _GATES, 'more gate')}.")
     lines += item.kind_sentences[:1]
-    known = known_queries(item)
-    explaining = explaining_queries(item.gates, known)
-    worst = next((query for query in item.queries[:1] if query.query_id in explaining), None)
+    worst = next((query for query in item.queries if query.explains is not None), None)
     if worst is not None:
-        lines.append(_worst(known[worst.query_id], explaining[worst.query_id], item))
+        lines.append(_worst(worst, item))
     look = look_command(item)
     lines.append(f"Test: {item.nodeid}" if look is None else f"To look closer: {look}")
     # Of no query, the place of the first threshold in the golden set, or the golden set itself.
@@ -109,9 +102,9 @@ def _failed(item: ItemReport, session: SessionReport) -> str:
     )
 
 
-def _worst(query: QueryReport, metrics: list[str], item: ItemReport) -> str:
+def _worst(query: QueryReport, item: ItemReport) -> str:
     """Return what became of a query, in one line."""
-    block = query_block(query, metrics, item)
+    block = query_block(query, item)
     sentences = [*block.faults, *(listed(parts, _GATES, between="; ") for parts in block.moved)]
     here = f"Here: {', '.join([block.query_id, *block.facts])}."
     return " ".join([here, *(f"{text.removesuffix('.')}." for text in sentences)])

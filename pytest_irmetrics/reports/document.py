@@ -11,18 +11,13 @@ from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.blocks import Commands, Level, Query, Table, Text
 from pytest_irmetrics.reports.item_report import explaining_gates
 from pytest_irmetrics.reports.query_details import (
-    explaining_queries,
-    failed_gates,
     faults,
     has_moved,
-    is_only_slow,
-    known_queries,
     look_command,
     missing_by_grade,
     moved_texts,
     score_texts,
     side_by_side,
-    took_text,
 )
 from pytest_irmetrics.reports.session_report import counted_as
 from pytest_irmetrics.thresholds import WORDS
@@ -62,7 +57,7 @@ def failure(item: ItemReport) -> Iterator[Block]:
     yield from queries(item)
     yield from slices(item)
     yield from notes(item)
-    if failed_gates(item):
+    if item.failed_gates:
         yield commands(item)
 
 
@@ -109,7 +104,7 @@ def notes(item: ItemReport) -> Iterator[Block]:
 def verdicts(item: ItemReport) -> Iterator[Block]:
     """Yield what the failed gates say, the statistics of the first drop, and what kind of change it is."""
     tabled = {(row.metric, row.tag) for row in failed_rows(item)}
-    failed = failed_gates(item)
+    failed = item.failed_gates
     first_drop = next((gate for gate in failed if gate.shares), None)
     others = 0
     for place, gate in enumerate(failed):
@@ -137,7 +132,7 @@ def failed_rows(item: ItemReport) -> list[ScoreRow]:
 
     Not those that fail by the stored judgments alone, which rows do not go by, nor for single queries' own thresholds.
     """
-    gates = [(gate.metric, gate.tag) for gate in failed_gates(item) if not (gate.as_stored or gate.single)]
+    gates = [(gate.metric, gate.tag) for gate in item.failed_gates if not (gate.as_stored or gate.single)]
     rows = [row for row in item.rows if row.verdict == "FAILS" and (row.metric, row.tag) in gates]
     return sorted(rows, key=lambda row: gates.index((row.metric, row.tag)))
 
@@ -180,7 +175,7 @@ def _limits(row: ScoreRow, item: ItemReport) -> str:
     """Return the limits of a mean with a sign before each that is broken: `≥0.8 ✗drop≤0.01`."""
     broken = tuple(
         WORDS[gate.word].sign
-        for gate in failed_gates(item)
+        for gate in item.failed_gates
         if (gate.metric, gate.tag) == (row.metric, row.tag) and not (gate.as_stored or gate.single)
     )
     return " ".join(f"✗{limit}" if limit.startswith(broken) else limit for limit in row.gate.split())
@@ -191,8 +186,8 @@ def errors(item: ItemReport) -> Iterator[Block]:
 
     Of an error those sentences are shown that no error above has.
     """
-    known = known_queries(item)
-    failed = [gate for gate in failed_gates(item) if gate.word == "errors"]
+    known = {query.query_id: query for query in item.queries}
+    failed = [gate for gate in item.failed_gates if gate.word == "errors"]
     by_error: dict[str, list[QueryReport]] = {}
     for query_id in (query_id for gate in failed for query_id in gate.queries):
         by_error.setdefault(known[query_id].error or "", []).append(known[query_id])
@@ -223,31 +218,26 @@ def errors(item: ItemReport) -> Iterator[Block]:
 
 def queries(item: ItemReport) -> Iterator[Block]:
     """Yield the queries that explain the failure, the worst first; then the others that changed, or were asked for."""
-    known = known_queries(item)
-    explaining = {
-        query_id: metrics
-        for query_id, metrics in explaining_queries(item.gates, known).items()
-        if known[query_id].error is None
-    }
+    explaining = [query for query in item.queries if query.explains is not None and query.error is None]
     if explaining:
         yield Text("")
         yield Text(_worst_first(item))
-    for place, (query_id, metrics) in enumerate(explaining.items()):
+    for place, query in enumerate(explaining):
         level = next((level for level, most in _IN_FULL.items() if place < most), Level.ALL)
-        yield query_block(known[query_id], metrics, item, level, in_full=item.only_queries)
+        yield query_block(query, item, level, in_full=item.only_queries)
     compared = any(query.before is not None for query in item.queries)
     for query in item.queries:
-        if query.query_id in explaining or query.error is not None:
+        if query.explains is not None or query.error is not None:
             continue
         if item.only_queries:
-            yield query_block(query, list(query.scores), item, in_full=True)
+            yield query_block(query, item, in_full=True)
         elif not compared or query.before is None or has_moved(query):
-            yield query_block(query, list(query.scores), item, Level.ALL)
+            yield query_block(query, item, Level.ALL)
 
 
 def _worst_first(item: ItemReport) -> str:
     """Return what stands above the queries: `27 queries worse by ndcg@10, the worst first:`."""
-    gate = explaining_gates(failed_gates(item))[0]
+    gate = explaining_gates(item.failed_gates)[0]
     if not gate.shares:
         return "Its queries, the worst first:"
     count = len(gate.queries) + gate.more
@@ -256,24 +246,26 @@ def _worst_first(item: ItemReport) -> str:
 
 
 def query_block(
-    query: QueryReport,
-    metrics: Sequence[str],
-    item: ItemReport,
-    level: Level = Level.NORMAL,
-    *,
-    in_full: bool = False,
+    query: QueryReport, item: ItemReport, level: Level = Level.NORMAL, *, in_full: bool = False
 ) -> Query:
-    """Return one query with its scores and the documents that moved."""
-    facts = [*score_texts(query, metrics), *filter(None, [took_text(query)])]
+    """Return one query with its scores, in full or where it explains nothing all of them, and the documents that moved."""
+    explains = None if in_full else query.explains
+    metrics = query.scores if explains is None else explains
+    facts = [
+        *score_texts(query, metrics),
+        *(f"took {took:,.1f} ms" for took in [query.took] if took is not None),
+    ]
     ranked = in_full or level is Level.ALL
-    shown = query.error is None and (ranked or not is_only_slow(query, item.gates))
+    # Of what was only slow the ranking explains nothing.
+    slow = query.took is not None and not ranked and explains and query.scores.keys().isdisjoint(explains)
+    shown = query.error is None and not slow
     return Query(
         query.where,
         query.query_id,
         query.asks or "",
         query.status,
         facts,
-        [query.error] if query.error is not None else [*faults(query, item.titles)] if shown else (),
+        [*faults(query, item.titles)] if query.error is None else [query.error],
         moved_texts(query, item.titles, ranked=ranked) if shown else (),
         side_by_side(query, item.titles) if shown else (),
         missing_by_grade(query, item.titles) if shown else (),

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.reports.document import query_block
-from pytest_irmetrics.reports.query_details import explaining_queries, query_option, score_delta, worst_first
+from pytest_irmetrics.reports.query_details import query_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_irmetrics.reports.blocks import Query
     from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
@@ -34,16 +34,21 @@ class ListedQuery:
     report: QueryReport
     label: str
     """`worse`, `better`, `same`, `new`, `error`, or empty where no two scores are compared."""
-    explains: bool
-    """Whether it explains a failed gate."""
     anchor: str = ""
     """Empty where it has no row to be linked to."""
     in_full: Query | None = None
     opened: bool = False
-    values: str = ""
-    """Its score by each metric of the report, for the script: `0.5 1.0 -`."""
-    values_before: str = ""
-    """The same of the baseline, where a score that moved by no more than rounding is as it is now."""
+
+    @property
+    def explains(self) -> bool:
+        """Whether it explains a failed gate."""
+        return self.report.explains is not None
+
+    @property
+    def need(self) -> tuple[bool, bool, float]:
+        """By what it is ordered: an error first, then what explains a failure, the largest falls."""
+        fall = 0.0 if self.explains else min(self.change or 0.0, 0.0)
+        return self.label != "error", not self.explains, fall
 
     @property
     def score(self) -> float | None:
@@ -53,7 +58,7 @@ class ListedQuery:
     @property
     def change(self) -> float | None:
         """Of that score since the baseline."""
-        return score_delta(self.report, self.item.leading_metric)
+        return self.report.delta(self.item.leading_metric)
 
     @property
     def now(self) -> str:
@@ -73,7 +78,7 @@ class ListedQuery:
 
 @dataclass(frozen=True, slots=True)
 class QueryList:
-    """The queries of all golden sets, the worst first."""
+    """The queries of all golden sets, the worst of each first."""
 
     queries: Sequence[ListedQuery]
     rows: Sequence[ListedQuery]
@@ -87,45 +92,42 @@ class QueryList:
     compared: bool
     """Whether any query has a ranking in the baseline."""
 
+    def values(self, scores: Mapping[str, float | None]) -> str:
+        """Return scores by each of the metrics, for the script: `0.5 1.0 -`."""
+        found = map(scores.get, self.metrics)
+        return " ".join("-" if value is None else f"{value:.9g}" for value in found)
+
 
 def query_list(items: Sequence[ItemReport], set_anchors: Sequence[str]) -> QueryList:
     """Return the queries of all golden sets; of a small report all in full, of a large one those that changed or fail."""
-    anchor_of = {item.nodeid: anchor for item, anchor in zip(items, set_anchors, strict=True)}
-    explaining = {
-        item.nodeid: explaining_queries(item.gates, [q.query_id for q in item.queries]) for item in items
-    }
-    paired = {item.nodeid for item in items if any(query.before is not None for query in item.queries)}
-    queries = [
-        ListedQuery(
-            anchor_of[item.nodeid],
-            item,
-            query,
-            _label(query, item) if query.error is not None or item.nodeid in paired else "",
-            query.query_id in explaining[item.nodeid],
-        )
-        for item, query in worst_first(items)
+    compared = {item.nodeid for item in items if any(query.before is not None for query in item.queries)}
+    listed = [
+        (place, ListedQuery(anchor, item, query, _label(query, item, compared=item.nodeid in compared)))
+        for item, anchor in zip(items, set_anchors, strict=True)
+        for place, query in enumerate(item.queries)
     ]
-    telling = [
-        one for one in queries if len(queries) <= _IN_FULL or one.explains or one.label not in ("same", "")
-    ]
-    full = {id(one) for one in telling[:_IN_FULL]}
-    others = [one for one in queries if id(one) not in full][:_ROWS]
-    has_row = full | {id(one) for one in others}
-    rows = [one for one in queries if id(one) in has_row]
-    metrics = list(dict.fromkeys(name for item in items for query in item.queries for name in query.scores))
+    # Of what explains a failure the worst of each set, then the next of each.
+    queries = [one for _, one in sorted(listed, key=lambda pair: (*pair[1].need, pair[0]))]
+    small = len(queries) <= _IN_FULL
+    telling = [one for one in queries if small or one.explains or one.label not in ("same", "")][:_IN_FULL]
+    for place, one in enumerate(telling):
+        one.in_full = query_block(one.report, one.item, in_full=True)
+        one.opened = place < _OPEN and (one.explains or one.label == "error")
+    left = len(telling) + _ROWS
+    rows = [one for place, one in enumerate(queries) if place < left or one.in_full]
     names = [
         one.report.query_id if len(items) == 1 else f"{one.set_anchor}/{one.report.query_id}" for one in rows
     ]
-    for place, (one, anchor) in enumerate(zip(rows, anchors("q", names), strict=True)):
-        scores, before = one.report.scores, one.report.scores_before
-        same = {name for name in scores if score_delta(one.report, name) == 0}
+    for one, anchor in zip(rows, anchors("q", names), strict=True):
         one.anchor = anchor
-        one.values = _values(scores.get(name) for name in metrics)
-        one.values_before = _values((scores if name in same else before).get(name) for name in metrics)
-        if id(one) in full:
-            one.in_full = query_block(one.report, list(scores), one.item, in_full=True)
-            one.opened = place < _OPEN and (one.explains or one.label == "error")
-    return QueryList(queries, rows, len(full), Counter(one.label for one in queries), metrics, bool(paired))
+    return QueryList(
+        queries,
+        rows,
+        len(telling),
+        Counter(one.label for one in queries),
+        list(dict.fromkeys(name for one in queries for name in one.report.scores)),
+        bool(compared),
+    )
 
 
 def anchors(prefix: str, names: Iterable[str]) -> list[str]:
@@ -142,15 +144,11 @@ def anchors(prefix: str, names: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def _label(query: QueryReport, item: ItemReport) -> str:
-    """Return the label of a query that has an error, or whose golden set is compared, as `ListedQuery.label` has it."""
+def _label(query: QueryReport, item: ItemReport, *, compared: bool) -> str:
+    """Return the label of a query, as `ListedQuery.label` has it."""
     if query.error is not None:
         return "error"
     if query.before is None:
-        return "new"
-    delta = score_delta(query, item.leading_metric)
+        return "new" if compared else ""
+    delta = query.delta(item.leading_metric)
     return "" if delta is None else "same" if not delta else "worse" if delta < 0 else "better"
-
-
-def _values(scores: Iterable[float | None]) -> str:
-    return " ".join("-" if value is None else f"{value:.9g}" for value in scores)

@@ -12,12 +12,10 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from pytest_irmetrics.base.numbers import TOLERANCE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
-
-    from pytest_irmetrics.gates import Verdict
-
-    AnyVerdict = TypeVar("AnyVerdict", Verdict, "VerdictReport")
 
 T = TypeVar("T")
 
@@ -106,6 +104,16 @@ class QueryReport:
     baseline alone, and is shown under these), or empty."""
     took: float | None = None
     """Milliseconds, the longest of its repeats; None unless a latency is reported."""
+    explains: list[str] | None = None
+    """The metrics by which it explains a failure, none where no score does (an error, a forbidden document); None where it
+    explains none."""
+
+    def delta(self, metric: str | None) -> float | None:
+        """Return how far its score moved (0 for up to 1e-9); None without two scores."""
+        now, before = self.scores.get(metric or ""), self.scores_before.get(metric or "")
+        if now is None or before is None:
+            return None
+        return 0.0 if abs(now - before) <= TOLERANCE else now - before
 
     @property
     def asks(self) -> str | None:
@@ -145,19 +153,15 @@ class VerdictReport:
     """Whether the drop shows only under the judgments stored with the baseline."""
 
 
-WITHOUT_SCORES = ("errors", "baseline")
-"""The words of verdicts whose queries have an error, or are not compared with the baseline."""
-
-
-def explaining_gates(gates: Iterable[AnyVerdict], *, scores_only: bool = False) -> list[AnyVerdict]:
+def explaining_gates(gates: Iterable[VerdictReport]) -> list[VerdictReport]:
     """Return the failed gates that name queries; where a drop failed, without those on `min` and `max` of a mean.
 
-    What was low before the drop does not explain it. ``scores_only`` leaves out the gates of ``WITHOUT_SCORES``.
+    What was low before the drop does not explain it.
     """
     failed = [gate for gate in gates if gate.state == "failed" and gate.queries]
     if any(gate.shares for gate in failed):
         failed = [gate for gate in failed if gate.single or gate.word not in ("min", "max")]
-    return [gate for gate in failed if not scores_only or gate.word not in WITHOUT_SCORES]
+    return failed
 
 
 @dataclass(slots=True)
@@ -241,7 +245,9 @@ class ItemReport:
     xfail_count: int = 0
     """How many were asked besides, which are marked ``xfail`` and in no mean."""
     queries: list[QueryReport] = field(default_factory=list)
-    """The queries that explain a failed gate; with ``-vv``, ``--ir-query`` or a report file, all of them. The worst first."""
+    """The queries that explain a failed gate; with ``-vv``, ``--ir-query`` or a report file, all of them.
+
+    In the order of every output: those with an error, what explains the failure best, the largest falls, the lowest scores."""
     run: str | None = None
     """The run as JSON text, for report files."""
     baseline_file: str | None = None
@@ -255,6 +261,11 @@ class ItemReport:
         """Ids of the documents that its queries show, each once."""
         shown = ((*query.now, *(query.before or ()), *query.judgments) for query in self.queries)
         return dict.fromkeys(doc_id for ids in shown for doc_id in ids)
+
+    @property
+    def failed_gates(self) -> list[VerdictReport]:
+        """The verdicts that fail the test."""
+        return [gate for gate in self.gates if gate.state == "failed"]
 
     @property
     def is_undecided(self) -> bool:

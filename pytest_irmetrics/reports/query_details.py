@@ -1,42 +1,25 @@
-"""What reports say of single queries: which explain a failure, how their rankings differ, which documents moved."""
+"""What reports say of single queries: how their rankings differ, which documents moved."""
 
 from __future__ import annotations
 
 import shlex
-import sys
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text
+from pytest_irmetrics.base.numbers import change_text, score_text
 from pytest_irmetrics.base.wording import cut, plural
 from pytest_irmetrics.comparison import moves
-from pytest_irmetrics.reports.item_report import explaining_gates
-from pytest_irmetrics.reports.texts import gated_rows, judgment_text
+from pytest_irmetrics.reports.texts import judgment_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_irmetrics.comparison import Move
-    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport, VerdictReport
+    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
 
 _LONGEST_TITLE = 50
 """Characters of a title within a sentence."""
-
-
-def explaining_queries(gates: Iterable[VerdictReport], known: Collection[str]) -> dict[str, list[str]]:
-    """Map the known queries that explain failed gates to all metrics that failed for them, those that matter most first."""
-    gates = list(gates)
-    explaining = explaining_gates(gates)
-    found: dict[str, list[str]] = {
-        query_id: [] for gate in explaining for query_id in gate.queries if query_id in known
-    }
-    # A gate that explains nothing (the `min` of another metric, beside a drop) still failed for its queries.
-    for gate in [*explaining, *(gate for gate in gates if gate.state == "failed")]:
-        for query_id in gate.queries:
-            if gate.metric is not None and gate.metric not in found.get(query_id, [gate.metric]):
-                found[query_id].append(gate.metric)
-    return found
 
 
 def query_option(query_id: str) -> str:
@@ -45,87 +28,21 @@ def query_option(query_id: str) -> str:
     return f"--ir-query{separator}{shlex.quote(query_id)}"
 
 
-def is_only_slow(query: QueryReport, gates: Iterable[VerdictReport]) -> bool:
-    """Whether all failed gates that name a query are on latencies, so that its ranking explains nothing."""
-    naming = [gate for gate in gates if gate.state == "failed" and query.query_id in gate.queries]
-    return query.took is not None and all(
-        gate.metric is not None and gate.metric not in query.scores for gate in naming
-    )
-
-
-def took_text(query: QueryReport) -> str:
-    """Return how long a query took, `took 61.3 ms`; empty where no latency is measured."""
-    return "" if query.took is None else f"took {query.took:,.1f} ms"
-
-
-def failed_gates(item: ItemReport) -> list[VerdictReport]:
-    """Return the gates that fail the test."""
-    return [gate for gate in item.gates if gate.state == "failed"]
-
-
 def look_command(item: ItemReport) -> str | None:
     """Return the command that shows in full the query that explains a failure best; None where no query does, or is shown so."""
-    query = next(
-        (query_id for gate in explaining_gates(failed_gates(item)) for query_id in gate.queries), None
-    )
+    query = next((query for query in item.queries if query.explains is not None), None)
     if item.look is None or query is None or item.only_queries:
         return None
-    return f"{item.look} {query_option(query)}"
-
-
-def known_queries(item: ItemReport) -> dict[str, QueryReport]:
-    """Map query ids to the queries of a report, the worst first."""
-    return {query.query_id: query for query in item.queries}
-
-
-def score_delta(query: QueryReport, metric: str | None) -> float | None:
-    """Return how far a query's score moved (0 for up to 1e-9); None without two scores."""
-    now, before = query.scores.get(metric or ""), query.scores_before.get(metric or "")
-    if now is None or before is None:
-        return None
-    return 0.0 if abs(now - before) <= TOLERANCE else now - before
-
-
-def count_worse(item: ItemReport) -> int:
-    """Return how many of the queries in a report score lower than before in a gated metric, or where none is, in any."""
-    metrics = {row.metric for row in gated_rows(item)}
-    return sum(any((score_delta(query, metric) or 0.0) < 0 for metric in metrics) for query in item.queries)
-
-
-def score_change_text(query: QueryReport, metric: str) -> str:
-    """Return a query's score, `0.5000`; where it moved, the one before and the one now, `1.0000 → 0.5000`."""
-    now, before = query.scores[metric], query.scores_before.get(metric)
-    if not score_delta(query, metric):
-        return score_text(now)
-    return change_text(before, now)
+    return f"{item.look} {query_option(query.query_id)}"
 
 
 def score_texts(query: QueryReport, metrics: Iterable[str]) -> list[str]:
-    """Return a query's score by each of the metrics that it has one by: `mrr 1.0000 → 0.5000`."""
+    """Return a query's score by each of the metrics that it has one by, where it moved with the one before: `mrr 1.0000 → 0.5000`."""
     return [
-        f"{metric} {score_change_text(query, metric)}"
-        for metric in metrics
-        if query.scores.get(metric) is not None
+        f"{name} {change_text(query.scores_before[name], now) if query.delta(name) else score_text(now)}"
+        for name in metrics
+        if (now := query.scores.get(name)) is not None
     ]
-
-
-def worst_first(items: Sequence[ItemReport]) -> list[tuple[ItemReport, QueryReport]]:
-    """Order the queries of all tests: those with an error, what explains each failure best, the largest drops, the lowest scores."""
-
-    def key(
-        item: ItemReport, query: QueryReport, explaining: Mapping[str, int]
-    ) -> tuple[bool, int, float, bool, float]:
-        now = query.scores.get(item.leading_metric or "")
-        fall = min(score_delta(query, item.leading_metric) or 0.0, 0.0)
-        place = explaining.get(query.query_id, sys.maxsize)
-        return query.error is None, place, fall, now is None, now or 0.0
-
-    found = []
-    for item in items:
-        known = {query.query_id for query in item.queries}
-        explaining = {query_id: place for place, query_id in enumerate(explaining_queries(item.gates, known))}
-        found += [(key(item, query, explaining), item, query) for query in item.queries]
-    return [(item, query) for _, item, query in sorted(found, key=lambda one: one[0])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +115,7 @@ def has_moved(query: QueryReport) -> bool:
         query.error is not None
         or query.before != query.now
         or any(faults(query, {}))
-        or any(score_delta(query, name) for name in query.scores)
+        or any(map(query.delta, query.scores))
     )
 
 

@@ -15,7 +15,7 @@ const addQueryControls = () => {
   }));
   const delta = item => {
     const [now, before] = [item.now[metric.selectedIndex], item.before[metric.selectedIndex]];
-    return now == null || before == null ? null : now - before;
+    return now == null || before == null ? null : Math.abs(now - before) <= 2e-9 ? 0 : now - before;
   };
   const score = item => (metric ? item.now[metric.selectedIndex] : null);
   const or = (value, missing) => (value == null ? missing : value);

@@ -190,9 +190,8 @@ def _size(item: ItemReport) -> str:
         failed = sum(len(gate.queries) + gate.more for gate in item.gates if gate.word == "errors")
         return f"{failed:,} of {size} not retrieved"
     if item.only_queries:
-        from pytest_irmetrics.reports.query_details import count_worse  # noqa: PLC0415 - only where queries are shown
-
-        worse = count_worse(item)
+        metrics = {row.metric for row in texts.gated_rows(item)}
+        worse = sum(any((query.delta(metric) or 0.0) < 0 for metric in metrics) for query in item.queries)
         return f"{worse:,} of {size} worse" if worse else size
     return size if any(row.gate for row in item.rows) else f"nothing gated; {size}"
 

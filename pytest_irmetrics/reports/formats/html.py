@@ -11,7 +11,6 @@ from pytest_irmetrics.reports.blocks import Commands, Level, Query, Text
 from pytest_irmetrics.reports.html_page import Trusted, content_policy, read_resource, templates
 from pytest_irmetrics.reports.html_queries import anchors, query_list
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
-from pytest_irmetrics.reports.query_details import failed_gates
 from pytest_irmetrics.reports.session_report import counted_as, titles
 from pytest_irmetrics.reports.variants import variant_tables
 
@@ -160,7 +159,7 @@ def _lead(item: ItemReport, session: SessionReport) -> list[str]:
     if not session.fails(item):
         means = ", ".join(texts.gated_score(row) for row in texts.gated_rows(item)[:3])
         return [means] if means and len(session.measured) == 1 else []
-    text = next((gate.text for gate in failed_gates(item)), f"It {texts.verdict(item, session)}.")
+    text = next((gate.text for gate in item.failed_gates), f"It {texts.verdict(item, session)}.")
     return [text, *item.kind_sentences]
 
 
