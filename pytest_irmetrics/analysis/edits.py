@@ -207,10 +207,12 @@ def _effect(result: ItemResult, comparison: Comparison, labels: Sequence[LabelPa
     held = {gate.metric for gate in result.gates if gate.tag is None and gate.word in COMPARING_WORDS}
     moved, worded = [], False
     for metric in comparison.now.metrics if stored is not None else ():
-        by_labels = comparison.labels_delta(metric)
-        if stored is None or by_labels is None or (held and metric not in held):
+        if stored is None or metric.kind != "ranking" or (held and metric not in held):
             continue
-        as_stored, today = stored.change(metric).delta, comparison.change(metric).delta
+        was, change = stored.change(metric), comparison.change(metric)
+        if was.baseline is None or change.baseline is None:
+            continue
+        by_labels, as_stored, today = change.baseline - was.baseline, was.delta, change.delta
         if max(abs(by_labels), abs(today - as_stored)) <= TOLERANCE:
             continue
         if any(v.failed and v.as_stored and (v.metric, v.tag) == (metric, None) for v in result.verdicts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.analysis.signs import find_sign
@@ -9,11 +10,12 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import MIN_CHANGED, main_slice
 from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance, share_falling_beyond
+from pytest_irmetrics.metrics import mean
 from pytest_irmetrics.retrieval.passages import documents_of
 from pytest_irmetrics.thresholds import BASELINE_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
@@ -65,9 +67,7 @@ def kind_of_change(
     # A drop that an edit of the golden set hides shows under the stored labels alone.
     stored = comparison.under_stored_labels if all(verdict.as_stored for verdict in fell) else None
     side = comparison if stored is None else stored
-    missing = None
-    if leading is not None and (sign is None or sign.answers):
-        missing = missing_judgments(comparison, leading)
+    missing = None if leading is None else missing_judgments(comparison, leading)
     sentences = [
         None if corpus is None else _not_in_the_index(side, corpus),
         *([_chance_of(comparison, gates, failed[0]), relevant_counts(side)] if sign is None else [sign.text]),
@@ -142,40 +142,39 @@ def _on_main_slice(comparison: Comparison, metric: Metric) -> str | None:
 def relevant_counts(comparison: Comparison) -> str:
     """Count what became of relevant documents: how hit, recall and MRR moved, read together.
 
-    Of queries that were asked several times the counts are averages.
+    Of queries that were asked several times the counts are averages, over all pairs of an answer before and one now.
     """
     level = comparison.now.golden.relevance_level
-    left = came = found_before = found_now = lower = higher = 0.0
-    judged = 0
+    judged, counts = 0, [0.0] * 6
     for query in comparison.now.counted:
         relevant = {doc_id for doc_id, grade in query.judgments.items() if grade >= level}
         if not relevant:
             continue
         judged += 1
-        befores = [
-            _ranks(relevant, ranking[: comparison.depth])
-            for ranking in comparison.baseline.rankings(query.id)
+        ranks = (
+            [_ranks(relevant, ranking[: comparison.depth]) for ranking in side.rankings(query.id)]
+            for side in (comparison.baseline, comparison.now)
+        )
+        moved = [_moved(before, now) for before, now in product(*ranks)]
+        counts = [
+            count + mean(column) for count, column in zip(counts, zip(*moved, strict=True), strict=True)
         ]
-        nows = [
-            _ranks(relevant, ranking[: comparison.depth]) for ranking in comparison.now.rankings(query.id)
-        ]
-        times = max(len(befores), len(nows))
-        part = 1 / times
-        for turn in range(times):
-            before, now = befores[turn % len(befores)], nows[turn % len(nows)]
-            left += part * len(before.keys() - now.keys())
-            came += part * len(now.keys() - before.keys())
-            found_before += part * bool(before)
-            found_now += part * bool(now)
-            if before and now:
-                lower += part * (min(now.values()) > min(before.values()))
-                higher += part * (min(now.values()) < min(before.values()))
+    left, came, before, now, lower, higher = map(round, counts)
     where = "the results" if comparison.depth is None else f"the first {comparison.depth}"
     return (
-        f"{plural(round(left), 'relevant document')} left {where}, {round(came):,} came in; something relevant is found for "
-        f"{round(found_now):,} of {plural(judged, 'query', 'queries')} (was {round(found_before):,}), first at a lower rank for "
-        f"{round(lower):,} and a higher one for {round(higher):,}."
+        f"{plural(left, 'relevant document')} left {where}, {came:,} came in; something relevant is found for "
+        f"{now:,} of {plural(judged, 'query', 'queries')} (was {before:,}), first at a lower rank for "
+        f"{lower:,} and a higher one for {higher:,}."
     )
+
+
+def _moved(before: Mapping[str, int], now: Mapping[str, int]) -> tuple[float, ...]:
+    """Return how many relevant documents left and came in, and as 0 or 1 whether any is found, and first lower or higher."""
+    left, came = len(before.keys() - now.keys()), len(now.keys() - before.keys())
+    first_before, first_now = min(before.values(), default=None), min(now.values(), default=None)
+    if first_before is None or first_now is None:
+        return left, came, first_before is not None, first_now is not None, 0, 0
+    return left, came, 1, 1, first_now > first_before, first_now < first_before
 
 
 def _ranks(relevant: set[str], ranking: Sequence[str]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, si
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.comparison import slices_that_fell
 from pytest_irmetrics.gates import would_pass
-from pytest_irmetrics.gates.regression import Regression
-from pytest_irmetrics.gates.wording import answers_asked, subject
+from pytest_irmetrics.gates.wording import run_noise
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.retrieval.passages import documents_of
 
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_irmetrics.analysis.item_result import ItemResult
-    from pytest_irmetrics.comparison import RunNoise
     from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.golden import Query
 
     About = Callable[[ItemResult], Iterator[str]]
@@ -30,20 +28,14 @@ if TYPE_CHECKING:
 _MAX_NAMED = 5
 """How many documents, queries, slices or means a note names."""
 
-_MAX_RESULTS = 20_000
-"""Results among which misspelt ids are looked for: they follow a pattern."""
+_MAX_QUERIES = 1_000
+"""Queries in whose answers misspelt ids are looked for: they follow a pattern."""
 
 _MIN_DROP = 0.01
-"""The least drop of a slice's mean that is named, and from which on the whole set's hides nothing: the default `max_drop`."""
+"""The least drop of a slice's mean that is named: the default `max_drop`."""
 
 _MIN_RATIO = 2
 """How many times the whole set's drop a slice's must be, to be named beside it."""
-
-_UNMOVED = 0.2
-"""How far the other queries may have fallen, as a share of the slice's fall, for the mean to hide that."""
-
-_MAX_UNSTABLE = 3
-"""Queries that a note on run noise names."""
 
 
 def notes_on(result: ItemResult, *, verbose: bool = False) -> Iterator[Note]:
@@ -186,116 +178,58 @@ def _not_in_the_index(result: ItemResult) -> Iterator[str]:
 
 
 def _misspelt_ids(result: ItemResult) -> Iterator[str]:
-    """Name judged ids that come back only in another spelling: case, separators, leading zeros, Unicode form.
+    """Name judged ids that came back for their query in another spelling: case, separators, leading zeros, Unicode form.
 
     Of a large run only the first queries are looked at. Where the index holds both spellings, or the baseline returned
     both, they are two documents.
     """
-    evaluation, corpus = result.evaluation, result.corpus
+    evaluation, corpus, comparison = result.evaluation, result.corpus, result.comparison
     # Where no id is known at all, that verdict says what to do.
     if evaluation.only is not None or any(verdict.word == "ids" for verdict in result.verdicts):
         return
-    queries, left = [], _MAX_RESULTS
-    for query in evaluation.counted:
-        if left > 0:
-            queries.append(query)
-            left -= sum(map(len, evaluation.rankings(query.id)))
-    relevant, returned = _relevant(queries), _returned(evaluation, queries)
-    unreturned = [doc_id for doc_id in relevant if doc_id not in returned]
-    spelt = {normalised(doc_id): doc_id for doc_id in returned} if unreturned else {}
-    pairs = [(doc_id, spelt[form]) for doc_id in unreturned if (form := normalised(doc_id)) in spelt]
-    if not pairs:
+    found: dict[str, tuple[Query, str]] = {}  # the judged id → for which query, and what came back
+    for query in evaluation.counted[:_MAX_QUERIES]:
+        returned = _returned(evaluation, query)
+        unreturned = [doc_id for doc_id in _relevant([query]) if doc_id not in returned]
+        spelt = {normalised(doc_id): doc_id for doc_id in returned} if unreturned else {}
+        found |= {one: (query, spelt[form]) for one in unreturned if (form := normalised(one)) in spelt}
+    if not found:
         return
-    stored = None if result.comparison is None else result.comparison.baseline
-    before = set() if stored is None else _returned(stored, stored.counted)
-    anywhere = _returned(evaluation, evaluation.counted)
-    pairs = [
-        (judged, is_now)
-        for judged, is_now in pairs
-        if judged not in anywhere
-        and not before.issuperset((judged, is_now))
-        and (corpus is None or judged not in corpus or is_now not in corpus)
-    ]
-    if not pairs:
-        return
-    named = [
-        f"{quote(judged)} ({evaluation.golden.where_judged(relevant[judged].id, judged)}) came back as {quote(is_now)}"
-        for judged, is_now in pairs
-    ]
-    known = any(judged in before or (corpus is not None and judged in corpus) for judged, _ in pairs)
+    stored = None if comparison is None else comparison.baseline
+    before, now = (
+        set() if side is None else {doc_id for query in side.counted for doc_id in _returned(side, query)}
+        for side in (stored, evaluation)
+    )
+    named, known = [], False
+    for judged, (query, is_now) in found.items():
+        held = corpus is not None and judged in corpus
+        if judged in now or {judged, is_now} <= before or (held and is_now in corpus):  # type: ignore[operator]
+            continue
+        known |= held or judged in before
+        named.append(
+            f"{quote(judged)} ({evaluation.golden.where_judged(query.id, judged)}) came back as {quote(is_now)}"
+        )
     advice = (
         "Return ids as the index has them; or, where the new spelling is meant, write it in the golden set."
         if known
         else "Write them in the golden set as the index does."
     )
-    yield (
-        f"{plural(len(pairs), 'id')} of the golden set came back in another spelling alone: "
-        f"{listed(named, _MAX_NAMED, between='; ')}. {advice}"
-    )
-
-
-def _ungated(result: ItemResult) -> Iterator[str]:
-    """Name queries that no gate covers: all gates are on tags, and the query has none of these."""
-    kinds = {(metric.kind, tag) for metric, tag in result.gates.slices if metric.kind != "no_answer"}
-    tags = {tag for _, tag in kinds}
-    if not kinds or None in tags or result.evaluation.only is not None:
-        return
-    uncovered = [
-        query.id
-        for query in result.evaluation.counted
-        if not (query.no_answer or query.forbidden or query.thresholds) and tags.isdisjoint(query.tags)
-    ]
-    if uncovered:
-        shown = listed(uncovered, _MAX_NAMED, quote)
-        they = "it carries" if len(uncovered) == 1 else "they carry"
+    if named:
         yield (
-            f"{plural(len(uncovered), 'query', 'queries')} can fail nothing: there are gates on tags alone, and {they} none of "
-            f"their tags: {shown}. Add a threshold for all."
+            f"{plural(len(named), 'id')} of the golden set came back in another spelling alone: "
+            f"{listed(named, _MAX_NAMED, between='; ')}. {advice}"
         )
 
 
-def _never_returned(result: ItemResult) -> Iterator[str]:
-    """Name relevant documents that were returned for no query at all."""
-    evaluation = result.evaluation
-    if evaluation.only is not None or result.corpus is not None:
-        return
-    relevant, returned = _relevant(evaluation.counted), _returned(evaluation, evaluation.counted)
-    unreturned = {doc_id: query for doc_id, query in relevant.items() if doc_id not in returned}
-    if unreturned and len(unreturned) < len(relevant):
-        named = [
-            f"{doc_id} ({evaluation.golden.where_judged(query.id, doc_id)})"
-            for doc_id, query in unreturned.items()
-        ]
-        yield (
-            f"{len(unreturned)} of {plural(len(relevant), 'document')} judged relevant were returned for no query at all: "
-            f"{listed(named, _MAX_NAMED)}. Hard to find, or not in the index: a fixture ir_corpus tells which."
-        )
+def _relevant(queries: Iterable[Query]) -> set[str]:
+    """Return the documents that are judged relevant for any of these queries."""
+    return {doc_id for query in queries for doc_id, grade in query.documents.items() if grade > 0}
 
 
-def _doubts_of_the_golden_set(result: ItemResult) -> Iterator[str]:
-    """Say what may be wrong with the golden set by itself."""
-    from pytest_irmetrics.golden.lint import lint  # noqa: PLC0415 - a run without -v need not load it
-
-    yield from (f"{warning.where}: {warning.message}" for warning in lint(result.evaluation.golden))
-
-
-def _relevant(queries: Iterable[Query]) -> dict[str, Query]:
-    """Map the documents that are judged relevant to the first query that judges them so."""
-    found: dict[str, Query] = {}
-    for query in queries:
-        for doc_id, grade in query.documents.items():
-            if grade > 0:
-                found.setdefault(doc_id, query)
-    return found
-
-
-def _returned(evaluation: Evaluation, queries: Sequence[Query]) -> set[str]:
-    """Return the ids of all documents that were returned for some queries, also of those returned as chunks."""
-    returned: set[str] = set()
-    for query in queries:
-        entries = {entry for ranking in evaluation.rankings(query.id) for entry in ranking}
-        returned.update(documents_of(query, entries) if query.passages else entries)
-    return returned
+def _returned(evaluation: Evaluation, query: Query) -> set[str]:
+    """Return the ids of all documents that were returned for a query, also of those returned as chunks."""
+    entries = {entry for ranking in evaluation.rankings(query.id) for entry in ranking}
+    return {*documents_of(query, entries)} if query.passages else entries
 
 
 # Against the baseline, or another run -----------------------------------------------------------------------
@@ -313,13 +247,12 @@ def _fewer_results(result: ItemResult) -> Iterator[str]:
     if now < before:
         from pytest_irmetrics.analysis.signs import fewer_results  # noqa: PLC0415 - as a rule as many come back
 
-        yield from fewer_results(comparison)
+        yield from filter(None, [fewer_results(comparison)])
 
 
 def _missing_judgments(result: ItemResult) -> Iterator[str]:
     """Say that a fall that fails nothing may come of missing judgments."""
-    metric = result.leading_metric
-    comparison = result.comparison
+    metric, comparison = result.leading_metric, result.comparison
     if comparison is None or metric is None or result.failed or comparison.change(metric).delta >= -TOLERANCE:
         return
     from pytest_irmetrics.analysis.kind_of_change import missing_judgments  # noqa: PLC0415 - needed after a fall alone
@@ -335,54 +268,30 @@ def _hidden_slices(result: ItemResult) -> Iterator[str]:
     comparison, metric = result.comparison, result.leading_metric
     if comparison is None or metric is None or result.mean_fell:
         return
-    whole = comparison.change(metric)
     gated = {gate.tag for gate in result.gates.with_word("max_drop") if gate.metric == metric}
-    least = max(_MIN_DROP, _MIN_RATIO * -whole.delta)
+    least = max(_MIN_DROP, _MIN_RATIO * -comparison.change(metric).delta)
     slices = [fall for fall in slices_that_fell(comparison, metric) if fall.tag not in gated]
     fell = [fall for fall in slices if -fall.change.delta >= least]
     for fall in sorted(fell, key=lambda fall: fall.change.delta * fall.change.n)[:_MAX_NAMED]:
-        change, drop = fall.change, score_text(-fall.change.delta)
-        hidden = whole.delta > -_MIN_DROP and fall.others > _UNMOVED * change.delta
-        lead = (
-            f"The mean hides that {metric.name} fell by {drop}"
-            if hidden
-            else f"{metric.name} fell by {score_text(-whole.delta)}, and by {drop}"
-        )
+        change = fall.change
         counts = f"{len(change.worse)} of {plural(change.n, 'query', 'queries')} worse, {len(change.better)} better"
-        yield f"{lead} in `{fall.tag}` ({counts}); the others moved by {signed_text(fall.others)}."
+        yield (
+            f"The mean hides that {metric.name} fell by {score_text(-change.delta)} in `{fall.tag}` ({counts}); the others moved "
+            f"by {signed_text(fall.others)}."
+        )
 
 
-def _limits_below_noise(result: ItemResult) -> Iterator[str]:
-    """Name limits that are smaller than what differs from run to run."""
-    for verdict, noise in _judged_means(result):
-        limit = verdict.limit or 0.0
-        if noise is not None and not verdict.failed and limit < noise.margin:
-            what = str(verdict.metric) if verdict.tag is None else f"{verdict.metric} [{verdict.tag}]"
-            yield (
-                f"max_drop {score_text(limit)} of {what} is less than what differs from run to run: with "
-                f"{answers_asked(noise)} a fall fails beyond {score_text(limit + noise.margin)}. "
-                f"Least stable: {', '.join(noise.unstable[:_MAX_UNSTABLE])}."
-            )
-
-
-def _margins(result: ItemResult) -> Iterator[str]:
-    """Say by how much a fall must exceed its limit, for it to be more than what varies from run to run."""
-    margins = [
-        f"{verdict.metric} {score_text(noise.margin)} ({noise.quantile:.2f} × the standard deviation {score_text(noise.deviation)})"
-        for verdict, noise in _judged_means(result)
-        if verdict.tag is None and noise is not None and noise.deviation > 0
-    ]
-    if margins:
-        yield f"A fall fails where it exceeds max_drop by more than differs from run to run: {', '.join(margins)}."
-
-
-def _judged_means(result: ItemResult) -> Iterator[tuple[Verdict, RunNoise | None]]:
-    """Yield the verdicts on a ``max_drop`` of a mean that was held against its limit, with the mean's run noise."""
+def _run_noise(result: ItemResult, *, small: bool) -> Iterator[str]:
+    """Say of means that may not fall by as much as differs from run to run (``small``), or by more, how much that is."""
     for verdict in result.verdicts:
-        judged = verdict.word == "max_drop" and not verdict.single and verdict.limit is not None
-        measured = judged and verdict.state != "not checked"
-        if measured and verdict.metric is not None and result.comparison is not None:
-            yield verdict, result.comparison.run_noise(verdict.metric, verdict.tag)
+        held = verdict.word == "max_drop" and verdict.state in ("passed", "undecided") and not verdict.single
+        if not held or verdict.metric is None or verdict.limit is None or result.comparison is None:
+            continue
+        noise = result.comparison.run_noise(verdict.metric, verdict.tag)
+        if noise is not None and noise.deviation > 0 and (verdict.limit < noise.margin) is small:
+            what = str(verdict.metric) if verdict.tag is None else f"{verdict.metric} [{verdict.tag}]"
+            less = " is less than what differs from run to run" if small else ""
+            yield f"max_drop {score_text(verdict.limit)} of {what}{less}. {run_noise(noise, verdict.limit)}"
 
 
 def _relevant_counts(result: ItemResult) -> Iterator[str]:
@@ -409,37 +318,16 @@ _NOTES: Sequence[tuple[str, About]] = (
     ("normal", _unmatched_passages),
     ("normal", _not_in_the_index),
     ("normal", _misspelt_ids),
-    ("verbose", _ungated),
-    ("verbose", _never_returned),
-    ("verbose", _doubts_of_the_golden_set),
     ("normal", on_additions),
     ("quiet", on_edits),
     ("quiet", _fewer_results),
     ("normal", _missing_judgments),
     ("normal", _hidden_slices),
-    ("normal", _limits_below_noise),
-    ("verbose", _margins),
+    ("normal", partial(_run_noise, small=True)),
+    ("verbose", partial(_run_noise, small=False)),
     ("verbose", _relevant_counts),
 )
 """The notes in the order in which they are printed, each with the `Note.level` from which a terminal shows it."""
-
-
-# What storing a run does ------------------------------------------------------------------------------------
-
-
-def gains(result: ItemResult) -> Iterator[Note]:
-    """Say which means rose further from the baseline than they may fall, so that a fall back would pass."""
-    if result.comparison is None or result.failed:
-        return
-    gates = result.gates.with_word("max_drop")
-    measured = [Regression.measure(gate, result.comparison, None) for gate in gates]
-    rose = [f"{subject(one.gate)} {signed_text(one.change.delta)}" for one in measured if one.gained]
-    if rose:
-        yield Note(
-            "quiet",
-            f"{listed(rose, _MAX_NAMED)} rose further than may be lost. Until that is stored (--ir-baseline-update), falling "
-            "back passes.",
-        )
 
 
 def losses(means: Iterable[tuple[str, float | None, float | None]]) -> Iterator[Note]:

@@ -1,7 +1,7 @@
 """Signs of a mechanical cause in the answers of a comparison: one function for each, which looks for it and words it.
 
 They look at ids and rankings, and a sign is one that a change of ranking, of text analysis or of weights does not show.
-To add one, write its function here, in the place where it is to be looked for.
+To add one, write its function here, and name it in `_SIGNS` in the place where it is to be looked for.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.metrics import mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_irmetrics.analysis.answer_pairs import AnswerPair, Ranking
     from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.golden import Query
 
     Look = Callable[[AnswerPairs], str | None]
 
@@ -60,22 +61,6 @@ class Sign(NamedTuple):
     """What has happened, as a word; JSON reports have it, so it never changes its meaning."""
     text: str
     """What was seen, with its counts, and where to look first, in sentences."""
-    answers: bool
-    """Whether what came back are answers to the queries, so that it may have to be judged."""
-
-
-_SIGNS: list[tuple[str, bool, Look]] = []
-"""Kind, `Sign.answers`, and the function that returns the text, or None where the answers do not show the sign.
-
-The first that is found is named, as the others follow from it."""
-
-
-def _sign(kind: str, *, answers: bool = True) -> Callable[[Look], Look]:
-    def add(look: Look) -> Look:
-        _SIGNS.append((kind, answers, look))
-        return look
-
-    return add
 
 
 def find_sign(comparison: Comparison) -> Sign | None:
@@ -83,19 +68,17 @@ def find_sign(comparison: Comparison) -> Sign | None:
     pairs = AnswerPairs.of(comparison)
     if len(pairs.changed) < FEWEST_ANSWERS:
         return None
-    found = (Sign(kind, text, answers) for kind, answers, look in _SIGNS if (text := look(pairs)))
-    return next(found, None)
+    return next((Sign(kind, text) for kind, look in _SIGNS.items() if (text := look(pairs))), None)
 
 
-def fewer_results(comparison: Comparison) -> Iterator[str]:
-    """Say that answers are clearly shorter than they were, on average."""
-    yield from filter(None, [_fewer_results(AnswerPairs.of(comparison))])
+def fewer_results(comparison: Comparison) -> str | None:
+    """Say that answers are clearly shorter than they were, on average; None where they are not."""
+    return _fewer_results(AnswerPairs.of(comparison))
 
 
 # What is true of the ids or of whole answers explains all that follows from it ------------------------------
 
 
-@_sign("ids_respelt", answers=False)
 def _ids_respelt(pairs: AnswerPairs) -> str | None:
     """Look for ids of the baseline or of the golden set in another spelling, or with something added or taken off."""
     rankings = [[r for pair in pairs.by_document.pairs for r in side(pair)] for side in (_before, _now)]
@@ -135,7 +118,6 @@ def _added_alike(found: Mapping[str, str]) -> bool:
     return max(changes.values(), default=0) >= MOST * len(found)
 
 
-@_sign("same_answer", answers=False)
 def _same_answer(pairs: AnswerPairs) -> str | None:
     """Look for one answer to all queries, which had answers of their own."""
     counts = Counter(pair.first_now for pair in pairs.pairs if pair.first_now)
@@ -151,7 +133,6 @@ def _same_answer(pairs: AnswerPairs) -> str | None:
     )
 
 
-@_sign("reversed")
 def _reversed(pairs: AnswerPairs) -> str | None:
     """Look for answers in reverse order; where more than an answer holds match, the worst matches come back."""
 
@@ -178,40 +159,24 @@ def _reversed(pairs: AnswerPairs) -> str | None:
     )
 
 
-@_sign("other_query", answers=False)
 def _other_query(pairs: AnswerPairs) -> str | None:
-    """Look for answers that the baseline had for another query, always as far away where that is so."""
-    places: dict[Ranking, int] = {}
-    for place, pair in enumerate(pairs.pairs):
+    """Look for answers that the baseline had for another query."""
+    owners: dict[Ranking, Query] = {}
+    for pair in pairs.pairs:
         for ranking in pair.before:
             if len(ranking) > 1:
-                places.setdefault(ranking, place)
-    seen = pairs.showing(lambda _, now: now in places)
+                owners.setdefault(ranking, pair.query)
+    seen = pairs.showing(lambda _, now: now in owners)
     if len({pair.first_now for pair in seen}) < FEWEST_ANSWERS:
         return None
-    place_of = {pair.query.id: place for place, pair in enumerate(pairs.pairs)}
-    others = {
-        place_of[pair.query.id]: next(places[now] for now in pair.now if now in places) for pair in seen
-    }
-    count = len(pairs.pairs)
-    # How many places further back: from less than half of all to the front, as the first may have got that of the last.
-    steps = {place: (place - other + count // 2) % count - count // 2 for place, other in others.items()}
-    step, times = Counter(steps.values()).most_common(1)[0]
-    which, look = "to another query", "the key of a cache"
-    place = next(iter(others))
-    if times >= MOST * len(seen):
-        place = next(place for place in others if steps[place] == step and 0 <= place - step < count)
-        if step in (1, -1):
-            which = f"of the query {'before' if step == 1 else 'after'} it in the golden set"
-            look = "a cache"
-    this, that = (quote(pairs.pairs[one].query.id) for one in (place, others[place]))
+    this = seen[0]
+    other = next(owners[now] for now in this.now if now in owners)
     return (
-        f"{_of_answers(len(seen), pairs)} are the baseline's answer {which}: {this} got that of {that}. Look for {look}, shared "
-        "state, or results put together by position."
+        f"{_of_answers(len(seen), pairs)} are the baseline's answer to another query: {quote(this.query.id)} got that of "
+        f"{quote(other.id)}. Look for a cache and its key, shared state, or results put together by position."
     )
 
 
-@_sign("ended_early")
 def _ended_early(pairs: AnswerPairs) -> str | None:
     """Look for answers that are the start of the baseline's and end earlier, all at one length or not."""
     seen = pairs.showing(lambda before, now: len(now) < len(before) and now == before[: len(now)])
@@ -227,7 +192,6 @@ def _ended_early(pairs: AnswerPairs) -> str | None:
     return f"{_of_answers(len(seen), pairs)} end earlier than before{empty}, and up to there are the baseline's{cut}. Look at {look}."
 
 
-@_sign("nothing_returned")
 def _nothing_returned(pairs: AnswerPairs) -> str | None:
     """Look for queries that had an answer and get none."""
     emptied = sum(not any(pair.now) for pair in pairs.answered)
@@ -240,7 +204,6 @@ def _nothing_returned(pairs: AnswerPairs) -> str | None:
 # What has many causes --------------------------------------------------------------------------------------
 
 
-@_sign("reordered")
 def _reordered(pairs: AnswerPairs) -> str | None:
     """Look for answers that hold the documents that they held, in quite another order."""
     pairs = pairs.by_document
@@ -255,7 +218,6 @@ def _reordered(pairs: AnswerPairs) -> str | None:
     )
 
 
-@_sign("nothing_shared")
 def _nothing_shared(pairs: AnswerPairs) -> str | None:
     """Look for answers that have none of their documents left, though something comes back."""
     pairs = pairs.by_document
@@ -264,19 +226,17 @@ def _nothing_shared(pairs: AnswerPairs) -> str | None:
     )
     if not seen:
         return None
-    none_at_all = all(pair.shows(lambda before, now: {*before}.isdisjoint(now)) for pair in seen)
     returned = {doc_id for pair in pairs.pairs for ranking in pair.now for doc_id in ranking}
     unknown = returned.isdisjoint(
         doc_id for pair in pairs.pairs for ranking in pair.before for doc_id in ranking
     )
     of_no_query = "; no document that came back was in any of the baseline's" if unknown else ""
     return (
-        f"{_of_answers(len(seen), pairs)} share {'no' if none_at_all else 'next to no'} document with the baseline's{of_no_query}. "
+        f"{_of_answers(len(seen), pairs)} share next to nothing with the baseline's{of_no_query}. "
         "Look at what is searched (index, model, page), and at how results are sorted."
     )
 
 
-@_sign("fewer_results")
 def _fewer_results(pairs: AnswerPairs) -> str | None:
     """Look for answers that are clearly shorter than they were, on average."""
     before, now = (
@@ -295,7 +255,6 @@ def _fewer_results(pairs: AnswerPairs) -> str | None:
     )
 
 
-@_sign("lost_before_ranking")
 def _lost_before_ranking(pairs: AnswerPairs) -> str | None:
     """Look for answers in which what stayed keeps its order, what is new stands below it, and what stood above is gone.
 
@@ -325,6 +284,23 @@ def _is_lost(before: Ranking, now: Ranking) -> bool | None:
     above = max(map(places.__getitem__, kept)) + 1 - len(kept)  # of what is new, above the last that stayed
     lost_above = before.index(kept[-1]) >= len(kept)
     return lost_above and above <= _LITTLE * (len(now) - len(kept)) and disorder(before, now) <= _LITTLE
+
+
+_SIGNS: Mapping[str, Look] = {
+    "ids_respelt": _ids_respelt,
+    "same_answer": _same_answer,
+    "reversed": _reversed,
+    "other_query": _other_query,
+    "ended_early": _ended_early,
+    "nothing_returned": _nothing_returned,
+    "reordered": _reordered,
+    "nothing_shared": _nothing_shared,
+    "fewer_results": _fewer_results,
+    "lost_before_ranking": _lost_before_ranking,
+}
+"""Kind → the function that returns the sign's text, or None where the answers do not show it.
+
+The first that is found is named, as the others follow from it."""
 
 
 def _of_answers(seen: int, pairs: AnswerPairs) -> str:

@@ -13,13 +13,15 @@ from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.run_noise import measure_run_noise
 from pytest_irmetrics.comparison.stored_runs import (
+    LabelChange,
     count_judged_since,
+    has_other_labels,
     is_in_the_words_of,
-    judgment_changes,
     stored_weight,
     with_stored_labels,
 )
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
+from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import mean_of_scored
 from pytest_irmetrics.retrieval.passages import judges_other_passages
 
@@ -27,10 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_irmetrics.comparison.run_noise import RunNoise
-    from pytest_irmetrics.comparison.stored_runs import JudgedSince, LabelChange, LabelPart
+    from pytest_irmetrics.comparison.stored_runs import JudgedSince, LabelPart
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Grade, Metric
-    from pytest_irmetrics.run import Answer
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -159,47 +160,35 @@ class Comparison:
         return some / total if total else None
 
     @cached_property
-    def _maybe_edited(self) -> list[tuple[Query, Answer]]:
-        """The paired queries whose labels may differ from the stored ones, with their stored answers; as a rule none."""
+    def relabelled(self) -> dict[str, Query]:
+        """By id the paired queries that were stored with other judgments, weights or tags, with these; as a rule none."""
         answers, queries = self.baseline.run.answers, self.now.golden.queries
-        pairs = zip(map(queries.__getitem__, self.paired), map(answers.__getitem__, self.paired), strict=True)
-        return [
-            (query, answer)
-            for query, answer in pairs
-            if answer.judgments != query.judgments
-            or answer.weight != query.weight
-            or answer.tags != query.tags
-        ]
+        return {
+            query_id: with_stored_labels(queries[query_id], answers[query_id])
+            for query_id in self.paired
+            if has_other_labels(queries[query_id], answers[query_id])
+        }
+
+    @property
+    def _edited(self) -> list[tuple[Query, Query]]:
+        """The queries that were relabelled, as they were stored and as they are today."""
+        return [(was, self.now.golden.queries[query_id]) for query_id, was in self.relabelled.items()]
 
     @cached_property
     def label_changes(self) -> tuple[LabelChange, ...]:
         """The judgments of paired queries that changed since the baseline was stored, by query and document id."""
-        return tuple([change for pair in self._maybe_edited for change in judgment_changes(*pair)])
+        return tuple(
+            LabelChange(now.id, doc_id, was.judgments.get(doc_id), now.judgments.get(doc_id))
+            for was, now in self._edited
+            for doc_id in sorted({*was.judgments, *now.judgments})
+            if was.judgments.get(doc_id) != now.judgments.get(doc_id)
+        )
 
     @cached_property
     def judged_since(self) -> JudgedSince:
         """How many documents that one run alone returns are judged today, and were not when the baseline was stored."""
         new = {(change.query_id, change.doc_id) for change in self.label_changes if change.before is None}
         return count_judged_since(self.now, self.baseline, new)
-
-    @cached_property
-    def weight_changes(self) -> tuple[str, ...]:
-        """Ids of the paired queries whose weight is not the one that was stored with the baseline."""
-        return tuple(
-            [query.id for query, answer in self._maybe_edited if answer.weight not in (None, query.weight)]
-        )
-
-    @cached_property
-    def tag_changes(self) -> tuple[str, ...]:
-        """Ids of the paired queries whose tags are not those that were stored with the baseline."""
-        return tuple(
-            [
-                query.id
-                for query, answer in self._maybe_edited
-                # A run that says nothing of judgments says nothing of tags.
-                if answer.judgments is not None and {*answer.tags} != {*query.tags}
-            ]
-        )
 
     @cached_property
     def stored_level(self) -> Grade:
@@ -212,16 +201,12 @@ class Comparison:
 
         Tags count only with ``tag``, where a query gained or lost it.
         """
-        answers, queries = self.baseline.run.answers, self.now.golden.queries
-        retagged = tag is not None and any(
-            (tag in answers[query_id].tags) != (tag in queries[query_id].tags)
-            for query_id in self.tag_changes
-        )
-        changed: dict[LabelPart, object] = {
-            "judgments": self.label_changes,
+        edited = self._edited
+        changed: dict[LabelPart, bool] = {
+            "judgments": bool(self.label_changes),
             "relevance level": self.stored_level != self.now.golden.relevance_level,
-            "weights": self.weight_changes,
-            "tags": retagged,
+            "weights": any(was.weight != now.weight for was, now in edited),
+            "tags": tag is not None and any((tag in was.tags) != (tag in now.tags) for was, now in edited),
         }
         return tuple(part for part, change in changed.items() if change)
 
@@ -231,26 +216,12 @@ class Comparison:
 
         Labels are judgments, ``no_answer``, weights, tags and the relevance level.
         """
-        golden, answers = self.now.golden, self.baseline.run.answers
-        of_judgments = [change.query_id for change in self.label_changes]
-        changed = {*of_judgments, *self.weight_changes, *self.tag_changes}
-        if not changed and self.stored_level == golden.relevance_level:
+        golden = self.now.golden
+        if not self.relabelled and self.stored_level == golden.relevance_level:
             return None
-        labelled = with_stored_labels(golden, {i: answers[i] for i in changed}, self.stored_level)
+        queries = [self.relabelled.get(query_id, query) for query_id, query in golden.queries.items()]
+        labelled = GoldenSet(queries, name=golden.name, relevance_level=self.stored_level)
         return Comparison(self.now.narrowed(golden=labelled), self.baseline.narrowed(golden=labelled))
-
-    def labels_delta(self, metric: str | Metric) -> float | None:
-        """Return how far the change of labels alone moves a mean: that of the baseline's run today − that under its stored labels.
-
-        None where the stored run has no judgments, and for metrics that rankings and judgments alone do not decide.
-        """
-        today, stored = self.change(metric).baseline, self.under_stored_labels
-        if self.now.metric(metric).kind != "ranking" or today is None:
-            return None
-        if any(answer.judgments is None for _, answer in self._maybe_edited):
-            return None
-        before = today if stored is None else stored.change(metric).baseline
-        return None if before is None else today - before
 
     def moves(self, query_id: str) -> tuple[Move, ...]:
         """Return where a query's judged documents moved in its first rankings: falls first, the highest grade first."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
 from operator import sub
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import significance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 
 MIN_CHANGED = 5
 """How many queries must have changed before a slice says anything of others: the p of four losses and no win is 0.06."""
-
-
-_LEVEL = 0.05
-"""The p below which a fall is one of other queries too."""
-
-Conclusion = Literal["worse", "no worse", "too few"]
-"""What a sample of queries shows of a fall: there is one, it is within the tolerance, or neither can be told."""
 
 
 class _Paired(NamedTuple):
@@ -131,17 +124,18 @@ class MetricChange:
     @cached_property
     def worse(self) -> tuple[str, ...]:
         """Ids of the queries that score lower than before by more than 1e-9, the one that costs the mean most first."""
-        return self._ids_where(lambda difference: difference < -TOLERANCE, 1)
+        return self._moved(-1)
 
     @cached_property
     def better(self) -> tuple[str, ...]:
         """Ids of the queries that score higher than before by more than 1e-9, the largest gain first."""
-        return self._ids_where(lambda difference: difference > TOLERANCE, -1)
+        return self._moved(1)
 
-    def _ids_where(self, matches: Callable[[float], bool], sign: int) -> tuple[str, ...]:
+    def _moved(self, sign: int) -> tuple[str, ...]:
+        """Return the queries whose scores moved up (1) or down (-1), those that move the mean most first."""
         queries, _, differences = self._paired
-        places = [place for place, difference in enumerate(differences) if difference and matches(difference)]
-        found = sorted((sign * self._weighted[place], queries[place].id) for place in places)
+        places = (place for place, difference in enumerate(differences) if sign * difference > TOLERANCE)
+        found = sorted((-sign * self._weighted[place], queries[place].id) for place in places)
         return tuple([query_id for _, query_id in found])
 
     @cached_property
@@ -199,18 +193,6 @@ class MetricChange:
             return None
         ends = significance.interval(self._weighted)
         return None if ends is None else (max(ends[0], -self._widest), min(ends[1], self._widest))
-
-    def conclusion(self, allowed: float) -> Conclusion | None:
-        """Return what these queries show of the mean over others drawn like them; None where no interval can be given.
-
-        ``worse``: it fell (p < .05, and the 95 % interval is below 0). ``no worse``: it did not fall by more than
-        ``allowed``, by the same interval. Else ``too few``: they are too few to tell.
-        """
-        if self.p_value is None or self.interval is None or 0 < self.changed < MIN_CHANGED:
-            return None
-        if self.p_value < _LEVEL and self.interval[1] < -TOLERANCE:
-            return "worse"
-        return "no worse" if self.interval[0] >= -allowed - TOLERANCE else "too few"
 
     @property
     def _widest(self) -> float:

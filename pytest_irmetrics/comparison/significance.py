@@ -12,13 +12,13 @@ import math
 from bisect import bisect
 from collections import Counter
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain, repeat
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
 HARMLESS_IN = 20
 """A limit is right for a set where a change that makes nothing better or worse fails it once in so many times."""
@@ -344,26 +344,12 @@ def standard_error(differences: Sequence[float]) -> float | None:
     if size < 2:
         return None
     mean = _mean(differences)
-    # Of a hundred thousand queries most did not change.
-    values = Counter(filter(None, differences))
-    same = size - values.total()
-    if same:
-        values[0.0] = same
+    values = Counter(differences)
     widest = max(abs(value - mean) for value in values)
     if not widest:
         return 0.0
-    squares = math.fsum(
-        part for value, n in values.items() for part in _doublings(((value - mean) / widest) ** 2, n)
-    )
-    return widest * math.sqrt(squares / (size - 1) / size)
-
-
-def _doublings(value: float, n: int) -> Iterator[float]:
-    """Yield numbers whose exact sum is n times `value`: doubling it for each binary digit of n rounds nothing."""
-    while n:
-        if n & 1:
-            yield value
-        value, n = value * 2, n >> 1
+    squares = [repeat(((value - mean) / widest) ** 2, n) for value, n in values.items()]
+    return widest * math.sqrt(math.fsum(chain.from_iterable(squares)) / (size - 1) / size)
 
 
 def _mean(differences: Sequence[float]) -> float:

@@ -17,7 +17,7 @@ from pytest_irmetrics.retrieval.passages import judges_other_passages
 from pytest_irmetrics.run import Answer, Header, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable
 
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.metrics import Grade
@@ -113,32 +113,18 @@ class WrongMean(NamedTuple):
     """None where it holds no query to average over."""
 
 
-def wrong_means(run: Run, queries: Mapping[str, Query], level: Grade) -> list[WrongMean]:
-    """Return the means of a stored run's header that its own rankings do not give: it was edited.
-
-    Answers without judgments are judged by `queries`, and by the relevance `level`.
+def wrong_means(run: Run) -> list[WrongMean]:
+    """Return the means of a stored run's header that its own rankings and judgments do not give: it was edited.
 
     Empty where the run tells no means. Metrics of the user's own, and those that are none any more, are left out: they
     may be others than when it was stored.
     """
-    stated = {
-        metric: mean
-        for name, mean in run.means.items()
-        if (metric := _read_metric(name, run.depth)) is not None
-    }
-    if not stated:
-        return []
-    unlabelled = [i for i, answer in run.answers.items() if answer.judgments is None]
-    if unlabelled:  # who took these out may have edited the rankings too
-        if not all(i in queries for i in unlabelled):
-            return []
-        labelled = {i: replace(run.answers[i], judgments=queries[i].judgments) for i in unlabelled}
-        run = Run.of({**run.answers, **labelled}, Header(run.depth, relevance_level=level))
+    stated = {metric: mean for name, mean in run.means.items() if (metric := _read_metric(name, run.depth))}
     means = _means_of(run, stated)
     return [
-        WrongMean(metric.name, mean, means[metric])
+        WrongMean(metric.name, mean, found)
         for metric, mean in stated.items()
-        if not _is(mean, means[metric])
+        if (found := means.get(metric)) is None or abs(mean - found) > TOLERANCE
     ]
 
 
@@ -152,36 +138,27 @@ def _read_metric(name: str, depth: int | None) -> Metric | None:
     return None if metric.kind == "latency" else metric
 
 
-def _is(stated: float, found: float | None) -> bool:
-    return found is not None and abs(stated - found) <= TOLERANCE
-
-
-def means_as_stored(run: Run) -> dict[str, float]:
-    """Compute anew the means that a stored run's header tells, for the queries that it holds; only those that can be."""
-    metrics = [metric for name in run.means if (metric := _read_metric(name, run.depth)) is not None]
-    if any(answer.judgments is None for answer in run.answers.values()):
-        return {}
-    found = _means_of(run, metrics)
-    return {metric.name: mean for metric, mean in found.items() if mean is not None}
-
-
 def with_answers(run: Run, answers: Answers) -> Run:
     """Return a stored run with some answers exchanged or added, and its means computed anew."""
     changed = Run.of({**run.answers, **answers}, run.header)
-    return Run.of(changed.answers, run.header._replace(means=means_as_stored(changed)))
+    means = _means_of(changed, filter(None, [_read_metric(name, run.depth) for name in run.means]))
+    return Run.of(changed.answers, run.header._replace(means={one.name: mean for one, mean in means.items()}))
 
 
-def _means_of(run: Run, metrics: Iterable[Metric]) -> dict[Metric, float | None]:
-    """Score a stored run by what it was judged with."""
+def _means_of(run: Run, metrics: Iterable[Metric]) -> dict[Metric, float]:
+    """Score a stored run by what it was judged with; without the metrics that have nothing to average over."""
+    metrics = tuple(metrics)
+    if not metrics or any(answer.judgments is None for answer in run.answers.values()):
+        return {}
     queries = [
         replace(stored_query(query_id, answer), passages=()) for query_id, answer in run.answers.items()
     ]
     # As it was scored then: passages have the names that the stored judgments give them.
     plain = Run.of({i: Answer(answer.rankings) for i, answer in run.answers.items()}, Header(run.depth))
     golden = GoldenSet(queries, relevance_level=stored_level(run))
-    metrics = tuple(metrics)
     evaluation = evaluate_run(golden, plain, metrics, depth=run.depth)
-    return {metric: evaluation.mean_or_none(metric) for metric in metrics}
+    means = {metric: evaluation.mean_or_none(metric) for metric in metrics}
+    return {metric: mean for metric, mean in means.items() if mean is not None}
 
 
 # Labels.
@@ -196,27 +173,23 @@ class LabelChange(NamedTuple):
     after: Grade | None
 
 
-def judgment_changes(query: Query, answer: Answer) -> list[LabelChange]:
-    """Return how a query's judgments differ from those stored with its answer, by document id; empty where none were."""
-    if answer.judgments is None or answer.judgments == query.judgments:
-        return []
-    grades = (
-        (doc, answer.judgments.get(doc), query.judgments.get(doc))
-        for doc in {*answer.judgments, *query.judgments}
+def has_other_labels(query: Query, answer: Answer) -> bool:
+    """Whether an answer was stored with other judgments, another weight or other tags than the query has today."""
+    if answer.weight not in (None, query.weight):
+        return True
+    # A run that says nothing of judgments says nothing of tags.
+    return answer.judgments is not None and (
+        answer.judgments != query.judgments or {*answer.tags} != {*query.tags}
     )
-    return [LabelChange(query.id, doc, *grade) for doc, *grade in sorted(grades) if grade[0] != grade[1]]
 
 
-def with_stored_labels(golden: GoldenSet, answers: Mapping[str, Answer], level: Grade) -> GoldenSet:
-    """Return a golden set in which queries have the judgments, weights and tags that were stored with these answers."""
-    queries = dict(golden.queries)
-    for query_id, answer in answers.items():
-        query = replace(queries[query_id], weight=stored_weight(answer, queries[query_id].weight))
-        if answer.judgments is not None:
-            no_answer = not answer.judgments
-            query = replace(query, tags=answer.tags, judgments=answer.judgments, no_answer=no_answer)
-        queries[query_id] = query
-    return GoldenSet(queries.values(), name=golden.name, relevance_level=level)
+def with_stored_labels(query: Query, answer: Answer) -> Query:
+    """Return a query with the judgments, the weight and the tags that were stored with its answer."""
+    query = replace(query, weight=stored_weight(answer, query.weight))
+    if answer.judgments is None:
+        return query
+    no_answer = query.no_answer if answer.judgments == query.judgments else not answer.judgments
+    return replace(query, tags=answer.tags, judgments=answer.judgments, no_answer=no_answer)
 
 
 class JudgedSide(NamedTuple):

@@ -100,8 +100,7 @@ class BaselineJudge:
 
     def judge_means(self) -> Iterator[Verdict]:
         """Fail where the baseline's header tells other means than its rankings give: the file was edited."""
-        run, queries = self._comparison.baseline.run, self._comparison.full.golden.queries
-        if self._against.file and (wrong := wrong_means(run, queries, self._comparison.stored_level)):
+        if self._against.file and (wrong := wrong_means(self._comparison.baseline.run)):
             text, advice = wording.edited(wrong, self._against.file)
             yield Verdict("failed", text, "baseline", details=(advice,))
 

@@ -74,11 +74,6 @@ class Regression(NamedTuple):
         """Whether the fall exceeds its limit by more than run noise explains."""
         return not at_least(self.allowed + self.margin, self.size)
 
-    @property
-    def gained(self) -> bool:
-        """Whether the mean rose by more than it may fall, beyond run noise; never of ``max_lost``."""
-        return self.gate.word == "max_drop" and not at_least(self.allowed + self.margin, self.change.delta)
-
     def outcome(self, p_value: Callable[[], float | None]) -> Outcome:
         """Return what the fall is; ``p_value`` gives its p, adjusted for the gates that are judged by one."""
         if at_least(self.allowed, self.size):

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 _QUERY = ("query", "queries")
 
+_LEVEL = 0.05
+"""The p below which a fall is one of other queries too."""
+
 _LONGEST_ERROR = 120
 """Characters of an error within a sentence; the whole of it stands below."""
 
@@ -317,7 +320,7 @@ def gain_details(change: MetricChange, noise: RunNoise | None) -> Iterator[str]:
     """Say what a rise that ``min_gain`` asks for is made of."""
     yield _counts(change)
     if noise is not None and noise.deviation > 0:
-        yield _noise(noise)
+        yield run_noise(noise)
     elif change.interval is not None and change.changed >= MIN_CHANGED:
         yield f"Over other queries drawn like these: 95 % interval {interval_ends_text(change.interval)}."
 
@@ -355,7 +358,7 @@ def regression_details(
     if gate.word == "max_drop":
         yield _counts(change)
         if regression.noise is not None:
-            yield _noise(regression.noise, regression.allowed)
+            yield run_noise(regression.noise, regression.allowed)
         if outcome.state == "failed":
             yield from _generality(regression)
 
@@ -367,7 +370,7 @@ def _moved(gate: Gate, change: MetricChange) -> str:
     return signed_text(change.delta) if change.n else "nothing to compare"
 
 
-def _noise(noise: RunNoise, limit: float | None = None) -> str:
+def run_noise(noise: RunNoise, limit: float | None = None) -> str:
     """Say how much a mean varies from run to run, and beyond which fall it fails with this ``limit``."""
     text = (
         f"With {answers_asked(noise)} the difference varies by {score_text(noise.deviation)} from run to run (standard "
@@ -395,7 +398,7 @@ def _generality(regression: Regression) -> Iterator[str]:
     if change.p_value is None or change.interval is None:
         return
     least = smallest_p(change.changed)
-    if least > 0.05:
+    if least > _LEVEL:
         if change.changed == 1:
             yield "Only 1 query changed: too few to generalise from, but this one did break."
             return
@@ -410,8 +413,8 @@ def _generality(regression: Regression) -> Iterator[str]:
         if exact:
             yield f"{exact}."
         return
-    shown = f"({_p_value(change.p_value, 0.05)}, 95 % interval {interval_ends_text(change.interval)})"
-    if change.conclusion(regression.allowed) == "worse":
+    shown = f"({_p_value(change.p_value, _LEVEL)}, 95 % interval {interval_ends_text(change.interval)})"
+    if change.p_value < _LEVEL and change.interval[1] < -TOLERANCE:
         yield f"{exact}{'. ' if exact else ''}The mean over other queries drawn like these likely fell too {shown}."
     else:
         lead = f"{exact}; too" if exact else "Too"

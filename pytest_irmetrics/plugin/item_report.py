@@ -7,7 +7,7 @@ from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.analysis.notes import gains, losses, notes_on
+from pytest_irmetrics.analysis.notes import losses, notes_on
 from pytest_irmetrics.base.files import relative_path
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import cut, listed
@@ -54,8 +54,6 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
     report.accept = item.command("--ir-baseline-update") if own and result.acceptable else None
     _add_titles(report, item, golden)
     _add_run(report, item, result)
-    if own and not (settings.update or settings.only_queries or settings.selftest):
-        report.notes += gains(result)
     return report
 
 
