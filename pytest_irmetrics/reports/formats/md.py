@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.escape import code_markdown, escape_markdown
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.reports import document, texts
 from pytest_irmetrics.reports.blocks import Commands, Level, Query, Table, Text
-from pytest_irmetrics.reports.document import overview
-from pytest_irmetrics.reports.session_report import all_pass, counted_as, titles
+from pytest_irmetrics.reports.session_report import counted_as, titles
 from pytest_irmetrics.reports.variants import variant_tables
 
 if TYPE_CHECKING:
@@ -36,8 +37,10 @@ _DEEPER_RANKS = 10
 """How many relevant and forbidden documents below that cut-off are shown."""
 
 _MOST = 20
-"""How many items of any list (gates, slices, degradations, notes) are shown."""
+"""How many lines of a message, and how many baselines, are shown."""
 
+_ROWS = 100
+"""How many golden sets the table of all of them has."""
 
 _LONGEST_TITLE = 60
 """Characters of a document's title."""
@@ -47,27 +50,21 @@ _LONGEST_COMMAND = 1000
 
 
 class _Scope(NamedTuple):
-    """How much of a session is reported."""
+    """How much is reported of each golden set."""
 
     level: Level
     queries: int
-    """How many queries are shown at most for each golden set that fails."""
+    """How many queries are shown at most for each that fails."""
     passing: bool = False
-    """Whether there is a section for each golden set that passes; else it has its row in the table of all."""
-    failing: int | None = None
-    """How many golden sets that fail have a section at most, the others a row in the table of all; None: all."""
-    named: int = 100
-    """How many golden sets, tests and accepted falls a list has at most."""
+    """Whether there is a section for each that passes; else it has its row in the table of all."""
 
 
 _SCOPES = (
     _Scope(Level.VERBOSE, queries=5, passing=True),
     _Scope(Level.NORMAL, queries=1),
-    _Scope(Level.NORMAL, queries=1, failing=10),
-    _Scope(Level.NORMAL, queries=0, failing=3, named=30),
-    _Scope(Level.NORMAL, queries=0, failing=0, named=0),
+    _Scope(Level.NORMAL, queries=0),
 )
-"""From the whole report down to its headline; the first that fits the limit is used."""
+"""The first that fits the limit is used; of the last as many parts as fit."""
 
 
 def render(session: SessionReport, *, limit: int = COMMENT_LIMIT) -> str:
@@ -76,62 +73,45 @@ def render(session: SessionReport, *, limit: int = COMMENT_LIMIT) -> str:
     It says what it leaves out.
     """
     for scope in _SCOPES:
-        text = "\n".join(_document(session, scope)) + "\n"
-        if len(text.encode()) <= limit:
-            return text
-    return ""
+        parts = ["\n".join(part) + "\n" for part in _parts(session, scope) if part]
+        ends = [*accumulate(len(part.encode()) for part in parts)]
+        if ends[-1] <= limit:
+            return "".join(parts)
+    shown = bisect(ends, limit - 100)  # which the sentence on the others takes
+    return "".join([*parts[:shown], f"\n{_left_out(len(parts) - shown, 'section')}\n"]) if shown else ""
 
 
-def _document(session: SessionReport, scope: _Scope) -> Iterator[str]:
+def _parts(session: SessionReport, scope: _Scope) -> Iterator[list[str]]:
+    """Yield the sections of the report, each as its lines, those first that are left out last."""
     items = session.measured_failures_first
     unit, names = counted_as(items), titles(items)
-    yield f"{BEGINNING}{session.headline()}"
-    for nodeid, text in session.accepted[: scope.named]:
-        yield from ("", f"**{_words(text)}** ({_code(nodeid)})")
-    if ending := session.ending():
-        yield from ("", _words(ending))
-    if not scope.named:
-        yield from ("", _left_out(len(items), unit))
-        return
-    if len(items) > 1 or not scope.passing:
-        yield from _blocks([overview(items[: scope.named], names, session)], scope)
-        yield from _more(len(items) - scope.named, unit)
-    yield from _unmeasured(session, scope)
-    if scope.passing:
-        yield from _blocks(variant_tables(items), scope)
     failing = [item for item in items if session.fails(item)]
-    for item in failing[: scope.failing]:
-        yield from _golden_set(item, names[item.nodeid], session, scope)
-    if scope.failing is not None:
-        more = len(failing) - scope.failing
-        yield from _more(more, f"section on a failing {unit}", f"sections on failing {unit}s")
-    if scope.passing and (passing := items[len(failing) :]):
-        if failing:
-            yield from ("", f"<details><summary>{_how_many(passing, unit)}</summary>")
-        for item in passing:
-            yield from _golden_set(item, names[item.nodeid], session, scope)
-        if failing:
-            yield from ("", "</details>")
-    for path, told in session.unused_baseline_notes[:_MOST]:
-        yield from ("", f"The baseline {_code(path)} {told}")
+    passing = items[len(failing) :]
+    yield [f"{BEGINNING}{session.headline()}"]
+    for text in (*(f"{text} ({nodeid})" for nodeid, text in session.accepted), session.ending()):
+        yield ["", f"**{_words(text)}**"] if text else []
+    if len(items) > 1 or not scope.passing:
+        table = document.overview(items[:_ROWS], names, session)
+        yield [*_blocks([table], scope), *_more(len(items) - _ROWS, unit)]
+    for path, told in session.unused_baseline_notes:
+        yield ["", f"The baseline {_code(path)} {told}"]
+    for nodeid, message in session.unmeasured.items():
+        yield ["", f"{_code(nodeid)} failed before anything was measured:", *_message(message)]
+    yield [*_blocks(variant_tables(items), scope)] if scope.passing else []
+    for item in failing:
+        yield [*_golden_set(item, names[item.nodeid], session, scope)]
+    if scope.passing and passing:
+        lines = (line for item in passing for line in _golden_set(item, names[item.nodeid], session, scope))
+        folded = f"<details><summary>{plural(len(passing), f'other {unit}')}</summary>"
+        yield ["", folded, *lines, "", "</details>"] if failing else [*lines]
 
 
-def _how_many(passing: Sequence[ItemReport], unit: str) -> str:
-    """Say how many golden sets do not fail the session."""
-    if any(item.outcome != "passed" for item in passing):  # a test marked xfail that fails
-        return plural(len(passing), f"other {unit}")
-    return all_pass(len(passing), unit)
-
-
-def _unmeasured(session: SessionReport, scope: _Scope) -> Iterator[str]:
-    tests = list(session.unmeasured.items())
-    shown = tests[: scope.named]
-    if shown:
-        yield from ("", "Failed before anything was measured:", "")
-    for nodeid, message in shown:
-        yield f"- {_code(nodeid)}:"
-        yield from (f"  {line}" for line in _paragraph(message))
-    yield from _more(len(tests) - len(shown), "test")
+def _message(text: str) -> Iterator[str]:
+    """Yield a failure's message as a list."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    yield ""
+    yield from (f"- {_words(line)}" for line in lines[:_MOST])
+    yield from _more(len(lines) - _MOST, "line")
 
 
 def _golden_set(item: ItemReport, name: str, session: SessionReport, scope: _Scope) -> Iterator[str]:
@@ -242,14 +222,6 @@ def _more(count: int, one: str, many: str | None = None) -> Iterator[str]:
 def _left_out(count: int, one: str, many: str | None = None) -> str:
     """Say how many more there are than the report shows."""
     return f"*{plural(count, one, many)} more {'is' if count == 1 else 'are'} left out here, for brevity.*"
-
-
-def _paragraph(text: str) -> Iterator[str]:
-    lines = [line for line in text.splitlines() if line.strip()]
-    for line in lines[:_MOST]:
-        yield _words(line)
-    if len(lines) > _MOST:
-        yield _left_out(len(lines) - _MOST, "line")
 
 
 def _code(text: str, width: int = 200) -> str:
