@@ -62,7 +62,7 @@ def read(reader: str, path: str, times: int) -> float:
 
     from pytest_irmetrics.golden import (
         GoldenSet,
-        read_yaml,  # noqa: F401 - loaded before the clock runs
+        format_yaml,  # noqa: F401 - loaded before the clock runs
     )
 
     best = float("inf")

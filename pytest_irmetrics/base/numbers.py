@@ -53,13 +53,6 @@ def as_whole_number(number: float) -> int | float:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
-def weight_advice(weight: float | None) -> str:
-    """Return the advice for what is no weight of a query: a number out of range, or None for what is no number."""
-    if weight is not None and 0 < weight < MIN_WEIGHT:
-        return f"Write a number above 0, such as {MIN_WEIGHT:g} or greater: nearer to 0, sums lose it."
-    return f"Write a number above 0 and up to {MAX_WEIGHT:,.0f}."
-
-
 def score_text(value: float | None, *against: float | None, digits: int = 4) -> str:
     """Return `value` with `digits` decimals, or more where it would else print like a number that it differs from.
 

@@ -29,8 +29,8 @@ from pytest_irmetrics.base.files import packed_as_named, without_gz
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.golden.files import lines_of
+from pytest_irmetrics.golden.format_trec import topics_path
 from pytest_irmetrics.golden.formats import FORMATS, format_by_suffix, is_golden_folder, read_golden_set
-from pytest_irmetrics.golden.read_trec import topics_path
 from pytest_irmetrics.golden.write import ConversionError, drop_unsupported
 from pytest_irmetrics.run import Run, RunError
 
@@ -110,7 +110,7 @@ def _convert_golden_set(
         has_comments = form == "yaml" and _COMMENT.search("\n".join(lines_of(source)))
     try:
         kept, notes = drop_unsupported(golden, FORMATS[to])
-        files = FORMATS[to].render(kept, target) if kept.queries else {}
+        files = FORMATS[to].load().render(kept, target, to) if kept.queries else {}
     except ConversionError as error:
         raise shared.CommandError(f"{options.source}: {error}") from None
     if has_comments:

@@ -16,8 +16,8 @@ from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.wording import cut, listed, plural, printable, quote
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.golden.edit_yaml import Judgment
+from pytest_irmetrics.golden.format_tables import unguard_formula
 from pytest_irmetrics.golden.query import normalize_text
-from pytest_irmetrics.golden.read_tables import unguard_formula
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:

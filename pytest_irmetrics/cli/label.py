@@ -43,7 +43,7 @@ from pytest_irmetrics.cli.corpus import CORPUS_HELP, load_documents
 from pytest_irmetrics.cli.judge import Session, given_judgments
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.edit_yaml import append_judgments
-from pytest_irmetrics.golden.read_tables import guard_formula
+from pytest_irmetrics.golden.format_tables import guard_formula
 
 if TYPE_CHECKING:
     import argparse

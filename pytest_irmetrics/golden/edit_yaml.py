@@ -21,9 +21,8 @@ from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, raise_any
 from pytest_irmetrics.golden.files import decode
+from pytest_irmetrics.golden.format_yaml import parse_yaml, write_id
 from pytest_irmetrics.golden.query import Passage
-from pytest_irmetrics.golden.read_yaml import parse_yaml
-from pytest_irmetrics.golden.write_yaml import write_id
 from pytest_irmetrics.golden.yaml_nodes import PARSER
 
 if TYPE_CHECKING:

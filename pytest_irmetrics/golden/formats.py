@@ -1,12 +1,10 @@
-"""Formats of golden sets: for each its suffixes, how it is read and written, and what it holds of a query.
-
-The modules that read and write a format are imported when that is done.
-"""
+"""Formats of golden sets: for each its suffixes, the module that reads and writes it, and what it holds of a query."""
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.files import without_gz
@@ -14,7 +12,7 @@ from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
     from pathlib import Path
 
 
@@ -27,50 +25,19 @@ class Format(NamedTuple):
     title: str
     """The name of the format, in a sentence."""
     suffixes: tuple[str, ...]
-    read: Callable[[Path, str, Collection[str]], Any]
-    """Returns the GoldenSet of a path; the others are the path in messages and the names of the user's metrics."""
-    render: Callable[[Any, str], dict[str, str]]
-    """Returns the content of each file by its path, of a GoldenSet and the path that was named. Raises ConversionError."""
+    """None of a folder, and of a format that is read and written only where it is named."""
+    module: str
+    """The module `golden.format_MODULE`, imported when it is needed: ``read(path, shown, custom)`` returns a GoldenSet or
+    raises GoldenSetError; ``render(golden, path, form)``, with the name of the format, returns the content of each file by
+    its path or raises ConversionError."""
     holds: frozenset[str]
     """Of a query besides its text and judgments; and `set`: name, relevance level and thresholds of the set."""
     as_trec_eval: bool = True
     """Whether it holds grades below 0, and queries without a relevant document, as trec_eval does."""
 
-
-def _read_yaml(path: Path, shown: str, custom: Collection[str]) -> Any:
-    from pytest_irmetrics.golden.read_yaml import read_yaml  # noqa: PLC0415
-
-    return read_yaml(path, shown, custom)
-
-
-def _read_jsonl(path: Path, shown: str, custom: Collection[str]) -> Any:
-    from pytest_irmetrics.golden.read_jsonl import read_jsonl  # noqa: PLC0415
-
-    return read_jsonl(path, shown, custom)
-
-
-def _read_table(path: Path, shown: str, _custom: Collection[str]) -> Any:
-    from pytest_irmetrics.golden.read_tables import read_table  # noqa: PLC0415
-
-    return read_table(path, shown)
-
-
-def _read_qrels(path: Path, shown: str, _custom: Collection[str]) -> Any:
-    from pytest_irmetrics.golden.read_trec import read_qrels  # noqa: PLC0415
-
-    return read_qrels(path, shown)
-
-
-def _read_folder(path: Path, shown: str, _custom: Collection[str]) -> Any:
-    from pytest_irmetrics.golden.read_tables import read_folder  # noqa: PLC0415
-
-    return read_folder(path, shown)
-
-
-def _write() -> Any:
-    from pytest_irmetrics.golden import write  # noqa: PLC0415
-
-    return write
+    def load(self) -> Any:
+        """Return the module that reads and writes the format."""
+        return import_module(f"{__package__}.format_{self.module}")
 
 
 OPTIONAL = ("forbidden", "tags", "weight", "params", "thresholds", "no_answer", "xfail", "note", "passages")
@@ -80,15 +47,14 @@ _COLUMNS = frozenset({"id", "tags", "weight", "params"})
 _ID = frozenset({"id"})
 
 FORMATS = {
-    "yaml": Format("YAML", (".yaml", ".yml"), _read_yaml, lambda *given: _write().render_yaml(*given), _QUERY | {"set"}, as_trec_eval=False),
-    "jsonl": Format("JSONL", (".jsonl",), _read_jsonl, lambda *given: _write().render_jsonl(*given), _QUERY),
-    "csv": Format("CSV", (".csv",), _read_table, lambda *given: _write().render_csv(*given), _COLUMNS),
-    "tsv": Format("TSV", (".tsv",), _read_table, lambda *given: _write().render_tsv(*given), _COLUMNS),
-    "trec": Format("TREC", (".qrels",), _read_qrels, lambda *given: _write().render_qrels(*given), _ID),
-    "beir": Format("BEIR", (), _read_folder, lambda *given: _write().render_beir(*given), _ID),
-    "quepid": Format("Quepid's CSV", (), _read_table, lambda *given: _write().render_csv(*given), frozenset()),
-}  # fmt: skip
-"""By name. One without suffixes is a folder, or read and written only where it is named."""
+    "yaml": Format("YAML", (".yaml", ".yml"), "yaml", _QUERY | {"set"}, as_trec_eval=False),
+    "jsonl": Format("JSONL", (".jsonl",), "jsonl", _QUERY),
+    "csv": Format("CSV", (".csv",), "tables", _COLUMNS),
+    "tsv": Format("TSV", (".tsv",), "tables", _COLUMNS),
+    "trec": Format("TREC", (".qrels",), "trec", _ID),
+    "beir": Format("BEIR", (), "tables", _ID),
+    "quepid": Format("Quepid's CSV", (), "tables", frozenset()),
+}
 SUFFIXES = {suffix: name for name, form in FORMATS.items() for suffix in form.suffixes}
 """Suffix → format."""
 
@@ -103,7 +69,7 @@ def read_golden_set(form: str | None, path: Path, shown: str, custom: Collection
 
     `shown` is its path in messages, `custom` are the names of metrics of one's own.
     """
-    return FORMATS[form or _format_of(path, shown)].read(path, shown, custom)
+    return FORMATS[form or _format_of(path, shown)].load().read(path, shown, custom)
 
 
 def _format_of(path: Path, shown: str) -> str:

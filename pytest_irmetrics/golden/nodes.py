@@ -1,14 +1,23 @@
-"""Node: a text, a list or a mapping of a YAML or JSON file, with its place."""
+"""Node: a text, a list or a mapping of a file, with its place; every format is read as nodes, JSON here."""
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.errors import Wrong
 
 MAX_DEPTH = 30
 """Levels of lists and mappings within each other; a file with more is refused."""
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a character, which an escape may stand for and no file can hold."""
+NO_CHARACTER = (
+    "This escape stands for no character (half of a pair, or beyond Unicode). Write the character itself."
+)
 
 
 @dataclass(slots=True)
@@ -40,3 +49,52 @@ class Node:
         if self.plain:
             return quote(self.value) if self.value else "empty"
         return f"the text {quote(self.value)}"
+
+
+def too_deep(at: tuple[int, int]) -> Wrong:
+    """Return the problem of lists and mappings that are more than MAX_DEPTH deep."""
+    return Wrong(at, f"Lists and mappings are more than {MAX_DEPTH} deep here. Write them less deep.")
+
+
+# JSON
+
+
+class _Number(str):
+    """A number as it was written, without quotes."""
+
+    __slots__ = ()
+
+
+class _Pairs(list[tuple[str, object]]):
+    """The pairs of a JSON object, with keys that may repeat."""
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=_Number, parse_float=_Number)
+
+
+def read_json(text: str, line: int) -> Node:
+    """Return a JSON value as a node of its line, with numbers as they were written. Raises Wrong."""
+    try:
+        return _node(_DECODER.decode(text), line, 0)
+    except json.JSONDecodeError as error:
+        message = f"This is no JSON: {error.msg}. Write one object a line."
+        raise Wrong((line, error.colno), message) from None
+    except RecursionError:
+        raise too_deep((line, 1)) from None
+
+
+def _node(value: object, line: int, depth: int) -> Node:
+    if depth > MAX_DEPTH:
+        raise too_deep((line, 1))
+    if isinstance(value, _Pairs):
+        pairs = [(_node(key, line, depth), _node(item, line, depth + 1)) for key, item in value]
+        return Node(line, 1, pairs, "mapping")
+    if isinstance(value, list):
+        return Node(line, 1, [_node(item, line, depth + 1) for item in value], "list")
+    if isinstance(value, float):
+        raise Wrong((line, 1), f"{json.dumps(value)} is no number in JSON. Write a finite one.")
+    if not isinstance(value, str):
+        return Node(line, 1, json.dumps(value), "constant")
+    if not value.isascii() and SURROGATE.search(value):
+        raise Wrong((line, 1), NO_CHARACTER)
+    return Node(line, 1, str(value), plain=isinstance(value, _Number))

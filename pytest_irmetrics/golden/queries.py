@@ -14,17 +14,19 @@ from pytest_irmetrics.base.numbers import (
     MAX_GRADE,
     MAX_WEIGHT,
     MIN_WEIGHT,
+    as_whole_number,
     read_number,
-    weight_advice,
 )
 from pytest_irmetrics.base.wording import cut, quote
-from pytest_irmetrics.golden.errors import Wrong, format_place
+from pytest_irmetrics.golden.errors import Wrong, format_place, raise_any
+from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Passage, Query
 from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.thresholds import Threshold, ThresholdError, check_word, read_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from pytest_irmetrics.golden.errors import Problems
     from pytest_irmetrics.golden.nodes import Node
@@ -113,7 +115,7 @@ def _read_name(node: Node, key: str) -> str:
     if node.kind != "text":
         raise Wrong(node, f"`{key}` holds texts, and this is {node}. Write `{key}: [a, b]`.")
     if not node.value:
-        raise Wrong(node, "A text is missing here. Write it, or remove its place in the list.")
+        raise Wrong(node, f"A text of `{key}` is missing here. Write it, or remove its place in the list.")
     _refuse_null(node, f"An item of `{key}` is {node.value} here")
     name: str = node.value
     return name
@@ -167,7 +169,7 @@ def _read_note(node: Node, key: str) -> str | None:  # noqa: ARG001 - as every r
     return node.value if node.kind == "text" else None  # anything else is for people alone
 
 
-def read_number_in(node: Node, what: str, low: float, high: float, advice: str) -> Grade:
+def _read_number(node: Node, what: str, low: float, high: float, advice: str) -> Grade:
     """Read a number from `low` to `high`; `what` it is and the advice are for the message."""
     number = read_number(node.value) if node.kind == "text" else None
     if number is not None and not node.plain:
@@ -177,16 +179,15 @@ def read_number_in(node: Node, what: str, low: float, high: float, advice: str) 
     raise Wrong(node, f"{what} is {node}. {advice}")
 
 
-def read_weight(node: Node, key: str) -> float:
-    """Read the weight of a query: above 0, up to 1e9."""
-    advice = weight_advice(read_number(node.value) if node.kind == "text" else None)
-    return float(read_number_in(node, f"`{key}`", MIN_WEIGHT, MAX_WEIGHT, advice))
+def _read_weight(node: Node, key: str) -> float:
+    advice = f"Write a number above 0 and up to {MAX_WEIGHT:,.0f}."
+    return float(_read_number(node, f"`{key}`", MIN_WEIGHT, MAX_WEIGHT, advice))
 
 
 def read_level(node: Node, key: str) -> Grade:
     """Read a relevance level: above 0, up to 1000."""
     advice = f"Write the lowest grade that counts, above 0 and up to {MAX_GRADE}."
-    return read_number_in(node, f"`{key}`", MIN_WEIGHT, MAX_GRADE, advice)
+    return _read_number(node, f"`{key}`", MIN_WEIGHT, MAX_GRADE, advice)
 
 
 # Queries
@@ -212,7 +213,7 @@ class QueryReader:
             "relevant": self._read_relevant,
             "forbidden": _items_by_name,
             "tags": _read_tags,
-            "weight": read_weight,
+            "weight": _read_weight,
             "params": self._read_params,
             "thresholds": lambda node, key: self.read_thresholds(node, key, for_query=True),
             "no_answer": _read_boolean,
@@ -247,6 +248,23 @@ class QueryReader:
             if with_text and query.text is None:
                 message = "This query has no `query`, and others do. Write the text to search for."
                 self._problems.add(Wrong((query.line or 1, query.column or 1), message))
+
+    def judged_set(self, path: Path, name: str, nothing: str, *, others: Iterable[str] = ()) -> GoldenSet:
+        """Return the golden set of the queries with a judgment, as trec_eval has it. Raises GoldenSetError.
+
+        All other queries, and those of the ids `others`, are left out; `nothing` is the problem of a file where all are.
+        """
+        if not len(self._problems):
+            self.require_texts()
+        judged = [query for query in self.queries.values() if query.judgments or query.no_answer]
+        if not judged and not len(self._problems):
+            self._problems.add(Wrong((1, 1), nothing))
+        raise_any(self._problems)
+        kept = {query.id for query in judged}
+        left_out = tuple(
+            query_id for query_id in {**self.queries, **dict.fromkeys(others)} if query_id not in kept
+        )
+        return GoldenSet(judged, path=path, shown=self._problems.shown, name=name, left_out=left_out)
 
     def _query(
         self,
@@ -327,14 +345,14 @@ class QueryReader:
         grades: dict[str, Grade] = {}
         for key, value in pairs_of(node, self._problems):
             _refuse_null(key, f"A document is {key.value} here")
-            grades[key.value] = self._read_grade(value, quote(key.value))
+            grades[key.value] = self._problems.attempt(self._read_grade, value, quote(key.value)) or 0
         return grades
 
     def _read_grade(self, node: Node, of: str) -> Grade:
-        low = -inf if self._as_trec_eval else 0
-        return read_number_in(
-            node, f"The grade of {of}", low, MAX_GRADE, f"Write a number from 0 to {MAX_GRADE}."
-        )
+        low, words = (-inf, "up") if self._as_trec_eval else (0, "from 0")
+        advice = f"Write a number {words} to {MAX_GRADE}."
+        grade = _read_number(node, f"The grade of {of}", low, MAX_GRADE, advice)
+        return as_whole_number(grade)  # pandas writes 3.0 in a column with gaps
 
     def _read_passage(self, node: Node) -> Passage:
         if not {"doc", "text"} & {key.value for key, _ in node.value if key.kind == "text"}:

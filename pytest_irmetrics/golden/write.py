@@ -1,11 +1,7 @@
-"""Write a golden set in another format: drop what the format cannot hold, say so, and return the files' content."""
+"""Drop what another format cannot hold of a golden set, and say so; refuse what it cannot hold at all."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import re
 from collections import Counter
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
@@ -16,11 +12,7 @@ from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.golden.formats import OPTIONAL
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.query import Query, query_as_dict
-from pytest_irmetrics.golden.read_tables import guard_formula
-from pytest_irmetrics.golden.read_trec import topics_path
-from pytest_irmetrics.golden.rows import read_tags, write_param
-from pytest_irmetrics.golden.write_yaml import write_yaml
+from pytest_irmetrics.golden.query import Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,10 +42,10 @@ def drop_unsupported(golden: GoldenSet, target: Format) -> tuple[GoldenSet, list
         lost["id"] = any(query.text not in (None, query.id) for query in queries)
         count_of = Counter(query.text for query in queries if query.text is not None)
         twice = (text for text, count in count_of.items() if count > 1)
-        _refuse(twice, f"{target.title} has one query of a text", "Keep one each of")
+        refuse(twice, f"{target.title} has one query of a text", "Keep one each of")
     own = "set" in target.holds
     if not own:
-        lost["name"] = _own_name(golden) is not None
+        lost["name"] = own_name(golden) is not None
         lost["relevance_level"] = golden.relevance_level != 1
         lost["thresholds of the set"] = bool(golden.thresholds)
     kept, left_out = [], []
@@ -87,13 +79,13 @@ def _reduced(query: Query, target: Format, without: dict[str, Any], level: Grade
     return replace(query, id=query_id, judgments=judgments, **without)
 
 
-def _own_name(golden: GoldenSet) -> str | None:
+def own_name(golden: GoldenSet) -> str | None:
     """Return a golden set's name, None if it follows from the name of its file."""
     from_path = () if golden.path is None else (without_gz(golden.path).stem, golden.path.name)
     return None if golden.name in from_path else golden.name
 
 
-def _refuse(names: Iterable[str], why: str, advice: str) -> None:
+def refuse(names: Iterable[str], why: str, advice: str) -> None:
     """Raise ConversionError if there are any names, such as ids or texts, that the format cannot hold."""
     found = list(dict.fromkeys(names))
     if found:
@@ -104,114 +96,10 @@ def _names(ids: Sequence[str]) -> str:
     return listed(ids, _MAX_NAMED, quote)
 
 
-# The content of files, by path
-
-
-def render_yaml(golden: GoldenSet, path: str) -> dict[str, str]:
-    """Write YAML."""
-    return {path: write_yaml(golden, _own_name(golden))}
-
-
-def render_jsonl(golden: GoldenSet, path: str) -> dict[str, str]:
-    """Write one query a line."""
-    return {path: "".join(_json_line(query_as_dict(query, short=True)) for query in golden.queries.values())}
-
-
-def _json_line(record: object) -> str:
-    line = json.dumps(record, ensure_ascii=False)
-    return "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in line) + "\n"
-
-
-def render_qrels(golden: GoldenSet, path: str) -> dict[str, str]:
-    """Write TREC qrels and, if there are texts, the topics beside them. Raises ConversionError."""
-    rows = _judgments(golden)
-    odd = (
-        name
-        for query_id, doc, _ in rows
-        for name in (query_id, doc)
-        if re.search(r"\A\ufeff|[\s\0]", name, re.ASCII)
-    )
-    _refuse(odd, "Qrels hold no id with white space", "Give each of these an `id` without")
-    texts = {query.id: query.text for query in golden.queries.values() if query.text is not None}
-    odd = (text for text in texts.values() if re.search("[\n\r\0]", text))
-    _refuse(odd, "Topics hold one line a query", "Take the line break out of")
-    files = {path: "".join(f"{query_id} 0 {doc} {grade}\n" for query_id, doc, grade in rows)}
-    if texts:
-        files[topics_path(path)] = "".join(f"{query_id}\t{text}\n" for query_id, text in texts.items())
-    return files
-
-
-def render_beir(golden: GoldenSet, path: str) -> dict[str, str]:
-    """Write the folder of a BEIR data set, its split `test`. Raises ConversionError."""
-    queries = golden.queries.values()
-    if any(query.text is None for query in queries):
-        message = "A BEIR folder has the queries' texts, and this golden set has none. Add them first."
-        raise ConversionError(message)
-    folder = path.rstrip("/")
-    texts: Iterable[dict[str, object]] = (
-        {"_id": query.id, "text": query.text, "metadata": {}} for query in queries
-    )
-    return {
-        f"{folder}/queries.jsonl": "".join(map(_json_line, texts)),
-        f"{folder}/qrels/test.tsv": _table([["query-id", "corpus-id", "score"], *_judgments(golden)], "\t"),
-    }
-
-
-def render_csv(golden: GoldenSet, path: str) -> dict[str, str]:
-    """Write CSV. Raises ConversionError."""
-    return {path: _table(_rows(golden), ",")}
-
-
-def render_tsv(golden: GoldenSet, path: str) -> dict[str, str]:
-    """Write TSV. Raises ConversionError."""
-    return {path: _table(_rows(golden), "\t")}
-
-
-def _judgments(golden: GoldenSet) -> list[list[str]]:
+def judgments_of(golden: GoldenSet) -> list[list[str]]:
     """Return query id, document id and grade of each judgment."""
     return [
-        [query.id, doc, _grade(grade)]
+        [query.id, doc, repr(as_whole_number(grade))]
         for query in golden.queries.values()
         for doc, grade in query.judgments.items()
     ]
-
-
-def _rows(golden: GoldenSet) -> list[list[str]]:
-    """Return a header and a judgment a row; tags, weight and parameters of a query are on its first row."""
-    queries = list(golden.queries.values())
-    odd = (name for query in queries for name in query.params if name != name.strip())
-    _refuse(odd, "A header holds no white space at the end of a name", "Rename")
-    odd = (tag for query in queries for tag in query.tags if read_tags(tag) != (tag,))
-    _refuse(odd, "A table holds tags with commas between them", "Rename")
-    has_ids = any(query.id != query.text for query in queries)
-    columns = dict.fromkeys(["id", "query", "docid", "rating", "tags", "weight"], False)
-    records = []
-    for query in queries:
-        about = {"tags": ", ".join(query.tags), "weight": "" if query.weight == 1 else _grade(query.weight)}
-        about |= {f"params.{name}": write_param(value) for name, value in query.params.items()}
-        for doc_id, grade in query.judgments.items():
-            record = {"id": query.id if has_ids else "", "query": query.text or "", "docid": doc_id, **about}
-            records.append(
-                {name: guard_formula(cell) for name, cell in record.items()} | {"rating": _grade(grade)}
-            )
-            about = {}
-    for record in records:
-        columns |= {name: columns.get(name) or bool(cell) for name, cell in record.items()}
-    header = [name for name, is_held in columns.items() if is_held]
-    return [header, *([record.get(name, "") for name in header] for record in records)]
-
-
-def _table(rows: Sequence[Sequence[str]], delimiter: str) -> str:
-    """Write rows as CSV or TSV. Raises ConversionError for what its reader would not take, or take for something else."""
-    cells = [cell for row in rows for cell in row]
-    limit = csv.field_size_limit()
-    odd = (cell for cell in cells if "\0" in cell or "\r\n" in cell)
-    _refuse(odd, "A table holds no NUL, and reads \\r\\n as \\n", "Take it out of")
-    _refuse((cell for cell in cells if len(cell) > limit), f"A cell holds {limit:,} characters", "Shorten")
-    text = io.StringIO(newline="")
-    csv.writer(text, delimiter=delimiter).writerows(rows)  # the usual line end makes it quote a lone \r
-    return text.getvalue().replace("\r\n", "\n")
-
-
-def _grade(grade: Grade) -> str:
-    return repr(as_whole_number(grade))

@@ -23,7 +23,7 @@ from yaml.events import (
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.errors import Wrong
 from pytest_irmetrics.golden.files import place_of
-from pytest_irmetrics.golden.nodes import MAX_DEPTH, Node
+from pytest_irmetrics.golden.nodes import MAX_DEPTH, NO_CHARACTER, SURROGATE, Node, too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,6 @@ MAX_ALIASED = 1_000_000
 
 _INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 """What YAML refuses, or reads as a line break where editors do not."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _TAG_DIRECTIVE = re.compile("^%TAG", re.MULTILINE)
 
 
@@ -110,7 +109,7 @@ class NodeReader:
             node = Node(mark.line + 1, mark.column + 1, event.value, plain=not event.style)
         else:
             if depth >= MAX_DEPTH:
-                raise _too_deep(event)
+                raise too_deep(event_place(event))
             parts = [self.compose(part, depth + 1) for part in self._until_end()]
             if isinstance(event, SequenceStartEvent):
                 node = Node(mark.line + 1, mark.column + 1, parts, "list")
@@ -129,9 +128,9 @@ class NodeReader:
             raise _explain(error, self._text) from None
         except (ValueError, OverflowError):  # of chr(), in the parser in Python
             mark = self._parser.get_mark()
-            raise Wrong((mark.line + 1, mark.column + 1), _NO_CHARACTER) from None
-        if isinstance(event, ScalarEvent) and not event.value.isascii() and _SURROGATE.search(event.value):
-            raise Wrong(event_place(event), _NO_CHARACTER)
+            raise Wrong((mark.line + 1, mark.column + 1), NO_CHARACTER) from None
+        if isinstance(event, ScalarEvent) and not event.value.isascii() and SURROGATE.search(event.value):
+            raise Wrong(event_place(event), NO_CHARACTER)
         return event
 
     def _until_end(self) -> Iterator[Any]:
@@ -167,19 +166,13 @@ class NodeReader:
         if self._aliased > MAX_ALIASED:
             raise Wrong(event_place(event), "The aliases up to here stand for too much text. Write it out.")
         if depth + inner > MAX_DEPTH:
-            raise _too_deep(event)
+            raise too_deep(event_place(event))
         return node
 
 
 def event_place(event: Any) -> tuple[int, int]:
     """Return the line and column, from 1, that an event begins at."""
     return event.start_mark.line + 1, event.start_mark.column + 1
-
-
-def _too_deep(event: Any) -> Wrong:
-    return Wrong(
-        event_place(event), f"Lists and mappings are more than {MAX_DEPTH} deep here. Write them less deep."
-    )
 
 
 def _measure(node: Node) -> tuple[int, int]:
@@ -191,10 +184,6 @@ def _measure(node: Node) -> tuple[int, int]:
     return 1 + sum(size for size, _ in sizes), 1 + max((depth for _, depth in sizes), default=0)
 
 
-_NO_CHARACTER = (
-    "This escape stands for no character (half of a pair, or beyond Unicode). Write the character itself."
-)
-
 # libyaml and PyYAML tell errors apart by their text alone. Each row: a part of their message, about the problem or its
 # context; whether to show the place of the context; and our message, in which {line} is the line of the context. The first
 # row that matches counts.
@@ -203,7 +192,7 @@ _MESSAGES = (
     ("mapping values are not allowed", False, "A `: ` makes no sense here. Put a text that contains it in quotes, or check the indentation."),
     ("could not find expected ':'", True, "This is neither `key: value` nor part of the text above. Check the indentation."),
     ("unknown escape character", False, "A backslash in double quotes begins an escape, and this is none. Use single quotes, or double the backslash."),
-    ("found invalid Unicode", False, _NO_CHARACTER),
+    ("found invalid Unicode", False, NO_CHARACTER),
     ("expected hexdecimal number", False, "This escape is cut short. Write all its digits, or use single quotes."),
     ("expected escape sequence of", False, "This escape is cut short. Write all its digits, or use single quotes."),
     ("scanning a quoted scalar", True, "The quote that opens here is never closed. Close it, or put the whole text in quotes."),

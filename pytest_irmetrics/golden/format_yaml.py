@@ -1,19 +1,24 @@
-"""Read a YAML golden set: queries one by one as they are parsed, then the keys at the top of the file."""
+"""YAML golden sets: queries are read one by one as they are parsed, then the keys at the top of the file."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
+from math import inf
 from typing import TYPE_CHECKING, Any
 
+import yaml
 from yaml.events import MappingStartEvent, ScalarEvent, SequenceStartEvent
 
 from pytest_irmetrics.base.files import without_gz
+from pytest_irmetrics.base.numbers import JSON_NUMBER, as_whole_number
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden import files
 from pytest_irmetrics.golden.errors import Problems, Wrong, raise_any
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.nodes import Node
 from pytest_irmetrics.golden.queries import QueryReader, pairs_of, read_keys, read_level, read_text
+from pytest_irmetrics.golden.query import limits_as_dict, query_as_dict
+from pytest_irmetrics.golden.write import own_name
 from pytest_irmetrics.golden.yaml_nodes import NodeReader, event_place
 
 if TYPE_CHECKING:
@@ -29,7 +34,7 @@ MAX_BYTES = 100_000_000
 """Nine times the size of a YAML file of 100,000 queries."""
 
 
-def read_yaml(path: Path, shown: str, custom: Collection[str] = ()) -> GoldenSet:
+def read(path: Path, shown: str, custom: Collection[str]) -> GoldenSet:
     """Read a YAML golden set; `shown` is the path in messages. Raises GoldenSetError."""
     return parse_yaml(files.read_text(path, shown, MAX_BYTES), path, shown, custom)
 
@@ -163,3 +168,71 @@ def _check_whole(golden: GoldenSet, thresholds: Sequence[tuple[Node, Threshold]]
         if kind == "no_answer":
             message = f"No query{whose} is a `no_answer` one, so this gates nothing. Remove it, or add one."
         problems.add(Wrong(key, message))
+
+
+# Writing
+
+_TEXT = "tag:yaml.org,2002:str"
+
+
+class _Block(dict[str, Any]):
+    """A mapping that is written a key a line; other mappings, and lists, are written in brackets."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes the golden set in blocks, the values of a query in brackets, and each text so that it is read as that text."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - as PyYAML has it
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 - as above
+        super().increase_indent(flow, False)  # noqa: FBT003 - indent lists, too
+
+    def represent_text(self, text: str) -> yaml.Node:
+        # In double quotes is what a reader takes for a number, a date, a constant, or cannot be seen.
+        resolved = self.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+        quoted = resolved != _TEXT or JSON_NUMBER.fullmatch(text) or not text.isprintable()
+        return self.represent_scalar(_TEXT, text, style='"' if quoted else None)
+
+    def represent_pairs(self, data: dict[str, Any]) -> yaml.Node:
+        in_block = isinstance(data, _Block)
+        return self.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=not in_block)
+
+    def represent_items(self, data: list[Any]) -> yaml.Node:
+        in_block = bool(data) and isinstance(data[0], _Block)
+        return self.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=not in_block)
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
+_Dumper.add_representer(_Block, _Dumper.represent_pairs)
+_Dumper.add_representer(dict, _Dumper.represent_pairs)
+_Dumper.add_representer(list, _Dumper.represent_items)
+
+
+def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:
+    """Return the content of the file, as people write it: a text that a reader would take for something else is quoted."""
+    document = _Block()
+    if (name := own_name(golden)) is not None:
+        document["name"] = name
+    if golden.relevance_level != 1:
+        document["relevance_level"] = as_whole_number(golden.relevance_level)
+    for tag in dict.fromkeys(threshold.tag for threshold in golden.thresholds):
+        of_tag = [threshold for threshold in golden.thresholds if threshold.tag == tag]
+        limits = _Block(limits_as_dict(of_tag, short=True))
+        if tag is None:
+            document["thresholds"] = limits
+        else:
+            document.setdefault("slices", _Block())[tag] = limits
+    document["queries"] = [_Block(query_as_dict(query, short=True)) for query in golden.queries.values()]
+    return {path: _dump(document, 100)}
+
+
+def _dump(value: object, width: float) -> str:
+    """Return a value as YAML, in lines of so many characters where its texts allow it."""
+    written: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=width)
+    return written
+
+
+def write_id(text: str) -> str:
+    """Write an id as it may stand in a list or mapping in brackets, or as a key, on one line."""
+    return _dump([text], inf).strip()[1:-1]

@@ -1,8 +1,9 @@
-"""Read TREC qrels, ``query 0 document grade``, and the topics beside them, ``query<TAB>text``."""
+"""TREC golden sets: qrels, ``query 0 document grade``, and the topics beside them, ``query<TAB>text``."""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,10 @@ from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.errors import Problems, Wrong, raise_any
 from pytest_irmetrics.golden.files import lines_in, read_text
 from pytest_irmetrics.golden.rows import Row, golden_set_of
+from pytest_irmetrics.golden.write import judgments_of, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
 
@@ -29,7 +31,7 @@ def topics_path(qrels: str) -> str:
     return f"{folder}{slash}{stem if stem and dot else suffix}.topics.tsv"
 
 
-def read_qrels(path: Path, shown: str) -> GoldenSet:
+def read(path: Path, shown: str, _custom: Collection[str]) -> GoldenSet:
     """Read qrels with the texts in ``NAME.topics.tsv`` beside them; without that file, the queries have no texts.
 
     Raises GoldenSetError.
@@ -71,9 +73,28 @@ def _rows(text: str, problems: Problems) -> Iterator[Row]:
         if parts and parts[0].startswith("#") and (len(parts) != 4 or read_number(parts[3]) is None):
             continue  # a comment; a judgment of a query such as #9 is none
         if len(parts) == 4:
-            yield Row(number, parts[0], None, parts[2], parts[3])
+            yield Row(number, parts[0], parts[2], parts[3])
         elif parts:
             like = " as in a TREC run," if len(parts) == 6 else ""
             advice = "Write `query 0 document grade`, ids without white space, and no header."
             here = f"This line has {plural(len(parts), 'field')},{like} and qrels have 4"
             problems.add(Wrong((number, 1), f"{here}. {advice}"))
+
+
+def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:
+    """Write TREC qrels and, if there are texts, the topics beside them. Raises ConversionError."""
+    rows = judgments_of(golden)
+    odd = (
+        name
+        for query_id, doc, _ in rows
+        for name in (query_id, doc)
+        if re.search(r"\A\ufeff|[\s\0]", name, re.ASCII)
+    )
+    refuse(odd, "Qrels hold no id with white space", "Give each of these an `id` without")
+    texts = {query.id: query.text for query in golden.queries.values() if query.text is not None}
+    odd = (text for text in texts.values() if re.search("[\n\r\0]", text))
+    refuse(odd, "Topics hold one line a query", "Take the line break out of")
+    files = {path: "".join(f"{query_id} 0 {doc} {grade}\n" for query_id, doc, grade in rows)}
+    if texts:
+        files[topics_path(path)] = "".join(f"{query_id}\t{text}\n" for query_id, text in texts.items())
+    return files

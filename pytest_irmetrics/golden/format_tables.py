@@ -1,9 +1,10 @@
-"""Read tables with a header and one judgment a row: CSV and TSV, among them Quepid's exports, and BEIR folders."""
+"""Golden sets in tables with a header and one judgment a row: CSV and TSV, among them Quepid's exports, and BEIR folders."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import re
 from difflib import get_close_matches
@@ -12,13 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.files import without_gz
-from pytest_irmetrics.base.numbers import read_number
+from pytest_irmetrics.base.numbers import as_whole_number, read_number
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, raise_any
 from pytest_irmetrics.golden.files import lines_in, read_text
+from pytest_irmetrics.golden.format_jsonl import json_line
 from pytest_irmetrics.golden.formats import split_of, splits_of
-from pytest_irmetrics.golden.read_jsonl import read_json
+from pytest_irmetrics.golden.nodes import read_json
 from pytest_irmetrics.golden.rows import Row, golden_set_of
+from pytest_irmetrics.golden.write import ConversionError, judgments_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -63,8 +66,10 @@ def unguard_formula(cell: str) -> str:
 # CSV and TSV
 
 
-def read_table(path: Path, shown: str) -> GoldenSet:
-    """Read a golden set in CSV or TSV, or a split of a BEIR folder. Raises GoldenSetError."""
+def read(path: Path, shown: str, _custom: Collection[str]) -> GoldenSet:
+    """Read a golden set in CSV or TSV, or a BEIR folder or one of its splits. Raises GoldenSetError."""
+    if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
+        return _read_folder(path, shown)
     text = read_text(path, shown)
     if path.name.lower().endswith(".topics.tsv"):
         qrels = f"{path.name[: -len('.topics.tsv')]}.qrels"
@@ -157,12 +162,12 @@ def _read_row(line: int, cells: Sequence[str], columns: Sequence[str], *, guarde
     row = {column: unguard_formula(cell) if guarded else cell for column, cell in given}
     if row.pop(_QUEPID_RATER, None):
         row["rating"] = _median([cell.strip() for column, cell in given if column == _QUEPID_RATER])
-    text = row.pop("query", None)
-    text = text if text and not text.isspace() else None
-    query_id = row.pop("id", None) or text
+    if row.get("query", "").isspace():
+        del row["query"]
+    query_id = row.pop("id", None) or row.get("query")
     if query_id is None:
         raise Wrong((line, 1), "This row has no query. Write its text or its id on each row.")
-    return Row(line, query_id, text, row.pop("docid", ""), row.pop("rating", "").strip(), row)
+    return Row(line, query_id, row.pop("docid", ""), row.pop("rating", "").strip(), row)
 
 
 def _median(ratings: Sequence[str]) -> str:
@@ -177,7 +182,7 @@ def _median(ratings: Sequence[str]) -> str:
 # BEIR
 
 
-def read_folder(path: Path, shown: str) -> GoldenSet:
+def _read_folder(path: Path, shown: str) -> GoldenSet:
     """Read the split `test` of a BEIR folder, or its only one. Raises GoldenSetError."""
     chosen = split_of(path)
     if chosen is not None:
@@ -214,15 +219,86 @@ def _read_split(path: Path, shown: str, named_by: Path, name: str) -> GoldenSet:
 def _read_text_of(line: str, number: int, judged: Collection[str], texts: dict[str, str]) -> None:
     """Add the text of a line's query, if the split judges it. Raises Wrong."""
     place = number, 1
-    pairs = read_json(line, number)
-    record = dict(pairs) if isinstance(pairs, list) and all(isinstance(pair, tuple) for pair in pairs) else {}
+    node = read_json(line, number)
+    pairs = node.value if node.kind == "mapping" else ()
+    record = {key.value: value.value for key, value in pairs if value.kind == "text"}
     query_id, text = record.get("_id"), record.get("text")
-    if not isinstance(query_id, str):
+    if query_id is None:
         raise Wrong(place, 'This is no query of a BEIR folder. Write {"_id": "…", "text": "…"}.')
     if query_id not in judged:
         return
     if query_id in texts:
         raise Wrong(place, f"The query {quote(query_id)} is here twice. Keep one.")
-    if not isinstance(text, str) or not text.strip():
+    if not text or text.isspace():
         raise Wrong(place, f"The query {quote(query_id)} has no `text`. Write it.")
-    texts[str(query_id)] = text
+    texts[query_id] = text
+
+
+# Writing
+
+
+def render(golden: GoldenSet, path: str, form: str) -> dict[str, str]:
+    """Return the content of a table, or of the files of a BEIR folder. Raises ConversionError."""
+    if form != "beir":
+        return {path: _table(_judgment_rows(golden), "\t" if form == "tsv" else ",")}
+    queries = golden.queries.values()
+    if any(query.text is None for query in queries):
+        message = "A BEIR folder has the queries' texts, and this golden set has none. Add them first."
+        raise ConversionError(message)
+    folder = path.rstrip("/")
+    texts = (json_line({"_id": query.id, "text": query.text, "metadata": {}}) for query in queries)
+    return {
+        f"{folder}/queries.jsonl": "".join(texts),
+        f"{folder}/qrels/test.tsv": _table([["query-id", "corpus-id", "score"], *judgments_of(golden)], "\t"),
+    }
+
+
+def _judgment_rows(golden: GoldenSet) -> list[list[str]]:
+    """Return a header and a judgment a row; tags, weight and parameters of a query are on its first row."""
+    queries = list(golden.queries.values())
+    odd = (name for query in queries for name in query.params if name != name.strip())
+    refuse(odd, "A header holds no white space at the end of a name", "Rename")
+    odd = (tag for query in queries for tag in query.tags if "," in tag or tag != tag.strip())
+    refuse(odd, "A table holds tags with commas between them", "Rename")
+    has_ids = any(query.id != query.text for query in queries)
+    columns = dict.fromkeys(["id", "query", "docid", "rating", "tags", "weight"], False)
+    records = []
+    for query in queries:
+        about = {
+            "tags": ", ".join(query.tags),
+            "weight": "" if query.weight == 1 else str(as_whole_number(query.weight)),
+        }
+        about |= {f"params.{name}": _write_param(value) for name, value in query.params.items()}
+        for doc_id, grade in query.judgments.items():
+            record = {"id": query.id if has_ids else "", "query": query.text or "", "docid": doc_id, **about}
+            records.append(
+                {name: guard_formula(cell) for name, cell in record.items()}
+                | {"rating": repr(as_whole_number(grade))}
+            )
+            about = {}
+    for record in records:
+        columns |= {name: columns.get(name) or bool(cell) for name, cell in record.items()}
+    header = [name for name, is_held in columns.items() if is_held]
+    return [header, *([record.get(name, "") for name in header] for record in records)]
+
+
+def _write_param(value: object) -> str:
+    """Write a parameter so that it is read as this value: a text that is JSON, and all else, as JSON."""
+    if isinstance(value, str) and value:
+        try:
+            json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _table(rows: Sequence[Sequence[str]], delimiter: str) -> str:
+    """Write rows as CSV or TSV. Raises ConversionError for what its reader would not take, or take for something else."""
+    cells = [cell for row in rows for cell in row]
+    limit = csv.field_size_limit()
+    odd = (cell for cell in cells if "\0" in cell or "\r\n" in cell)
+    refuse(odd, "A table holds no NUL, and reads \\r\\n as \\n", "Take it out of")
+    refuse((cell for cell in cells if len(cell) > limit), f"A cell holds {limit:,} characters", "Shorten")
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter).writerows(rows)  # the usual line end makes it quote a lone \r
+    return text.getvalue().replace("\r\n", "\n")
