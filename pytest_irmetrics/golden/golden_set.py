@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.numbers import MAX_GRADE, finite
-from pytest_irmetrics.base.wording import plural, quote
+from pytest_irmetrics.base.wording import cut, plural, quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, format_place
 from pytest_irmetrics.golden.files import lines_of
 from pytest_irmetrics.golden.formats import format_by_suffix, read_golden_set, split_of
@@ -215,9 +215,5 @@ def _grade(value: object) -> Grade | None:
 
 
 def _shown(value: object) -> str:
-    """Show a value from Python in a message, whatever its `repr` would do."""
-    if isinstance(value, str | bool | float) or value is None:
-        return quote(value) if isinstance(value, str) else repr(value)
-    if type(value) is int and abs(value) < 10**20:
-        return str(value)
-    return f"of type {type(value).__name__}"
+    """Show a value from Python in a message."""
+    return cut(repr(value), 60)

@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import is_invisible
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _MAX_OF_A_KIND = 10
-"""How many warnings of one kind are listed; of any others only the number is given."""
+"""How many warnings of one kind are listed; of any others the first place."""
 _PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 """Nearly all ids and texts: visible ASCII with blanks inside."""
 _OF_A_TEXT = frozenset("\t\n\r\u200c\u200d")
@@ -48,11 +49,10 @@ def lint(golden: GoldenSet) -> list[LintWarning]:
     """Return what is doubtful in a golden set, the most serious kind first, at most ten warnings of each kind."""
     warnings = []
     for kind in (_doubtful_texts, _ineffective_thresholds, _equal_queries):
-        found = list(kind(golden))
+        found = list(islice(kind(golden), _MAX_OF_A_KIND + 1))
         warnings += found[:_MAX_OF_A_KIND]
         if len(found) > _MAX_OF_A_KIND:
-            rest = len(found) - _MAX_OF_A_KIND
-            warnings.append(LintWarning(found[_MAX_OF_A_KIND].where, f"{rest} more of this kind begin here."))
+            warnings.append(LintWarning(found[-1].where, "More of this kind begin here."))
     return warnings
 
 
@@ -63,7 +63,6 @@ def _doubtful_texts(golden: GoldenSet) -> Iterator[LintWarning]:
     """Find doubtful query ids, texts, tags and document ids, each once."""
     spellings: dict[tuple[str, str], str] = {}
     seen: set[tuple[str, str]] = set()
-    located = 0
     for query in golden.queries.values():
         named = [("query id", query.id)] if query.id != query.text else []
         named += [("tag", tag) for tag in query.tags]
@@ -73,11 +72,8 @@ def _doubtful_texts(golden: GoldenSet) -> Iterator[LintWarning]:
                 continue
             seen.add((what, text))
             for message in _doubts_of(text, what, spellings):
-                located += (
-                    what == "document id"
-                )  # the place of an id is looked for in the file: only of those listed
-                is_located = what == "document id" and located <= _MAX_OF_A_KIND + 1
-                where = golden.where_judged(query.id, text) if is_located else golden.where(query.id)
+                by_document = what == "document id"
+                where = golden.where_judged(query.id, text) if by_document else golden.where(query.id)
                 yield LintWarning(where, message)
 
 

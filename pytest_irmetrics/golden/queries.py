@@ -5,9 +5,10 @@ A reader is a function of a node and its key, which returns the value or raises 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_irmetrics.base.numbers import (
     JSON_NUMBER,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     Judged = tuple[dict[str, Grade], tuple[Passage, ...]]
     PlacedThresholds = list[tuple[Node, Threshold]]
     """Each with the node of its metric."""
+
+T = TypeVar("T")
 
 _CONSTANTS = {"true": True, "false": False, "null": None}
 _SYNONYMS = {
@@ -362,9 +365,9 @@ class QueryReader:
         values, nodes = read_keys(node, self._passage_keys, "a passage", self._problems)
         if len(self._problems) > before:
             return Passage("", "")  # the query is left out
-        if "doc" not in values:
+        if "doc" not in nodes:
             raise Wrong(node, "This passage has no `doc`. Write the document's id.")
-        if "text" not in values:
+        if "text" not in nodes:
             advice = "Write the text to find in it. For the whole document, write its id alone."
             raise Wrong(node, f"This passage has no `text`. {advice}")
         passage = Passage(**values)
@@ -419,32 +422,30 @@ class QueryReader:
         return list(found.values())
 
     def _read_threshold(self, key: Node, value: Node, tag: str | None, *, for_query: bool) -> Threshold:
-        at = key
         if len(key.value) > _LONGEST_METRIC:
             raise Wrong(key, f"{quote(key.value)} names no metric. Write for example ndcg@10.")
-        try:
-            metric = parse_metric(key.value, custom=self._custom)
-            if value.kind == "list":
-                message = (
-                    f"The threshold on {metric} is a list. Write a number, or {{min: 0.7, max_drop: 0.01}}."
-                )
-                raise Wrong(value, message)
-            limits: dict[str, Limit | None] = {}
-            for name, limit in (
-                pairs_of(value, self._problems) if value.kind == "mapping" else [(None, value)]
-            ):
-                at, word = (name, name.value) if name else (value, "min")
-                if word == "tag":
-                    raise Wrong(at, "`tag` is no word here. For the queries with a tag, use `slices`.")
-                if not word.startswith("x-"):
-                    check_word(word, for_query=for_query)
-                    at = limit
-                    if limit.kind not in ("text", "constant"):
-                        raise Wrong(limit, f"`{word}` of {metric} is {limit}. Write a number, or off.")
-                    limits[word] = read_limit(metric, word, limit.value, for_query=for_query)
-        except (MetricError, ThresholdError) as error:
-            message = f"{error}"
-            raise Wrong(at, message[:1].upper() + message[1:]) from None
+        metric = _at(key, parse_metric, key.value, custom=self._custom)
+        limits: dict[str, Limit | None] = {}
+        by_word = value.kind == "mapping"
+        pairs = pairs_of(value, self._problems) if by_word else [(replace(value, value="min"), value)]
+        for name, limit in pairs:
+            word = name.value
+            if word == "tag":
+                raise Wrong(name, "`tag` is no word here. For the queries with a tag, use `slices`.")
+            if not word.startswith("x-"):
+                _at(name, check_word, word, for_query=for_query)
+                if limit.kind not in ("text", "constant"):
+                    raise Wrong(limit, f"`{word}` of {metric} is {limit}. Write a number, or off.")
+                limits[word] = _at(limit, read_limit, metric, word, limit.value, for_query=for_query)
         if not limits:
             raise Wrong(value, f"The threshold on {metric} has no limit. Write one, such as {{min: 0.7}}.")
         return Threshold(metric, limits, tag, format_place(self._problems.shown, key.line, key.column))
+
+
+def _at(node: Node, read: Callable[..., T], *args: Any, **options: Any) -> T:
+    """Return what a function of metrics or thresholds returns; what it refuses is wrong at the node."""
+    try:
+        return read(*args, **options)
+    except (MetricError, ThresholdError) as error:
+        message = str(error)
+        raise Wrong(node, message[:1].upper() + message[1:]) from None
