@@ -127,17 +127,6 @@ def _replace(real: Path, data: bytes, mode: int | None) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
-    _flush_folder(real.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Bring a folder's entries to the disk, where the system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _sweep(folder: Path) -> None:

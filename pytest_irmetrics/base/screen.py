@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect
-from enum import Enum
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category, east_asian_width
@@ -81,21 +80,13 @@ def table(
     *,
     ascii_only: bool = False,
     whole: Collection[int] = (),
-) -> list[str]:
-    """Lay out rows as lines of at most `max_width` terminal cells in which the columns line up.
+) -> list[list[str]]:
+    """Lay out rows as lines of at most `max_width` terminal cells in which the columns line up; return the lines of each row.
 
     `align` has `<` or `>` for each column.  When the lines are too long, the widest left-aligned column is cut first, never
     those in `whole`, and never a right-aligned one: half a number is another number.  What still does not fit goes on in
     a second, indented line a row.  A row may be short; an empty one is an empty line.
     """
-    by_row = table_rows(rows, align, max_width, ascii_only=ascii_only, whole=whole)
-    return [line for lines in by_row for line in lines]
-
-
-def table_rows(
-    rows: Sequence[Sequence[str]], align: str, max_width: int, *, ascii_only: bool, whole: Collection[int]
-) -> list[list[str]]:
-    """Lay a table out as `table` does, and return the lines of each row."""
     columns = range(len(align))
     texts = [[*row, *[""] * (len(align) - len(row))] for row in rows]
     widths = [max((display_width(row[column]) for row in texts), default=0) for column in columns]
@@ -184,29 +175,12 @@ def _words(text: str) -> list[str]:
     return words
 
 
-class Style(Enum):
-    """How a line is printed; the value is what pytest's terminal writer takes, ``{"red": True}``."""
-
-    PLAIN = ()
-    BOLD = ("bold",)
-    RED = ("red",)
-    YELLOW = ("yellow",)
-    BOLD_YELLOW = ("yellow", "bold")
-    GREEN = ("green",)
-    BOLD_RED = ("red", "bold")
-    BOLD_GREEN = ("green", "bold")
-
-    @property
-    def markup(self) -> dict[str, bool]:
-        """The keyword arguments of `TerminalReporter.write_line`."""
-        return dict.fromkeys(self.value, True)
-
-
 class Line(NamedTuple):
     """A line of output, safe to print."""
 
     text: str
-    style: Style = Style.PLAIN
+    style: str = ""
+    """Words of pytest's terminal writer, such as `red bold`."""
 
     def indented(self) -> Line:
         """Return the line two cells further to the right."""

@@ -11,11 +11,11 @@ import os
 import pkgutil
 import sys
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.version import own_version
 from pytest_irmetrics.cli.shared import FAILED, print_escaped
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ def _parser() -> argparse.ArgumentParser:
         "the command line is wrong.",
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"pytest-irmetrics {own_version()}")
+    parser.add_argument(
+        "--version", action="version", version=f"pytest-irmetrics {version('pytest-irmetrics')}"
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for found in pkgutil.iter_modules(__path__):
         module = import_module(f"{__name__}.{found.name}")

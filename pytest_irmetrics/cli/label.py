@@ -258,8 +258,8 @@ def _lines(
         texts = [screen.line(cell) for cell in (record["docid"], record.get("title", ""), asks)]
         rows.append([score_text(record["influence"]), *places, *texts])
     align = ">" * (1 + len(ranks)) + "<<<"
-    for line in table(rows, align, screen.width - 2, ascii_only=screen.ascii_only):
-        yield f"  {line}"
+    for lines in table(rows, align, screen.width - 2, ascii_only=screen.ascii_only):
+        yield from (f"  {line}" for line in lines)
     yield from screen.wrapped(
         _why_not_editable(options.file)
         or f"To judge {'it' if count == 1 else 'them'}: `pytest-irmetrics label {shlex.quote(options.file)} -i` one by one, --judge QUERY DOC GRADE, or --out "

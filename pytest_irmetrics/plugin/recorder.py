@@ -194,7 +194,7 @@ class Recorder:
         if lines and verbosity >= 0:
             reporter.write_sep("=", "retrieval quality")
         for line in lines:
-            reporter.write_line(line.text, **line.style.markup)
+            reporter.write_line(line.text, **dict.fromkeys(line.style.split(), True))
         if os.environ.get("GITHUB_ACTIONS") == "true":
             self._annotate(reporter, screen.encoding)
 

@@ -6,13 +6,13 @@ import os
 import platform
 import time
 from datetime import datetime
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.base.git import GitError, Repository
-from pytest_irmetrics.base.version import own_version
 from pytest_irmetrics.reports.session_report import RunInfo
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def run_info(config: pytest.Config, started: float) -> RunInfo:
         versions={
             "python": platform.python_version(),
             "pytest": pytest.__version__,
-            "pytest-irmetrics": own_version(),
+            "pytest-irmetrics": version("pytest-irmetrics"),
         },
         folder="" if below == "." else below,
     )

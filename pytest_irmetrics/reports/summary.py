@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.screen import Line, Style, display_width, shorten
+from pytest_irmetrics.base.screen import Line, display_width, shorten
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.blocks import Text
@@ -106,9 +106,7 @@ def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
     passed = "no mean judged" if any(item.only_queries for item in items) else "all pass"
     undecided = sum(item.is_undecided for item in items)
     text = f"retrieval quality: {counted}, {', '.join(counts) or passed}{f', {undecided} undecided' * bool(undecided)}"
-    yield Line(
-        screen.cut(text), Style.RED if failed else Style.YELLOW if skipped or undecided else Style.GREEN
-    )
+    yield Line(screen.cut(text), "red" if failed else "yellow" if skipped or undecided else "green")
     tried = [degradation for item in items for degradation in item.selftest or ()]
     if tried:
         caught = sum(bool(degradation.caught_by) for degradation in tried)
@@ -140,7 +138,7 @@ def _item(
 
     failed = _failed(item)
     expected = failed and session.is_expected_failure(item)
-    style = Style.BOLD_RED if failed and not expected else Style.BOLD_GREEN
+    style = "red bold" if failed and not expected else "green bold"
     yield Line(one_line(item, name, screen, expected=expected), style)
     blocks = document.golden_set(item, printed=_message_printed(session, item))
     yield from (line.indented() for line in lines(blocks, _inner(screen), verbosity))

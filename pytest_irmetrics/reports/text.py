@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.screen import Line, Style, display_width, table, table_rows
+from pytest_irmetrics.base.screen import Line, display_width, table
 from pytest_irmetrics.reports.blocks import Commands, Level, Query, Table, Text
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.blocks import Block
     from pytest_irmetrics.reports.query_details import RankedDocument
 
-_TONES = {"bad": Style.BOLD_RED, "warn": Style.YELLOW, "strong": Style.BOLD_YELLOW, "": Style.PLAIN}
+_TONES = {"bad": "red bold", "warn": "yellow", "strong": "yellow bold", "": ""}
 _GAP = 2
 
 
@@ -59,9 +59,9 @@ def _table(block: Table, screen: Screen) -> Iterator[Line]:
     shown = [[row[column] for column in kept] for row in cells]
     align = "".join(block.align[column] for column in kept)
     whole = [place for place, column in enumerate(kept) if column in block.whole]
-    rows = table_rows(shown, align, screen.width, ascii_only=screen.ascii_only, whole=whole)
+    rows = table(shown, align, screen.width, ascii_only=screen.ascii_only, whole=whole)
     for place, parts in enumerate(rows, -1):
-        style = Style.BOLD if place < 0 else Style.RED if place in block.bad else Style.PLAIN
+        style = "bold" if place < 0 else "red" if place in block.bad else ""
         # Of a row broken in several lines the last one, with the verdict, has the style.
         yield from map(Line, parts[:-1])
         yield Line(parts[-1], style)
@@ -82,7 +82,7 @@ def _columns(cells: Sequence[Sequence[str]], block: Table, width: int) -> list[i
 def _query(block: Query, screen: Screen, *, ranked: bool) -> Iterator[Line]:
     status = f" [{block.status}]" if block.status else ""
     asks = f": {block.asks}" if block.asks else ""
-    yield Line(screen.cut(f"{block.where}: {block.query_id}{status}{asks}"), Style.BOLD)
+    yield Line(screen.cut(f"{block.where}: {block.query_id}{status}{asks}"), "bold")
     if block.facts:
         yield from map(Line, screen.wrapped("; ".join(block.facts), "  "))
     for fault in block.faults:
@@ -124,8 +124,8 @@ def _ranking(block: Query, screen: Screen) -> Iterator[str]:
         ]
     ]
     rows += [[rank, *_cells(document, block, screen)] for rank, document in shown]
-    for line in table(rows, ">>><<", screen.width - 2, ascii_only=screen.ascii_only):
-        yield f"  {line}"
+    for lines_of_row in table(rows, ">>><<", screen.width - 2, ascii_only=screen.ascii_only):
+        yield from (f"  {line}" for line in lines_of_row)
 
 
 def _cells(document: RankedDocument, block: Query, screen: Screen) -> list[str]:
