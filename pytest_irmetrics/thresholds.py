@@ -180,7 +180,7 @@ class Threshold(NamedTuple):
 
 
 class Gate(NamedTuple):
-    """One limit that one test is held to: on a metric's mean over all queries, or over those with a tag."""
+    """One limit that one test is held to: on a metric's mean over all queries or those with a tag, or on one query's score."""
 
     metric: Metric
     tag: str | None
@@ -192,6 +192,8 @@ class Gate(NamedTuple):
     """Where the limit was written: ``golden/faq.yaml:12:3``, or what else helps to find it."""
     by_default: bool = False
     """Whether nobody wrote it: it applies because of a setting's default."""
+    query_id: str | None = None
+    """The one query that it is on, by a threshold of its own; None is a mean."""
 
     def allowed(self, baseline: float | None) -> float:
         """Return the limit as a number on the metric's scale; `baseline` is the mean that a share is taken of."""

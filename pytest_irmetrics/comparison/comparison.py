@@ -105,6 +105,22 @@ class Comparison:
             self._changes[key] = self._measure(metric, tag)
         return self._changes[key]
 
+    def change_of_query(self, metric: Metric, query_id: str) -> MetricChange:
+        """Return how a metric moved on one query; over no query where not both sides have a score of it."""
+        change = self.change(metric)
+        both = [query_id] if query_id in change.differences else []
+        before, after = [change.before[one] for one in both], [change.after[one] for one in both]
+        return MetricChange(
+            metric=metric,
+            tag=None,
+            baseline=mean_of_scored(before),
+            now=mean_of_scored(after),
+            queries=[self.now.golden.queries[one] for one in both],
+            _weights=[1.0 for _ in both],
+            _before=before,
+            _after=after,
+        )
+
     def _measure(self, metric: Metric, tag: str | None) -> MetricChange:
         queries, weights = self.now.queries(metric, tag), self.now.weights(metric, tag)
         after = self.now.column(metric, tag)

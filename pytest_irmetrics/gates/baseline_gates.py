@@ -1,6 +1,6 @@
 """Judge the gates that compare with the baseline: ``max_drop``, ``max_lost`` and ``min_gain``.
 
-Each regression is measured twice where the golden set was edited since the baseline was stored: under today's labels and
+Each is measured twice where the golden set was edited since the baseline was stored: under today's labels and
 under the stored ones. The worse verdict counts, so that no edit of labels alone makes a failure pass.
 """
 
@@ -9,23 +9,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.comparison import significance
 from pytest_irmetrics.comparison.stored_runs import wrong_means
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates import wording
-from pytest_irmetrics.gates.regression import Outcome, Regression
+from pytest_irmetrics.gates.regression import Outcome, Regression, change_of
 from pytest_irmetrics.gates.verdict import STATES, Verdict, at_least
-from pytest_irmetrics.thresholds import BASELINE_WORDS
+from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.comparison import Comparison, LabelPart
+    from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates.verdict import Against, State
-    from pytest_irmetrics.golden import Query
     from pytest_irmetrics.thresholds import Gate, Gates
 
 _MAX_EDITED = 0.1
@@ -39,7 +38,17 @@ class _Side:
     """The regressions under one set of labels: today's, or those stored with the baseline."""
 
     comparison: Comparison
-    regressions: Mapping[Gate, Regression]
+    gates: Gates
+    judged: Sequence[Gate]
+    """The gates on means that can be judged."""
+
+    def regression(self, gate: Gate) -> Regression | None:
+        """Return how far that which a gate is on fell; None where no query pairs."""
+        narrowing = None if gate.query_id else self.gates.of(gate.metric, gate.tag).get("significance")
+        found = Regression.measure(gate, self.comparison, narrowing and narrowing.limit.value)
+        # A query that a metric leaves out today has none to pair with, and is lost.
+        pairs = found.change.n or (gate.word == "max_lost" and found.change.before)
+        return found if pairs else None
 
     def family(self, gate: Gate) -> int:
         """Return how many gates are judged by a p-value together with this one."""
@@ -53,11 +62,12 @@ class _Side:
     def _p_values(self) -> Mapping[Gate, float]:
         """The adjusted p-values: of the gates with ``significance``, and apart from them those of `auto`."""
         adjusted: dict[Gate, float] = {}
+        found = {gate: self.regression(gate) for gate in self.judged}
         for auto in (False, True):
             family = {
                 gate: p
-                for gate, one in self.regressions.items()
-                if gate.limit.auto == auto and one.significance is not None
+                for gate, one in found.items()
+                if one is not None and one.significance is not None and gate.limit.auto == auto
                 if (p := one.change.p_value) is not None
             }
             adjusted |= zip(family, significance.holm(list(family.values())), strict=True)
@@ -89,14 +99,12 @@ class BaselineJudge:
         if share < _MIN_PAIRED:
             queries = (*comparison.reworded, *comparison.passages_edited, *comparison.new)
             text = wording.too_few_paired(comparison, share, against.name)
-            details = (wording.pair_again(against),)
         elif not at_least(_MAX_EDITED, comparison.passages_edited_share):
             queries = comparison.passages_edited
             text = wording.too_many_passages_edited(comparison, against.name)
-            details = (wording.pair_passages_again(against),)
         else:
             return
-        yield Verdict("failed", text, "baseline", queries=queries, details=details)
+        yield Verdict("failed", text, "baseline", queries=queries, details=(wording.pair_again(against),))
 
     def judge_means(self) -> Iterator[Verdict]:
         """Fail where the baseline's header tells other means than its rankings give: the file was edited."""
@@ -105,7 +113,7 @@ class BaselineJudge:
             yield Verdict("failed", text, "baseline", details=(advice,))
 
     def judge(self, gate: Gate) -> Verdict:
-        """Judge a ``max_drop``, ``max_lost`` or ``min_gain``."""
+        """Judge a ``max_drop``, ``max_lost`` or ``min_gain``, on a mean or on one query."""
         if self._is_too_shallow(gate):
             text, advice = wording.too_shallow(gate, self._comparison.baseline.depth, self._against)
             return Verdict.of(gate, self._failure, text, details=(advice,))
@@ -114,9 +122,7 @@ class BaselineJudge:
             text = wording.too_few_paired_in_slice(gate, share, self._against.name)
             details = () if self._storing else (wording.pair_again(self._against),)
             return Verdict.of(gate, self._failure, text, details=details)
-        if gate.word == "min_gain":
-            return self._judge_gain(gate)
-        found = [(side, side.regressions[gate]) for side in self._sides if gate in side.regressions]
+        found = [(side, one) for side in self._sides if (one := side.regression(gate)) is not None]
         if not found:
             return self._over_nothing(gate)
         outcomes = [(one.outcome(partial(side.p_value, gate)), side, one) for side, one in found]
@@ -134,73 +140,45 @@ class BaselineJudge:
     @cached_property
     def _sides(self) -> list[_Side]:
         """The regressions under today's labels, and those under the stored ones where these are others."""
-        stored = self._comparison.under_stored_labels
-        return [self._side(comparison) for comparison in (self._comparison, stored) if comparison is not None]
-
-    def _side(self, comparison: Comparison) -> _Side:
-        regressions = {}
-        for gate in self._gates:
-            if (
-                gate.word in BASELINE_WORDS
-                and not self._is_too_shallow(gate)
-                and self._paired_share(gate) >= _MIN_PAIRED
-            ):
-                narrowing = self._gates.of(gate.metric, gate.tag).get("significance")
-                found = Regression.measure(gate, comparison, narrowing and narrowing.limit.value)
-                # A query that a metric leaves out today has none to pair with, and is lost.
-                if found.change.n or (gate.word == "max_lost" and found.change.before):
-                    regressions[gate] = found
-        return _Side(comparison, regressions)
+        judged = [
+            gate
+            for gate in self._gates
+            if gate.word in COMPARING_WORDS
+            and not self._is_too_shallow(gate)
+            and self._paired_share(gate) >= _MIN_PAIRED
+        ]
+        comparisons = (self._comparison, self._comparison.under_stored_labels)
+        return [_Side(one, self._gates, judged) for one in comparisons if one is not None]
 
     def _verdict(self, outcome: Outcome, side: _Side, regression: Regression) -> Verdict:
-        gate, change, is_drop = regression.gate, regression.change, regression.gate.word == "max_drop"
+        gate, change = regression.gate, regression.change
         as_stored = side.comparison is not self._comparison
         labels = self._comparison.changed_labels(gate.tag) if as_stored else ()
         passes = outcome.state == "passed"
-        queries = change.lost if not is_drop else () if passes else change.worse
-        lost = [-change.weighted_differences[query_id] for query_id in queries] if is_drop else []
-        total = math.fsum(lost)
+        queries = change.lost if gate.word == "max_lost" else () if passes else change.worse
+        shares: list[float] = []
+        if gate.word == "max_drop" and gate.query_id is None and outcome.state == "failed":
+            lost = [-change.weighted_differences[query_id] for query_id in queries]
+            total = math.fsum(lost)
+            shares = [cost / total for cost in lost]
         by_p = outcome.why in ("chance", "unlikely")
         p, family = (side.p_value(gate), side.family(gate)) if by_p else (None, 1)
+        sign = -1 if gate.word == "min_gain" else 1
         return Verdict.of(
             gate,
             "not checked" if self._storing and not passes else outcome.state,
             wording.regression(outcome, regression, self._against.name, labels, p, family),
             queries=queries,
             details=(*wording.regression_details(outcome, regression, self._comparison, labels),),
-            limit=regression.allowed,
-            value=regression.size,
-            shares=tuple([cost / total for cost in lost]) if outcome.state == "failed" else (),
+            limit=sign * regression.allowed,
+            value=sign * regression.size,
+            shares=tuple(shares),
             as_stored=as_stored,
-        )
-
-    def _judge_gain(self, gate: Gate) -> Verdict:
-        """Hold the rise of a mean against ``min_gain``, under today's labels and under the stored ones."""
-        comparison = self._comparison
-        labels: tuple[LabelPart, ...] = ()
-        change, stored = comparison.change(gate.metric, gate.tag), comparison.under_stored_labels
-        if not change.n:
-            return self._over_nothing(gate)
-        if stored is not None:
-            before = stored.change(gate.metric, gate.tag)
-            if before.n and before.delta < change.delta:
-                labels = comparison.changed_labels(gate.tag)
-                comparison, change = stored, before
-        holds = at_least(change.delta, gate.limit.value)
-        return Verdict.of(
-            gate,
-            "passed" if holds else self._failure,
-            wording.gain(gate, change, self._against.name, labels),
-            queries=() if holds else change.worse,
-            details=(*wording.gain_details(change, comparison.run_noise(gate.metric, gate.tag)),),
-            limit=gate.limit.value,
-            value=change.delta,
-            as_stored=bool(labels),
         )
 
     def _over_nothing(self, gate: Gate) -> Verdict:
         """Judge a gate for which no query pairs: fail where there is nothing left to gate, else wait for a new baseline."""
-        change = self._comparison.change(gate.metric, gate.tag)
+        change = change_of(gate, self._comparison)
         if change.before:
             text = wording.left_out(gate, self._against.name)
             return Verdict.of(gate, self._failure, text, queries=tuple(change.left_out), over_no_query=True)
@@ -210,30 +188,7 @@ class BaselineJudge:
             if gate.by_default:  # nobody asked for a gate on this metric of this set
                 return Verdict.of(gate, "not checked", wording.nothing_to_compare(gate, error))
             return Verdict.of(gate, self._failure, wording.no_query(error), over_no_query=True)
-        reason = f"{self._against.name} has none of its queries."
-        return Verdict.of(gate, "not checked", wording.nothing_to_compare(gate, reason))
-
-    def judge_query(self, gate: Gate, query: Query) -> Verdict:
-        """Judge a query's own ``max_drop``, under today's labels and under the stored ones."""
-        of_query: dict[str, Any] = {"queries": (query.id,), "limit": gate.limit.value, "single": True}
-        against, comparison = self._against.name, self._comparison
-        if self._is_too_shallow(gate):
-            text, advice = wording.too_shallow(gate, comparison.baseline.depth, self._against, query.id)
-            return Verdict.of(gate, self._failure, text, details=(advice,), **of_query)
-        scores = None
-        for side, labels in ((comparison, ()), (comparison.under_stored_labels, comparison.changed_labels())):
-            change = None if side is None else side.change(gate.metric)
-            if change is None or query.id not in change.differences:
-                continue
-            scores = before, after = change.before[query.id], change.after[query.id]
-            if not at_least(gate.allowed(before), before - after):
-                text = wording.query_drop(gate, query.id, scores, labels, against, holds=False)
-                details = (wording.accept_or_take_back(labels),) if labels else ()
-                return Verdict.of(
-                    gate, self._failure, text, details=details, as_stored=bool(labels), **of_query
-                )
-        if scores is None:
-            text = wording.nothing_to_compare(gate, f"{against} does not have this query.", query.id)
-            return Verdict.of(gate, "not checked", text, **of_query)
-        text = wording.query_drop(gate, query.id, scores, (), against, holds=True)
-        return Verdict.of(gate, "passed", text, **of_query)
+        lacks = "has none of its queries" if gate.query_id is None else "does not have this query"
+        return Verdict.of(
+            gate, "not checked", wording.nothing_to_compare(gate, f"{self._against.name} {lacks}.")
+        )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.evaluation import NoQueryError, find_unknown_ids
@@ -16,7 +17,7 @@ from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
@@ -91,11 +92,11 @@ def _judge(
                 verdicts.append(_min_each(evaluation, gates, gate))
         elif gate.word == "significance":  # it narrows a max_drop, whose verdict speaks of it
             if "max_drop" not in gates.of(gate.metric, gate.tag):
-                verdicts.append(_significance_alone(gate, judge))
+                verdicts.append(_compared(gate, judge))
         elif single_queries_only:
             continue
         elif gate.word in COMPARING_WORDS:
-            verdicts.append(_without_baseline(gate) if judge is None else judge.judge(gate))
+            verdicts.append(_compared(gate, judge))
         else:
             verdicts.append(_bound(evaluation, gate))
     verdicts += judge_queries(evaluation, gates, judge)
@@ -146,7 +147,13 @@ def _forbidden(evaluation: Evaluation) -> Iterator[Verdict]:
     """Fail queries that return a document which is forbidden for them; pass where there are such documents."""
     forbidding = [query for query in evaluation.counted if query.forbidden]
     if forbidding:
-        at_fault = tuple(query.id for query in forbidding if returns_forbidden(evaluation, query))
+        at_fault = tuple(
+            query.id
+            for query in forbidding
+            if any(
+                doc_id in ranking for ranking in evaluation.rankings(query.id) for doc_id in query.forbidden
+            )
+        )
         state: State = "failed" if at_fault else "passed"
         yield Verdict(state, wording.forbidden(len(at_fault)), "forbidden", queries=at_fault)
 
@@ -160,59 +167,54 @@ def _wrongly_answered(evaluation: Evaluation, gates: Gates) -> Iterator[Verdict]
         yield Verdict(state, wording.no_answer(len(answered)), "no_answer", _NO_ANSWER, queries=answered)
 
 
-def _without_baseline(gate: Gate) -> Verdict:
-    return Verdict.of(gate, "not checked", wording.without_baseline(gate))
-
-
-def _significance_alone(gate: Gate, judge: BaselineJudge | None) -> Verdict:
-    """Fail a ``significance`` without a ``max_drop`` to narrow, which would else gate nothing unseen."""
+def _compared(gate: Gate, judge: BaselineJudge | None) -> Verdict:
+    """Hold a run against the baseline, where there is one."""
     if judge is None:
-        return _without_baseline(gate)
-    return Verdict.of(gate, "failed", wording.significance_alone(gate))
+        return Verdict.of(gate, "not checked", wording.without_baseline(gate))
+    if gate.word == "significance":  # without a `max_drop` to narrow it would gate nothing unseen
+        return Verdict.of(gate, "failed", wording.significance_alone(gate))
+    return judge.judge(gate)
 
 
 def _bound(evaluation: Evaluation, gate: Gate) -> Verdict:
     """Hold a mean against its ``min`` or ``max``."""
     try:
-        value = evaluation.mean(gate.metric, gate.tag)
+        return _held(evaluation, gate, evaluation.mean(gate.metric, gate.tag))
     except NoQueryError as error:
         return Verdict.of(gate, "failed", wording.no_query(error), over_no_query=True)
+
+
+def _held(evaluation: Evaluation, gate: Gate, value: float) -> Verdict:
+    """Hold a mean, or the score of a query, against its ``min`` or ``max``."""
     limit = gate.limit.value
     holds = at_least(value, limit) if gate.word == "min" else at_least(-value, -limit)
     text = wording.bound(gate, value, holds=holds)
     if holds:
         return Verdict.of(gate, "passed", text, limit=limit)
-    if gate.metric.kind != "latency":
-        queries = tuple(_by_influence(evaluation, gate))
-        return Verdict.of(gate, "failed", text, queries=queries, limit=limit, value=value)
-    slow = _slow_queries(evaluation, gate)
-    details = (wording.slowest(slow[:3]),) if slow else ()
-    slow_ids = tuple([query_id for query_id, _ in slow])
-    return Verdict.of(gate, "failed", text, queries=slow_ids, details=details, limit=limit, value=value)
+    parts = {} if gate.query_id else _parts(evaluation, gate)
+    queries = tuple(
+        sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i))
+    )
+    details: tuple[str, ...] = ()
+    if gate.metric.kind == "latency" and queries:
+        details = (wording.slowest([(query_id, parts[query_id] + limit) for query_id in queries[:3]]),)
+    return Verdict.of(gate, "failed", text, queries=queries, details=details, limit=limit, value=value)
 
 
-def _slow_queries(evaluation: Evaluation, gate: Gate) -> list[tuple[str, float]]:
-    """Return the queries that took longer than a latency may be with their milliseconds, the slowest first."""
-    latencies = evaluation.retrieved.latencies
-    times = [
-        (query.id, max(latencies.get(query.id, (0.0,))))
-        for query in evaluation.queries(gate.metric, gate.tag)
-    ]
-    slow = [(query_id, time) for query_id, time in times if time > gate.limit.value]
-    return sorted(slow, key=lambda timed: (-timed[1], timed[0]))
+def _parts(evaluation: Evaluation, gate: Gate) -> dict[str, float]:
+    """Return by how much each query keeps a mean from its limit.
 
-
-def _by_influence(evaluation: Evaluation, gate: Gate) -> Sequence[str]:
-    """Return the queries that keep a mean from its limit, by weight × score for a ``max``, else weight × what is missing."""
-    scored = evaluation.scored(gate.metric, gate.tag)
+    That is weight × score for a ``max``, else weight × what is missing; of a latency the milliseconds beyond the limit.
+    """
+    metric, tag = gate.metric, gate.tag
+    if metric.kind == "latency":
+        took = evaluation.retrieved.latencies
+        return {q.id: max(took.get(q.id, (0.0,))) - gate.limit.value for q in evaluation.queries(metric, tag)}
+    scored = evaluation.scored(metric, tag)
     if gate.word == "max":
-        parts = {query.id: query.weight * score for query, score in scored}
-    else:
-        best = max((score for _, score in scored), default=0.0)
-        if math.isfinite(gate.metric.upper):
-            best = gate.metric.upper
-        parts = {query.id: query.weight * (best - score) for query, score in scored}
-    return sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i))
+        return {query.id: query.weight * score for query, score in scored}
+    best = metric.upper if math.isfinite(metric.upper) else max((score for _, score in scored), default=0.0)
+    return {query.id: query.weight * (best - score) for query, score in scored}
 
 
 def _min_each(evaluation: Evaluation, gates: Gates, gate: Gate) -> Verdict:
@@ -242,28 +244,11 @@ def judge_queries(evaluation: Evaluation, gates: Gates, judge: BaselineJudge | N
     for query in evaluation.counted:
         for gate in own_gates(query) if gates.own is None else gates.own.get(query.id, ()):
             score = evaluation.score(gate.metric, query.id)
-            if judge is not None and gate.word == "max_drop" and score is not None:
-                yield judge.judge_query(gate, query)
+            if score is None:
+                yield Verdict.of(gate, "failed", wording.undefined(gate), over_no_query=True)
             else:
-                yield _judge_alone(gate, query.id, score)
-
-
-def _judge_alone(gate: Gate, query_id: str, score: float | None) -> Verdict:
-    """Hold a query's score against its own ``min``; a ``max_drop`` waits for a baseline."""
-    of_query: dict[str, Any] = {"queries": (query_id,), "limit": gate.limit.value, "single": True}
-    if score is None:
-        return Verdict.of(gate, "failed", wording.query_undefined(gate, query_id), **of_query)
-    if gate.word == "max_drop":
-        return Verdict.of(gate, "not checked", wording.without_baseline(gate, query_id), **of_query)
-    holds = at_least(score, gate.limit.value)
-    text = wording.bound(gate, score, holds=holds, query_id=query_id)
-    return Verdict.of(gate, "passed" if holds else "failed", text, **of_query)
-
-
-def returns_forbidden(evaluation: Evaluation, query: Query) -> bool:
-    """Tell whether an answer to a query holds a document that is forbidden for it."""
-    rankings = evaluation.rankings(query.id)
-    return any(doc_id in ranking for ranking in rankings for doc_id in query.forbidden)
+                compares = gate.word in COMPARING_WORDS
+                yield _compared(gate, judge) if compares else _held(evaluation, gate, score)
 
 
 def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:
@@ -271,23 +256,13 @@ def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:
 
     Without a gate of its own, an answerable query must at least find a relevant document.
     """
-    rankings = evaluation.rankings(query.id)
-    if returns_forbidden(evaluation, query):
+    golden = replace(evaluation.golden, _queries=[replace(query, xfail=None)])
+    alone = replace(evaluation, golden=golden)
+    if any(verdict.failed for verdict in decide(alone, gates, single_queries_only=True)):
         return False
+    rankings = evaluation.rankings(query.id)
     if query.no_answer:
         return not any(map(len, rankings))
-    limits = {
-        gate.metric: gate.limit
-        for gate in gates.with_word("min_each")
-        if gate.tag is None or gate.tag in query.tags
-    }
-    limits = {metric: limit for metric, limit in limits.items() if not has_own_min(gates, query, metric)}
-    limits |= {gate.metric: gate.limit for gate in own_gates(query) if gate.word == "min"}
-    for metric, limit in limits.items():
-        score = evaluation.score(metric, query.id)
-        if score is not None and not at_least(score, limit.value):
-            return False
-    relevant = {
-        doc_id for doc_id, grade in query.judgments.items() if grade >= evaluation.golden.relevance_level
-    }
+    level = golden.relevance_level
+    relevant = {doc_id for doc_id, grade in query.judgments.items() if grade >= level}
     return all(relevant.intersection(ranking) for ranking in rankings)

@@ -41,7 +41,7 @@ class LimitsOfRun(NamedTuple):
 def own_gates(query: Query) -> list[Gate]:
     """Return the gates on a single query, by thresholds of its own."""
     return [
-        Gate(threshold.metric, None, word, limit, threshold.origin)
+        Gate(threshold.metric, None, word, limit, threshold.origin, query_id=query.id)
         for threshold in query.thresholds
         for word, limit in threshold.limits.items()
         if limit is not None
@@ -76,7 +76,7 @@ def read_limits(run: Run, custom: Collection[str] = (), origin: str = "") -> Lim
     unread: list[str] = []
     whole = Gates(_read(run.limits, custom, origin, unread))
     own = {
-        query_id: list(_read(answer.limits, custom, origin, unread, for_query=True))
+        query_id: list(_read(answer.limits, custom, origin, unread, query_id))
         for query_id, answer in run.answers.items()
         if answer.limits
     }
@@ -84,7 +84,11 @@ def read_limits(run: Run, custom: Collection[str] = (), origin: str = "") -> Lim
 
 
 def _read(
-    limits: StoredLimits, custom: Collection[str], origin: str, unread: list[str], *, for_query: bool = False
+    limits: StoredLimits,
+    custom: Collection[str],
+    origin: str,
+    unread: list[str],
+    query_id: str | None = None,
 ) -> Iterator[Gate]:
     for entry in limits:
         tag = str(entry["tag"]) if "tag" in entry else None
@@ -92,12 +96,12 @@ def _read(
         for word in words:
             try:
                 metric = parse_metric(str(entry["metric"]), custom=custom)
-                limit = read_limit(metric, word, entry[word], for_query=for_query)
+                limit = read_limit(metric, word, entry[word], for_query=query_id is not None)
             except (MetricError, ThresholdError):
                 unread.append(f"{entry['metric']}{f' [{tag}]' if tag else ''} {word} {entry[word]}")
                 continue
             if limit is not None:
-                yield Gate(metric, tag, word, limit, origin)
+                yield Gate(metric, tag, word, limit, origin, query_id=query_id)
 
 
 def stricter(gates: Gates, limits: Gates) -> Gates:
@@ -117,13 +121,11 @@ def limit_edits(
     for query_id, query in queries.items():
         own = Gates(own_gates(query))
         if own or query_id in before:
-            edits += _edits(Gates(before.get(query_id, ())), own, {}, query_id)
+            edits += _edits(Gates(before.get(query_id, ())), own, {})
     return edits
 
 
-def _edits(
-    stored: Gates, today: Gates, means: Mapping[str, float], query_id: str | None = None
-) -> list[LimitEdit]:
+def _edits(stored: Gates, today: Gates, means: Mapping[str, float]) -> list[LimitEdit]:
     before, after = (
         {(gate.metric, gate.tag, gate.word): gate for gate in gates} for gates in (stored, today)
     )
@@ -134,7 +136,7 @@ def _edits(
         if gate is not None and (was and was.limit) != (now and now.limit):
             mean = means.get(gate.metric.name) if gate.tag is None else None
             limits = " → ".join("off" if one is None else str(one.limit) for one in (was, now))
-            edits.append(LimitEdit(f"{subject(gate, query_id)} {gate.word} {limits}", _holds(was, now, mean)))
+            edits.append(LimitEdit(f"{subject(gate)} {gate.word} {limits}", _holds(was, now, mean)))
     return edits
 
 

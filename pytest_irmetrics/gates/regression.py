@@ -1,4 +1,4 @@
-"""Measure how far a metric fell from the baseline, and say what that is by its ``max_drop`` or ``max_lost``."""
+"""Measure how far a metric moved from the baseline, and say what that is by its ``max_drop``, ``max_lost`` or ``min_gain``."""
 
 from __future__ import annotations
 
@@ -38,36 +38,41 @@ class Regression(NamedTuple):
     """The comparison of the two runs under these labels."""
     change: MetricChange
     noise: RunNoise | None
-    """How much the mean varies between runs of one retriever; None where it does not, and for ``max_lost``."""
+    """How much the mean varies between runs of one retriever; None where it does not, and for what is no mean."""
     significance: float | None
     """The level of p from which on a fall may be chance; None where every fall beyond the limit fails."""
 
     @classmethod
     def measure(cls, gate: Gate, comparison: Comparison, significance: float | None = None) -> Regression:
-        """Measure the fall that a ``max_drop`` or ``max_lost`` limits; ``significance`` is a threshold that narrows it."""
-        change = comparison.change(gate.metric, gate.tag)
-        if gate.word == "max_lost":
+        """Measure the fall that a gate limits; ``significance`` is a threshold that narrows its ``max_drop``."""
+        change = change_of(gate, comparison)
+        if gate.word == "max_lost" or gate.query_id is not None:
             return cls(gate, comparison, change, None, None)
         noise = comparison.run_noise(gate.metric, gate.tag)
+        noise = noise if noise is not None and noise.deviation > 0 else None
+        if gate.word == "min_gain":
+            return cls(gate, comparison, change, noise, None)
         level = LEVEL if significance is None and gate.limit.auto else significance
-        return cls(
-            gate, comparison, change, noise if noise is not None and noise.deviation > 0 else None, level
-        )
+        return cls(gate, comparison, change, noise, level)
 
     @property
     def size(self) -> float:
-        """Baseline − now of the mean for ``max_drop``; the number of lost queries for ``max_lost``."""
-        return -self.change.delta if self.gate.word == "max_drop" else len(self.change.lost)
+        """Baseline − now of the mean, or of the query's score; the number of lost queries for ``max_lost``."""
+        return len(self.change.lost) if self.gate.word == "max_lost" else -self.change.delta
 
     @property
     def allowed(self) -> float:
-        """The limit on ``size``."""
-        return self.gate.allowed(self.change.baseline)
+        """The limit on ``size``; below 0 for ``min_gain``."""
+        return (
+            -self.gate.limit.value
+            if self.gate.word == "min_gain"
+            else self.gate.allowed(self.change.baseline)
+        )
 
     @property
     def margin(self) -> float:
         """How far beyond its limit a fall may still be run noise."""
-        return 0.0 if self.noise is None else self.noise.margin
+        return 0.0 if self.noise is None or self.gate.word == "min_gain" else self.noise.margin
 
     @property
     def exceeds(self) -> bool:
@@ -95,3 +100,10 @@ class Regression(NamedTuple):
         if len(self.change.lost) - len(self.change.found) > _MOST_LOST:
             return Outcome("failed", "lost")
         return Outcome("undecided", "chance")
+
+
+def change_of(gate: Gate, comparison: Comparison) -> MetricChange:
+    """Return how what a gate is on moved, a mean or the score of one query."""
+    if gate.query_id is not None:
+        return comparison.change_of_query(gate.metric, gate.query_id)
+    return comparison.change(gate.metric, gate.tag)

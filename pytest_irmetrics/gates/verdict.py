@@ -60,7 +60,7 @@ class Verdict(NamedTuple):
     limit: float | None = None
     """The limit as a number on the metric's own scale."""
     single: bool = False
-    """Whether the gate is on one query, by a threshold of that query's own."""
+    """Whether the gate is on one query, by a threshold of its own."""
     shares: tuple[float, ...] = ()
     """For a ``max_drop``: what each of ``queries`` lost, as a share of what they lost together, in [0, 1]."""
     as_stored: bool = False
@@ -75,6 +75,8 @@ class Verdict(NamedTuple):
         """Return the verdict on a gate; ``value`` is what was held against the limit, ``more`` are further fields."""
         limit = more.get("limit")
         broken = state == "failed" and value is not None and limit is not None
+        if gate.query_id is not None:
+            more |= {"queries": (gate.query_id,), "single": True}
         return cls(
             state,
             text,

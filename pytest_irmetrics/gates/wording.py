@@ -18,6 +18,7 @@ from pytest_irmetrics.base.numbers import (
 from pytest_irmetrics.base.wording import cut, joined, listed, plural
 from pytest_irmetrics.comparison import MIN_CHANGED, main_slice
 from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance, smallest_p
+from pytest_irmetrics.gates.regression import Outcome, Regression, change_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.comparison import Comparison, JudgedSince, LabelPart, MetricChange, RunNoise
     from pytest_irmetrics.comparison.stored_runs import WrongMean
     from pytest_irmetrics.evaluation import NoQueryError
-    from pytest_irmetrics.gates.regression import Outcome, Regression
     from pytest_irmetrics.gates.verdict import Against
     from pytest_irmetrics.thresholds import Gate
 
@@ -43,10 +43,10 @@ RETURN_KNOWN_IDS = (
 """What to do where no returned id occurs in the golden set."""
 
 
-def subject(gate: Gate, query_id: str | None = None) -> str:
+def subject(gate: Gate) -> str:
     """Name what a gate is on: a metric, one of the queries with a tag, or one of a single query."""
-    if query_id is not None:
-        return f"{gate.metric.name} of the query {query_id}"
+    if gate.query_id is not None:
+        return f"{gate.metric.name} of the query {gate.query_id}"
     return gate.metric.name if gate.tag is None else f"{gate.metric.name} of the queries tagged {gate.tag}"
 
 
@@ -109,7 +109,12 @@ def no_query(error: NoQueryError) -> str:
     return f"A gate over no query: {error}"
 
 
-def bound(gate: Gate, value: float, *, holds: bool, query_id: str | None = None) -> str:
+def undefined(gate: Gate) -> str:
+    """Say that a metric leaves a query out that has a threshold on it."""
+    return f"A gate over no query: {subject(gate)} is not defined."
+
+
+def bound(gate: Gate, value: float, *, holds: bool) -> str:
     """Say how a mean, or the score of a query, stands to its ``min`` or ``max``."""
     limit, unit, digits = gate.limit.value, "", 4
     if gate.metric.kind == "latency":
@@ -121,10 +126,10 @@ def bound(gate: Gate, value: float, *, holds: bool, query_id: str | None = None)
         else (f"at most {wanted}{unit} is allowed", "above")
     )
     if holds:
-        return f"{subject(gate, query_id)} is {shown}{unit}; {rule}."
+        return f"{subject(gate)} is {shown}{unit}; {rule}."
     gap = score_text(abs(value - limit), 0.0, digits=digits)
-    whose = "the threshold:" if query_id is None else "its own threshold;"
-    return f"{subject(gate, query_id)} is {shown}{unit}, {gap}{unit} {side} {whose} {rule}."
+    whose = "the threshold:" if gate.query_id is None else "its own threshold;"
+    return f"{subject(gate)} is {shown}{unit}, {gap}{unit} {side} {whose} {rule}."
 
 
 def slowest(times: Sequence[tuple[str, float]]) -> str:
@@ -148,10 +153,10 @@ def min_each(gate: Gate, judged: int, below: Sequence[float]) -> str:
 # Gates against the baseline --------------------------------------------------------------------------------
 
 
-def without_baseline(gate: Gate, query_id: str | None = None) -> str:
+def without_baseline(gate: Gate) -> str:
     """Say that a gate needs a baseline, and this run has none."""
     other = "check(against=…) or " if gate.word == "min_gain" else ""
-    return f"{subject(gate, query_id)}: {gate.word} {gate.limit} is not checked without {other}--ir-baseline."
+    return f"{subject(gate)}: {gate.word} {gate.limit} is not checked without {other}--ir-baseline."
 
 
 def significance_alone(gate: Gate) -> str:
@@ -194,13 +199,6 @@ def too_many_passages_edited(comparison: Comparison, against: str) -> str:
     )
 
 
-def pair_passages_again(against: Against) -> str:
-    """Say what makes queries whose passages were edited pair again."""
-    if not against.update_command:
-        return "Compare with a run that was searched for the same passages."
-    return "Take the edit back, or store a new baseline, apart from changes of the retriever."
-
-
 def too_few_paired_in_slice(gate: Gate, share: float, against: str) -> str:
     """Say which share of the baseline's queries with a tag, by weight, is still asked in the same words."""
     return (
@@ -221,12 +219,10 @@ def pair_again(against: Against) -> str:
     return "Restore the ids and texts, or store a new baseline."
 
 
-def too_shallow(
-    gate: Gate, depth: int | None, against: Against, query_id: str | None = None
-) -> tuple[str, str]:
+def too_shallow(gate: Gate, depth: int | None, against: Against) -> tuple[str, str]:
     """Say that the baseline does not reach a metric's cut-off, and what mends that."""
     return (
-        f"{subject(gate, query_id)} needs {gate.metric.cutoff} results a query, and {against.name} holds {depth}.",
+        f"{subject(gate)} needs {gate.metric.cutoff} results a query, and {against.name} holds {depth}.",
         "Store a deeper one." if against.update_command else "Give a deeper one.",
     )
 
@@ -236,9 +232,9 @@ def left_out(gate: Gate, against: str) -> str:
     return f"A gate over no query: {subject(gate)} leaves out today whatever it counted in {against}."
 
 
-def nothing_to_compare(gate: Gate, reason: NoQueryError | str, query_id: str | None = None) -> str:
+def nothing_to_compare(gate: Gate, reason: NoQueryError | str) -> str:
     """Say why a gate against the baseline is not checked."""
-    return f"{subject(gate, query_id)}: {gate.word} is not checked, because {reason}"
+    return f"{subject(gate)}: {gate.word} is not checked, because {reason}"
 
 
 def regression(
@@ -260,12 +256,17 @@ def regression(
         lost, scored = len(change.lost), len(change.before)
         allowed = f"at most {gate.limit}" if regression.allowed else "none"
         return f"{lead}{lost:,} of {plural(scored, *_QUERY)} fell to 0 by {subject(gate)}; {allowed} may."
+    size = score_text(abs(regression.size), abs(regression.allowed))
+    if gate.word == "min_gain":
+        moved = f"rose by {size} over" if change.delta > 0 else f"fell by {size} from"
+        moved = moved if abs(change.delta) > TOLERANCE else "did not move from"
+        limit = score_text(gate.limit.value, abs(change.delta))
+        return f"{lead}{subject(gate)} {moved} {against}, to {score_text(change.now, change.baseline)}; a rise of at least {limit} is required."
     share = f" ({gate.limit} of {score_text(change.baseline)})" if gate.limit.percent else ""
     rule = f"at most {score_text(regression.allowed, regression.size)}{share} is allowed"
     if outcome.state == "passed":
         moved = f"moved by {signed_text(change.delta)}" if abs(change.delta) > TOLERANCE else "did not move"
         return f"{lead}{subject(gate)} {moved} from {against}; {rule}."
-    size = score_text(regression.size, regression.allowed)
     fell = f"{lead}{subject(gate)} fell by {size} from {against} to {score_text(change.now, change.baseline)}"
     several = f", adjusted for {gates} gates (Holm)" if gates > 1 else ""
     match outcome.why:
@@ -299,32 +300,6 @@ def regression(
     return f"{fell}; {rule}."
 
 
-def gain(gate: Gate, change: MetricChange, against: str, labels: Sequence[LabelPart] = ()) -> str:
-    """Say how far a mean rose over the other run, and how far it must; ``labels`` as in `regression`."""
-    limit = gate.limit.value
-    size = score_text(abs(change.delta), limit)
-    if abs(change.delta) <= TOLERANCE:
-        moved = f"did not move from {against}"
-    elif change.delta > 0:
-        moved = f"rose by {size} over {against}"
-    else:
-        moved = f"fell by {size} from {against}"
-    lead = _under_stored(labels, against)
-    return (
-        f"{lead}{subject(gate)} {moved}, to {score_text(change.now, change.baseline)}; a rise of at least "
-        f"{score_text(limit, abs(change.delta))} is required."
-    )
-
-
-def gain_details(change: MetricChange, noise: RunNoise | None) -> Iterator[str]:
-    """Say what a rise that ``min_gain`` asks for is made of."""
-    yield _counts(change)
-    if noise is not None and noise.deviation > 0:
-        yield run_noise(noise)
-    elif change.interval is not None and change.changed >= MIN_CHANGED:
-        yield f"Over other queries drawn like these: 95 % interval {interval_ends_text(change.interval)}."
-
-
 def _counts(change: MetricChange) -> str:
     """Count the queries of a change that are worse, better and the same."""
     worse, better = len(change.worse), len(change.better)
@@ -341,26 +316,28 @@ def regression_details(
     outcome: Outcome, regression: Regression, comparison: Comparison, labels: Sequence[LabelPart]
 ) -> Iterator[str]:
     """Say what a regression shows; ``comparison`` is that under today's labels, and ``labels`` of one under the stored ones."""
-    gate, change = regression.gate, regression.change
-    if comparison.under_stored_labels is not None and (labels or gate.word == "max_drop"):
+    gate, change, stored = regression.gate, regression.change, comparison.under_stored_labels
+    if stored is not None and (labels or gate.word == "max_drop"):
         if comparison.judged_since.one_sided is not None:
             yield one_sided(comparison.judged_since)
             labels = ()
         elif parts := labels or comparison.changed_labels(gate.tag):
-            sides = [
-                side.change(gate.metric, gate.tag) for side in (comparison.under_stored_labels, comparison)
-            ]
-            by_stored, by_today = (_moved(gate, side) for side in sides)
+            by_stored, by_today = (_moved(gate, change_of(gate, side)) for side in (stored, comparison))
             if labels or by_stored != by_today:
                 yield f"By the stored {joined(parts)} {by_stored}, by today's {by_today}; both are gated."
         if labels:
             yield accept_or_take_back(labels)
-    if gate.word == "max_drop":
-        yield _counts(change)
-        if regression.noise is not None:
-            yield run_noise(regression.noise, regression.allowed)
-        if outcome.state == "failed":
-            yield from _generality(regression)
+    if gate.word == "max_lost" or gate.query_id is not None:
+        return
+    yield _counts(change)
+    if regression.noise is not None:
+        yield run_noise(regression.noise, regression.allowed if gate.word == "max_drop" else None)
+    if gate.word == "max_drop" and outcome.state == "failed":
+        yield from _generality(regression)
+    elif (
+        gate.word == "min_gain" and not regression.noise and change.interval and change.changed >= MIN_CHANGED
+    ):
+        yield f"Over other queries drawn like these: 95 % interval {interval_ends_text(change.interval)}."
 
 
 def _moved(gate: Gate, change: MetricChange) -> str:
@@ -449,32 +426,3 @@ def accept_or_take_back(labels: Sequence[LabelPart]) -> str:
     """Say what to do where only an edit of the golden set hides a regression."""
     subject = "A new relevance level" if tuple(labels) == ("relevance level",) else f"New {joined(labels)}"
     return f"{subject} alone cannot make it pass: accept today's run, or undo the change of the search."
-
-
-# Queries' own thresholds -----------------------------------------------------------------------------------
-
-
-def query_undefined(gate: Gate, query_id: str) -> str:
-    """Say that a metric leaves a query out that has a threshold on it."""
-    return f"A gate over no query: {subject(gate, query_id)} is not defined."
-
-
-def query_drop(
-    gate: Gate,
-    query_id: str,
-    scores: tuple[float, float],
-    labels: Sequence[LabelPart],
-    against: str,
-    *,
-    holds: bool,
-) -> str:
-    """Say how a query's score, before and after, stands to its own ``max_drop``; ``labels`` as in `regression`."""
-    before, after = scores
-    allowed, drop = gate.allowed(before), before - after
-    moved = (
-        "did not fall beyond its limit"
-        if holds
-        else f"fell by {score_text(drop, allowed)} to {score_text(after, before)}"
-    )
-    lead = _under_stored(labels, against)
-    return f"{lead}{subject(gate, query_id)} {moved}; at most {score_text(allowed, drop)} is allowed."
