@@ -1,13 +1,13 @@
-"""Ask a retriever in daemon threads, or in the user's executor, whose workers may be other processes or machines."""
+"""Make a call in a daemon thread or in the user's executor, whose workers may be other processes or machines."""
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import os
 import queue
 import threading
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from time import monotonic
+from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.wording import quote
@@ -18,96 +18,46 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_irmetrics.retrieval.calls import Call, RetrievalOptions
-    from pytest_irmetrics.retrieval.session import Session
 
     _Inbox = queue.SimpleQueue[Callable[[], None] | None]
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
-_MAX_QUEUED = 256
+MAX_QUEUED = 256
 """How many calls may wait at an executor of the user's; it decides how many of them to work on at once."""
-_START_SECONDS = 30.0
-"""How long, beyond a time limit, nothing may come back from an executor of the user's."""
 _OUTCOME = (
     "pytest.skip or pytest.fail was called in a process of ir_executor, which it cannot leave. Call it in the fixture "
     "`retriever`, or raise an exception of another kind."
 )
 
 
-def ask_in_executor(session: Session) -> None:
-    """Have as many calls in flight as wanted, in daemon threads or in the user's executor.
+async def call_in_executor(
+    executor: Executor, function: Callable[..., Any], call: Call, options: RetrievalOptions
+) -> Reply | PendingAnswer:
+    """Make one call in threads of our own or, where the options have one, in the user's executor.
 
-    It ends early where an answer has to be awaited: that and the calls that are left are for an event loop.
+    Where this is cancelled, the call is not made any more if it was not begun, and its answer is dropped.
     """
-    options = session.options
-    own = options.executor is None
-    executor = options.executor or DaemonThreads()
-    most = options.concurrency if own or options.concurrency > 1 else _MAX_QUEUED
-    limit = float("inf") if options.timeout is None else options.timeout
-    in_flight: dict[Future[Any], tuple[Call, float]] = {}
-    """The call and since when it is waited for."""
-
-    def deadline(future: Future[Any]) -> float:
-        call, since = in_flight[future]
-        return since + limit * len(call.query_ids) + (0 if own else _START_SECONDS)
-
     try:
-        while not session.is_given_up and not session.collector.should_stop:
-            while not session.pending and (call := session.next_call(len(in_flight), most)) is not None:
-                try:
-                    in_flight[_submit(executor, call, session)] = call, monotonic()
-                except Exception as error:  # noqa: BLE001 - it is shut down or broken, or there are no more threads
-                    session.collector.add(call.failed(_explain(error, session)))
-            if not in_flight:
-                return
-            # In one go for a second at most: Windows handles Ctrl-C only between waits.
-            left = min(map(deadline, in_flight)) - monotonic()
-            done = wait(in_flight, min(max(left, 0), 1.0), FIRST_COMPLETED).done
-            if done and not own:
-                # How long a call is queued is the executor's business, while anything comes back.
-                in_flight = {future: (call, monotonic()) for future, (call, _) in in_flight.items()}
-            for future in [
-                future for future in in_flight if future in done or monotonic() >= deadline(future)
-            ]:
-                _take(future, in_flight.pop(future)[0], session)
-    finally:
-        for future in in_flight:
-            _drop(future)
-        if own:
-            executor.shutdown()
-
-
-def _submit(executor: Executor, call: Call, session: Session) -> Future[Any]:
-    function, options = session.target.function, session.options
-    if options.executor is None:
-        return executor.submit(call_retriever, function, call, options)
-    return executor.submit(_call_in_worker, function, call, options.for_worker(), os.getpid())
-
-
-def _take(future: Future[Any], call: Call, session: Session) -> None:
-    """Take the reply of a call that is done; one that is not is late."""
-    timeout = session.options.timeout
-    if not future.done():
-        _drop(future)
-        return session.collector.add(call.timed_out(timeout or 0))
+        if options.executor is None:
+            future = executor.submit(call_retriever, function, call, options)
+        else:
+            future = executor.submit(_call_in_worker, function, call, options.for_worker(), os.getpid())
+    except Exception as error:  # noqa: BLE001 - it is shut down or broken, or there are no more threads
+        return call.failed(_explain(error, function, options))
     try:
-        reply = future.result()
+        return await asyncio.wrap_future(future)
+    except asyncio.CancelledError:
+        future.add_done_callback(_close)
+        raise
     except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
-        reply = call.failed(_explain(error, session))
-    if isinstance(reply, PendingAnswer):
-        return session.pending.append(reply)
-    return session.collector.add(reply.in_time(timeout))
+        return call.failed(_explain(error, function, options))
 
 
-def _drop(future: Future[Any]) -> None:
-    """Give a call up: it is not made any more if it was not begun, and its answer is dropped."""
-
-    def close(future: Future[Any]) -> None:
-        if not future.cancelled() and not future.exception() and isinstance(future.result(), PendingAnswer):
-            future.result().close()
-
-    future.cancel()
-    future.add_done_callback(close)
+def _close(future: Future[Any]) -> None:
+    """Drop an answer that would have to be awaited."""
+    if not future.cancelled() and not future.exception() and isinstance(future.result(), PendingAnswer):
+        future.result().close()
 
 
 def _call_in_worker(
@@ -124,7 +74,7 @@ def _call_in_worker(
             future = threads.submit(call_retriever, function, call, options)
             wait([future], options.timeout * len(call.query_ids))
             if not future.done():
-                _drop(future)
+                future.add_done_callback(_close)
                 return call.timed_out(options.timeout)
             reply: Reply | PendingAnswer = future.result()
             return reply
@@ -134,14 +84,13 @@ def _call_in_worker(
         return call.failed(_OUTCOME)
 
 
-def _explain(error: Exception, session: Session) -> str:
+def _explain(error: Exception, function: Callable[..., Any], options: RetrievalOptions) -> str:
     """Return what went wrong between this thread or process and a worker, in a sentence."""
-    if session.options.executor is None:
+    if options.executor is None:
         return explain(error)
     raise_outcome(error)
     text = summary(error)
     if isinstance(error, BrokenExecutor):
-        function = session.target.function
         module = getattr(function, "__module__", None) or type(function).__module__
         return (
             f"the workers of ir_executor died ({type(error).__name__}): they were killed, ran out of memory or crashed in "

@@ -1,15 +1,15 @@
-"""Ask a retriever every query: one by one in this thread, on an event loop, or in threads or an executor."""
+"""Ask a retriever every query: one by one in this thread, or on an event loop, which may call it in threads or an executor."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.retrieval.calls import RetrievalError, RetrievalOptions
+from pytest_irmetrics.retrieval.calls import RetrievalError, RetrievalOptions, await_answer
 from pytest_irmetrics.retrieval.session import Session
 from pytest_irmetrics.run import Run
 
-# The event loop and the executors are imported where they are used: one by one, a sync retriever needs neither.
+# What only some retrievals need is imported where it is used: one by one, a sync retriever needs no event loop.
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -30,39 +30,36 @@ def retrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions
     if isinstance(retriever, Run):
         return _replay(queries, retriever, options)
     session = Session(queries, retriever, options)
-    if not session.target.is_async:
-        if options.is_sequential:
-            session.ask_one_by_one()
-        else:
-            from pytest_irmetrics.retrieval.in_executor import ask_in_executor  # noqa: PLC0415
-
-            ask_in_executor(session)
-    if session.target.is_async or session.pending:
+    on_loop = session.target.is_async or not options.is_sequential
+    # A retriever that looked sync may return what has to be awaited: lambda query, k: client.search(query).
+    pending = None if on_loop else next(session.ask_one_by_one(), None)
+    if on_loop or pending is not None:
         from pytest_irmetrics.retrieval.on_loop import ask_on_session_loop  # noqa: PLC0415
 
-        ask_on_session_loop(session)
-    return session.collector.result(session.target.depth_advice)
+        ask_on_session_loop(session, pending)
+    return session.result()
 
 
 async def aretrieve(
     queries: Iterable[Query], retriever: Any, options: RetrievalOptions | None = None
 ) -> Retrieved:
     """Do as `retrieve` does, on the event loop that runs: asyncio's; one by one, without a time limit, on any other too."""
-    from pytest_irmetrics.retrieval.on_loop import ask_beside_loop, ask_on_loop, is_loop_running  # noqa: PLC0415
+    from pytest_irmetrics.retrieval.on_loop import ask_on_loop, is_loop_running  # noqa: PLC0415
 
     options = options or RetrievalOptions()
     if isinstance(retriever, Run):
         return _replay(queries, retriever, options)
     session = Session(queries, retriever, options, prefer_async=options.executor is None)
-    if not options.is_sequential:
-        if not is_loop_running():
-            raise RetrievalError(
-                "ir_timeout, ir_concurrency and ir_executor need asyncio in an async test. Leave them out here."
-            )
-        if not session.target.is_async:
-            await ask_beside_loop(session)
-    await ask_on_loop(session)
-    return session.collector.result(session.target.depth_advice)
+    if is_loop_running():
+        await ask_on_loop(session)
+    elif options.is_sequential:
+        for pending in session.ask_one_by_one():
+            session.add(await await_answer(pending, options))
+    else:
+        raise RetrievalError(
+            "ir_timeout, ir_concurrency and ir_executor need asyncio in an async test. Leave them out here."
+        )
+    return session.result()
 
 
 def close_session_loop() -> None:

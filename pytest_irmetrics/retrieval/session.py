@@ -43,81 +43,8 @@ class Retrieved:
 _COLLAPSED = "Repeated ids were dropped after k results had come back (ir_duplicates = collapse): ask for more (ir_depth)."
 
 
-class ReplyCollector:
-    """Collect replies, decide when to stop, build the result."""
-
-    def __init__(self, queries: Sequence[Query], options: RetrievalOptions) -> None:
-        self._queries = queries
-        self._options = options
-        repeats = range(options.repeat)
-        # By query, one for each repeat.
-        self._rankings: dict[str, list[Any]] = {query.id: [None for _ in repeats] for query in queries}
-        self._milliseconds = {query.id: [0.0 for _ in repeats] for query in queries}
-        self.errors: dict[str, str] = {}
-        """Query id → what went wrong."""
-        self.has_answer = False
-        """Whether any query has been answered yet."""
-        self._collapsed = False
-
-    def add(self, reply: Reply) -> None:
-        """Add the reply to one call."""
-        self._collapsed = self._collapsed or reply.collapsed
-        repeat, repeats = reply.call.repeat, self._options.repeat
-        for query_id, outcome in zip(reply.call.query_ids, reply.outcomes, strict=True):
-            if isinstance(outcome, str):
-                when = f"the {_ordinal(repeat + 1)} of {repeats} times: " if repeats > 1 else ""
-                self.errors.setdefault(query_id, when + outcome)
-                continue
-            self._rankings[query_id][repeat] = outcome
-            self._milliseconds[query_id][repeat] = reply.milliseconds
-            self.has_answer = True
-        if self._options.progress is not None:
-            self._options.progress(len(reply.outcomes))
-
-    @property
-    def _failed_from_the_start(self) -> bool:
-        return not self.has_answer and len(self.errors) >= MAX_INITIAL_FAILURES
-
-    @property
-    def should_stop(self) -> bool:
-        """Whether nothing more is to be asked."""
-        return bool(self.errors) and (self._options.stop_on_error or self._failed_from_the_start)
-
-    def result(self, depth_advice: str | None) -> Retrieved:
-        """Return the result of all replies; `depth_advice` as in Retrieved."""
-        answers = {
-            query.id: answer_to(query, tuple(self._rankings[query.id]))
-            for query in self._queries
-            if None not in self._rankings[query.id]
-        }
-        errors = {query.id: self.errors[query.id] for query in self._queries if query.id in self.errors}
-        unanswered = len(self._queries) - len(answers) - len(errors)
-        if unanswered and not self.should_stop:
-            raise RetrievalError(
-                f"{unanswered} queries have neither an answer nor an error. Report this as a fault."
-            )
-        return Retrieved(
-            run=Run.of(answers, Header(self._options.depth)),
-            errors=errors,
-            stopped=self._why_stopped(unanswered) if unanswered else "",
-            latencies={query_id: tuple(self._milliseconds[query_id]) for query_id in answers},
-            depth_advice=_COLLAPSED if self._collapsed else depth_advice,
-        )
-
-    def _why_stopped(self, unanswered: int) -> str:
-        if self._failed_from_the_start:
-            return "The first five failed in a row, and the others were not asked."
-        others = "the other query was" if unanswered == 1 else f"the other {unanswered} were"
-        return f"With -x the first error ends it: {others} not asked, or cancelled."
-
-
-def _ordinal(number: int) -> str:
-    suffix = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{suffix}"
-
-
 class Session:
-    """One retriever that is asked all queries: the calls to make, and what has come back."""
+    """One retriever that is asked all queries: the calls to make, the replies so far, when to stop, and the result."""
 
     def __init__(
         self,
@@ -133,15 +60,35 @@ class Session:
             raise RetrievalError(
                 "An async retriever cannot run in ir_executor. Leave the fixture out: ir_concurrency is enough."
             )
-        asked = list(queries)
-        self.collector = ReplyCollector(asked, options)
-        self.pending: list[PendingAnswer] = []
-        """Answers that have yet to be awaited, of a retriever that looked sync: lambda query, k: client.search(query)."""
-        self.calls = self._iterate_calls(asked)
+        self._queries = list(queries)
+        repeats = range(options.repeat)
+        # By query, one for each repeat.
+        self._rankings: dict[str, list[Any]] = {query.id: [None for _ in repeats] for query in self._queries}
+        self._milliseconds = {query.id: [0.0 for _ in repeats] for query in self._queries}
+        self._errors: dict[str, str] = {}
+        self._collapsed = self._has_answer = False
+        self._asked = 0
+        self.calls = self._iterate_calls()
         """The calls to make; whoever makes them takes them from here."""
         self.is_given_up = False
         """Whether nobody waits any more."""
-        self._asked = 0
+
+    def _iterate_calls(self) -> Iterator[Call]:
+        """Yield the calls to make, each query once before any query twice; skip queries that have failed."""
+        size = self.target.batch_size
+        groups = [[query] for query in self._queries] if size is None else _batches(self._queries, size)
+        for repeat in range(self.options.repeat):
+            for group in groups:
+                left = [query for query in group if query.id not in self._errors]
+                if not left:
+                    continue
+                call = self.target.call_for(left, self.options.depth, repeat)
+                if isinstance(call, str):
+                    self._errors.update(dict.fromkeys([query.id for query in left], call))
+                else:
+                    yield call
+                if self.should_stop:
+                    return
 
     def next_call(self, in_flight: int, most: int) -> Call | None:
         """Return the next call to make; None where enough are in flight, or nothing is left to ask.
@@ -149,40 +96,79 @@ class Session:
         Until a query has been answered, no more than MAX_INITIAL_FAILURES are asked: what is asked of a retriever that is
         down does not depend on how many calls may be in flight.
         """
-        waits = not self.collector.has_answer and self._asked >= MAX_INITIAL_FAILURES
-        if in_flight >= most or (waits and in_flight) or self.collector.should_stop:
+        waits = not self._has_answer and self._asked >= MAX_INITIAL_FAILURES
+        if in_flight >= most or (waits and in_flight) or self.should_stop:
             return None
         call = next(self.calls, None)
         if call is not None:
             self._asked += len(call.query_ids)
         return call
 
-    def ask_one_by_one(self) -> None:
-        """Make one call after the other, in this thread; leave the others where an answer has to be awaited."""
+    def ask_one_by_one(self) -> Iterator[PendingAnswer]:
+        """Make one call after the other, in this thread; yield each answer that has to be awaited and then added."""
         for call in self.calls:
             reply = call_retriever(self.target.function, call, self.options)
             if isinstance(reply, PendingAnswer):
-                self.pending.append(reply)
-                return
-            self.collector.add(reply)
+                yield reply
+            else:
+                self.add(reply)
 
-    def _iterate_calls(self, queries: Sequence[Query]) -> Iterator[Call]:
-        """Yield the calls to make, each query once before any query twice; skip queries that have failed."""
-        size = self.target.batch_size
-        groups = [[query] for query in queries] if size is None else _batches(queries, size)
-        errors = self.collector.errors
-        for repeat in range(self.options.repeat):
-            for group in groups:
-                left = [query for query in group if query.id not in errors]
-                if not left:
-                    continue
-                call = self.target.call_for(left, self.options.depth, repeat)
-                if isinstance(call, str):
-                    errors.update(dict.fromkeys([query.id for query in left], call))
-                else:
-                    yield call
-                if self.collector.should_stop:
-                    return
+    def add(self, reply: Reply) -> None:
+        """Add the reply to one call."""
+        self._collapsed = self._collapsed or reply.collapsed
+        repeat, repeats = reply.call.repeat, self.options.repeat
+        for query_id, outcome in zip(reply.call.query_ids, reply.outcomes, strict=True):
+            if isinstance(outcome, str):
+                when = f"the {_ordinal(repeat + 1)} of {repeats} times: " if repeats > 1 else ""
+                self._errors.setdefault(query_id, when + outcome)
+                continue
+            self._rankings[query_id][repeat] = outcome
+            self._milliseconds[query_id][repeat] = reply.milliseconds
+            self._has_answer = True
+        if self.options.progress is not None:
+            self.options.progress(len(reply.outcomes))
+
+    @property
+    def _failed_from_the_start(self) -> bool:
+        return not self._has_answer and len(self._errors) >= MAX_INITIAL_FAILURES
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether nothing more is to be asked."""
+        stops = bool(self._errors) and (self.options.stop_on_error or self._failed_from_the_start)
+        return stops or self.is_given_up
+
+    def result(self) -> Retrieved:
+        """Return the result of all replies. Raises RetrievalError where a query was lost: that is a fault of ours."""
+        answers = {
+            query.id: answer_to(query, tuple(self._rankings[query.id]))
+            for query in self._queries
+            if None not in self._rankings[query.id]
+        }
+        errors = {query.id: self._errors[query.id] for query in self._queries if query.id in self._errors}
+        unanswered = len(self._queries) - len(answers) - len(errors)
+        if unanswered and not self.should_stop:
+            raise RetrievalError(
+                f"{unanswered} queries have neither an answer nor an error. Report this as a fault."
+            )
+        return Retrieved(
+            run=Run.of(answers, Header(self.options.depth)),
+            errors=errors,
+            stopped=self._why_stopped(unanswered) if unanswered else "",
+            latencies={query_id: tuple(self._milliseconds[query_id]) for query_id in answers},
+            depth_advice=_COLLAPSED if self._collapsed else self.target.depth_advice,
+        )
+
+    def _why_stopped(self, unanswered: int) -> str:
+        if self._failed_from_the_start:
+            return "The first five failed in a row, and the others were not asked."
+        others = "the other query was" if unanswered == 1 else f"the other {unanswered} were"
+        return f"With -x the first error ends it: {others} not asked, or cancelled."
+
+
+def _ordinal(number: int) -> str:
+    suffix = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"
 
 
 def _batches(queries: Sequence[Query], size: int) -> list[list[Query]]:
