@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import cached_property
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
@@ -193,41 +194,33 @@ class _Controller:
 
     def __init__(self, config: pytest.Config, targets: list[Target]) -> None:
         self._config, self._targets = config, targets
-        self._recorder: Recorder | None = None
         self._started = time.time()
         self._collected_all = True
+        self._records = run_config(config).is_asked_for
+        """Whether the run has something to report: an option asks for it, or a test used irmetrics."""
 
-    def _load_recorder(self) -> Recorder:
-        if self._recorder is None:
-            from pytest_irmetrics.plugin.recorder import Recorder  # noqa: PLC0415 - only a run that gates pays for it
+    @cached_property
+    def _recorder(self) -> Recorder:
+        from pytest_irmetrics.plugin.recorder import Recorder  # noqa: PLC0415 - only a run that gates pays for it
 
-            self._recorder = Recorder(self._config, REPORT_ATTRIBUTE, self._targets, self._started)
-        return self._recorder
-
-    def _recorder_if_asked(self) -> Recorder | None:
-        return self._load_recorder() if run_config(self._config).is_asked_for else self._recorder
+        return Recorder(self._config, REPORT_ATTRIBUTE, self._targets, self._started)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         self._collected_all = self._collected_all and not report.failed
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        # What stands in for a test whose worker crashed is of no phase, and may be the first thing that is heard.
-        recorder = self._load_recorder() if hasattr(report, REPORT_ATTRIBUTE) else self._recorder
-        if recorder is None and report.when not in ("setup", "call", "teardown"):
-            recorder = self._recorder_if_asked()
-        if recorder is not None:
-            recorder.add(report)
+        self._records = self._records or hasattr(report, REPORT_ATTRIBUTE)
+        if self._records:
+            self._recorder.add(report)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        recorder = self._recorder_if_asked()
-        if recorder is not None:
-            recorder.finish(session, collected_all=self._collected_all)
+        if self._records:
+            self._recorder.finish(session, collected_all=self._collected_all)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
-        recorder = self._recorder_if_asked()
-        interrupted = exitstatus == pytest.ExitCode.INTERRUPTED  # also by files that cannot be collected
-        if recorder is not None:
-            recorder.print_summary(terminalreporter, interrupted=interrupted)
+        if self._records:
+            interrupted = exitstatus == pytest.ExitCode.INTERRUPTED  # also by files that cannot be collected
+            self._recorder.print_summary(terminalreporter, interrupted=interrupted)
 
 
 @pytest.fixture(scope="session")
@@ -272,16 +265,10 @@ def irmetrics(
     ``irmetrics.check()``, or ``await irmetrics.acheck()`` in an async test; ``evaluate()`` and ``aevaluate()`` gate nothing.
     """
     from pytest_irmetrics.plugin.fixture import IRMetrics  # noqa: PLC0415 - only a run that gates pays for it
+    from pytest_irmetrics.plugin.item import GatedItem, UserFixtures  # noqa: PLC0415 - as above
 
-    fixture = IRMetrics(
-        request,
-        _session(request.config),
-        retriever,
-        doc_id=ir_doc_id,
-        doc_title=ir_doc_title,
-        corpus=ir_corpus,
-        executor=ir_executor,
-    )
+    fixtures = UserFixtures(retriever, ir_doc_id, ir_doc_title, ir_corpus, ir_executor)
+    fixture = IRMetrics(GatedItem(request, _session(request.config), fixtures))
     request.node.stash[_irmetrics_key] = fixture
     yield fixture
     del request.node.stash[_irmetrics_key]  # a rerun makes its own

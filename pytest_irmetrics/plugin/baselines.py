@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
+from pytest_irmetrics.gates import Against
 from pytest_irmetrics.plugin.config import run_config, runs_tests
 from pytest_irmetrics.plugin.session import collects_whole_files
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
@@ -33,18 +34,13 @@ if TYPE_CHECKING:
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
-STORED_TYPES = (type(None), Run, str, os.PathLike)
-"""Types of `against` that stand for a stored run; None is the test's own baseline."""
-
 
 class StoredRun(NamedTuple):
     """A stored run that this one is compared with."""
 
     run: Run
-    name: str
+    against: Against
     """What messages call it."""
-    file: str = ""
-    """The path that it was read from, as messages name it; empty where it was read from none."""
 
     def evaluated_like(self, now: Evaluation) -> Evaluation:
         """Score it over the queries, and by the metrics, of an evaluation."""
@@ -82,7 +78,7 @@ def read_stored_run(item: GatedItem, golden: GoldenSet, against: Any, notes: lis
     own = {query_id: run.answers[query_id] for query_id in golden.queries if query_id in run}
     if run.golden_set is None and own:  # a run of none of these queries fails in the gates
         run = Run.of(own, Header(run.depth, relevance_level=run.relevance_level))
-    return StoredRun(run, name, file)
+    return StoredRun(run, Against(name, file))
 
 
 def _read_own_baseline(item: GatedItem, notes: list[Note]) -> StoredRun | None:
@@ -92,13 +88,13 @@ def _read_own_baseline(item: GatedItem, notes: list[Note]) -> StoredRun | None:
         return None
     path = item.baseline_file
     shown = item.session.shown(path)
+    update = item.command("--ir-baseline-update")
     replacing_all = settings.update and not settings.only_queries
     if not path.exists():
         if replacing_all:
             return None
         raise RunError(
-            f"There is no baseline for this test: {shown}.\n\n"
-            f"To store one, and then commit it: {item.command('--ir-baseline-update')}"
+            f"There is no baseline for this test: {shown}.\n\nTo store one, and then commit it: {update}"
         )
     try:
         if settings.update:
@@ -108,9 +104,8 @@ def _read_own_baseline(item: GatedItem, notes: list[Note]) -> StoredRun | None:
         if settings.update and settings.only_queries:
             from pytest_irmetrics.analysis.accepted_queries import require_same_depth_and_repeats  # noqa: PLC0415 - few runs accept single queries
 
-            command = item.command("--ir-baseline-update")
-            require_same_depth_and_repeats(run, item.depth, settings.repeat, shown, command)
-        return StoredRun(run, OWN_BASELINE, shown)
+            require_same_depth_and_repeats(run, item.depth, settings.repeat, shown, update)
+        return StoredRun(run, Against(OWN_BASELINE, shown, update))
     except RunError as error:
         if not replacing_all:
             raise
@@ -128,14 +123,15 @@ def _require_queries(run: Run, what: str, cure: str) -> None:
         raise RunError(f"{what} holds no query, so there is nothing to compare with. {cure}")
 
 
-def require_no_errors(other: Evaluation) -> None:
-    """Raise EvaluationError where a query of the evaluation to compare with failed."""
+def run_of_other(other: Evaluation) -> StoredRun:
+    """Return what another retriever answered as the run to compare with. Raises EvaluationError where a query failed."""
     if other.errors:
         query_id, problem = next(iter(other.errors.items()))
         failed = plural(len(other.errors), "query", "queries")
         raise EvaluationError(
             f"The retriever given as `against` failed for {failed}; the first is {query_id!r}: {problem}"
         )
+    return StoredRun(other.run, Against("the other retriever"))
 
 
 # Baselines without an item

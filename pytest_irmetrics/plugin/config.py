@@ -77,12 +77,8 @@ def _choice(*choices: str) -> Callable[[str, Any], str]:
 def _whole_number(highest: int) -> Callable[[str, Any], int]:
     def read(name: str, value: Any) -> int:
         text = str(value).strip()
-        shown = text if len(text) <= 40 else f"{text[:40]}…"
-        digits = text.isascii() and text.isdigit() and not isinstance(value, bool)
-        if not digits or not text.strip("0"):
-            raise pytest.UsageError(f"{name} is {shown!r}; it is a whole number, 1 or more.")
-        if len(text) > 20 or int(text) > highest:
-            raise pytest.UsageError(f"{name} is {shown!r}; it is a whole number of at most {highest:,}.")
+        if not (text.isascii() and text.isdigit() and len(text) <= 20 and 1 <= int(text) <= highest):
+            raise pytest.UsageError(f"{name} is {text[:40]!r}; it is a whole number from 1 to {highest:,}.")
         return int(text)
 
     return read
@@ -94,7 +90,7 @@ def _seconds(name: str, value: Any) -> float | None:
         return None
     from pytest_irmetrics.base.numbers import read_number  # noqa: PLC0415 - few runs limit the time of a query
 
-    seconds = None if isinstance(value, bool) else read_number(text)
+    seconds = read_number(text)
     if seconds is None or seconds <= 0:
         raise pytest.UsageError(f"{name} is {text!r}; it is a number of seconds above 0.")
     return float(seconds)
@@ -120,6 +116,7 @@ def _lines(_name: str, value: Any) -> list[str]:
     return [line for line in (str(line).strip() for line in lines) if line and not line.startswith("#")]
 
 
+_count = _whole_number(10**9)
 _repeats = _whole_number(10_000)  # the answers of each time are in memory
 
 
@@ -155,13 +152,13 @@ SETTINGS: dict[str, tuple[str | None, Callable[[str, Any], Any], str]] = {
         _choice("warn", "fail"),
         "What a fall does that this branch has stored in its baseline: `warn` or `fail` (warn).",
     ),
-    "ir_depth": ("10", _whole_number(10**18), "How many results a retriever is asked for, 1 or more (10)."),
+    "ir_depth": ("10", _count, "How many results a retriever is asked for, 1 or more (10)."),
     "ir_duplicates": (
         "error",
         _choice("error", "collapse"),
         "What a repeated id in a ranking does: `error`, or `collapse` to the first (error).",
     ),
-    "ir_concurrency": ("1", _whole_number(10**18), "How many queries are in flight at once, 1 or more (1)."),
+    "ir_concurrency": ("1", _count, "How many queries are in flight at once, 1 or more (1)."),
     "ir_timeout": ("", _seconds, "How many seconds a query may take, above 0 (no limit)."),
     "ir_repeat": ("1", _repeats, "How many times every query is asked, 1 to 10,000 (1)."),
 }
@@ -212,34 +209,23 @@ class RunConfig:
         self.repeat: int = ini["ir_repeat"] if repeat is None else _repeats("--ir-repeat", repeat)
 
     def _require_consistency(self, *, asked: bool | None, since: str | None) -> None:
-        """Refuse options that have no value, or that cannot be given together."""
-        if asked and self.update:
-            raise pytest.UsageError(
-                "--ir-baseline and --ir-baseline-update were both given, on the command line or in addopts: one gates on "
-                "the stored baselines, the other replaces them. Give one. To gate in every run, write `ir_baseline = true` "
-                "in place of addopts; --ir-baseline-update goes before that."
-            )
-        if since is not None and not since.strip():
-            raise pytest.UsageError(
-                "--ir-since is empty, and would compare with nothing. Name the branch that this one left: "
-                "--ir-since=origin/main."
-            )
-        if since is not None and asked is False:
-            raise pytest.UsageError(
-                "--ir-since gates on the stored baselines, and --no-ir-baseline turns that off. Give one of them."
-            )
-        if not all(query_id.strip() for query_id in self.only_queries):
-            raise pytest.UsageError("--ir-query is empty. Give the id of a query: --ir-query=refund.")
-        others = {
-            "--ir-baseline-update": self.update,
-            "--ir-query": self.only_queries,
-            "--ir-since": since is not None,
+        """Refuse options that have no value, or that cannot be given together: each message beside what it is about."""
+        given, empty = since is not None, not all(map(str.strip, self.only_queries))
+        wrong = {
+            "--ir-baseline and --ir-baseline-update were both given, on the command line or in addopts: one gates on "
+            "the stored baselines, the other replaces them. Give one. To gate in every run, write `ir_baseline = true` "
+            "in place of addopts; --ir-baseline-update goes before that.": asked and self.update,
+            "--ir-since is empty, and would compare with nothing. Name the branch that this one left: "
+            "--ir-since=origin/main.": since is not None and not since.strip(),
+            "--ir-since gates on the stored baselines, and --no-ir-baseline turns that off. Give one of them.": given
+            and asked is False,
+            "--ir-query is empty. Give the id of a query: --ir-query=refund.": empty,
+            "--ir-selftest asks no query and stores nothing; run it without --ir-baseline-update, --ir-query and "
+            "--ir-since.": self.selftest and (self.update or self.only_queries or given),
         }
-        together = next((name for name, is_given in others.items() if is_given), None)
-        if self.selftest and together:
-            raise pytest.UsageError(
-                f"--ir-selftest asks no query and stores nothing; run {together} by itself."
-            )
+        for text, is_so in wrong.items():
+            if is_so:
+                raise pytest.UsageError(text)
 
     @cached_property
     def custom_metrics(self) -> Mapping[str, Callable[..., float]]:
@@ -247,28 +233,24 @@ class RunConfig:
         from pytest_irmetrics.metrics import MetricError  # noqa: PLC0415 - see the top
 
         metrics: dict[str, Callable[..., float]] = {}
+        what = "pytest_irmetrics_metrics"
         for offered in self._config.hook.pytest_irmetrics_metrics(config=self._config):
-            named = offered.items() if isinstance(offered, Mapping) else ()
-            wrong = [
-                f"{name!r}: {one!r}" for name, one in named if not (isinstance(name, str) and callable(one))
-            ]
-            if wrong or not isinstance(offered, Mapping):
-                gave = wrong[0] if wrong else repr(offered)
-                raise MetricError(f"pytest_irmetrics_metrics gave {gave}; it maps names to functions.")
-            for name, function in named:
-                if name in metrics or _is_taken(name):
-                    raise MetricError(f"pytest_irmetrics_metrics: the name {name!r} is already taken.")
+            if not isinstance(offered, Mapping):
+                raise MetricError(f"{what} gave {offered!r}; it maps names to functions.")
+            for name, function in offered.items():
+                if not (isinstance(name, str) and callable(function)):
+                    raise MetricError(f"{what} gave {name!r}: {function!r}; it maps names to functions.")
+                if name.lower() in metrics or _is_taken(name):
+                    raise MetricError(f"{what}: the name {name!r} is already taken.")
                 metrics[name.lower()] = function
         return metrics
 
-    @cached_property
-    def _metrics(self) -> tuple[Metric, ...]:
-        from pytest_irmetrics.evaluation import (  # noqa: PLC0415 - see the top
-            DEFAULT_METRICS,
-            read_metrics,
-            require_depth,
-            split_names,
-        )
+    def reported_metrics(self, depth: int) -> tuple[Metric, ...]:
+        """Return the metrics to report where a retriever is asked for ``depth`` results. Raises MetricError.
+
+        Of the default metrics those with a deeper cut-off are left out.
+        """
+        from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, split_names  # noqa: PLC0415 - see the top
         from pytest_irmetrics.metrics import MetricError  # noqa: PLC0415 - see the top
 
         names = [name for line in self._read["ir_metrics"] for name in split_names(line)]
@@ -276,19 +258,7 @@ class RunConfig:
             metrics = read_metrics(names or DEFAULT_METRICS, self.custom_metrics)
         except MetricError as error:
             raise MetricError(f"ir_metrics: {error}") from None
-        if names:
-            require_depth(metrics, self.depth)
-        return metrics
-
-    def reported_metrics(self, depth: int) -> tuple[Metric, ...]:
-        """Return the metrics to report where a retriever is asked for ``depth`` results. Raises MetricError.
-
-        Of the default metrics those with a deeper cut-off are left out; one that ir_metrics names is an error there.
-        """
-        metrics = self._metrics
-        if self._read["ir_metrics"]:
-            return metrics
-        return tuple(metric for metric in metrics if (metric.cutoff or 0) <= depth)
+        return tuple(metric for metric in metrics if names or (metric.cutoff or 0) <= depth)
 
     @cached_property
     def thresholds(self) -> tuple[Threshold, ...]:

@@ -17,8 +17,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, warn_of_unknown_ids
 from pytest_irmetrics.gates import Against, decide
 from pytest_irmetrics.gates.wording import RETURN_KNOWN_IDS
-from pytest_irmetrics.plugin.baselines import STORED_TYPES, StoredRun, read_stored_run, require_no_errors
-from pytest_irmetrics.plugin.item import GatedItem
+from pytest_irmetrics.plugin.baselines import StoredRun, read_stored_run, run_of_other
 from pytest_irmetrics.plugin.item_report import add_notes, item_report
 from pytest_irmetrics.plugin.marks import MarkError
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport, Note
@@ -28,22 +27,18 @@ from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
     from typing import NoReturn
 
     from pytest_irmetrics.analysis.since import Then
     from pytest_irmetrics.golden import GoldenSet, Query
-    from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.plugin.session import GatingSession
+    from pytest_irmetrics.plugin.item import GatedItem
     from pytest_irmetrics.reports.since import SinceReport
 
     Ask = Callable[[Sequence[Query], Any, RetrievalOptions], Awaitable[Retrieved]]
     """`aretrieve`, or `retrieve` in its clothes."""
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
-_OTHER_RETRIEVER = "the other retriever"
-"""What messages call an evaluation of another retriever that this one is compared with."""
 
 MISSING_RETRIEVER = object()
 """What the plugin's own fixture `retriever` returns."""
@@ -86,29 +81,11 @@ class IRMetrics:
     ``check`` and ``acheck`` evaluate, gate and return the Evaluation; ``evaluate`` and ``aevaluate`` only evaluate.
     """
 
-    def __init__(
-        self,
-        request: pytest.FixtureRequest,
-        session: GatingSession,
-        retriever: Any,
-        *,
-        doc_id: Any = None,
-        doc_title: Any = None,
-        corpus: Any = None,
-        executor: Any = None,
-    ) -> None:
-        self._item = GatedItem(
-            request.node,
-            session,
-            getattr(request, "param", None),
-            doc_id=doc_id,
-            doc_title=doc_title,
-            executor=executor,
-        )
-        self._retriever = retriever
+    def __init__(self, item: GatedItem) -> None:
+        self._item = item
+        corpus = item.fixtures.corpus
         self._corpus = None if corpus is None else Corpus(corpus)
         self._notes: list[Note] = []
-        self._then: Then | SinceReport | None = None
         self._report: ItemReport | None = None
         self._state: _State = "not called"
         self._failure: str | None = None
@@ -116,7 +93,7 @@ class IRMetrics:
         self.is_over = False
         """Whether the body has run, or the test failed before it."""
         # A rerun measures anew what JUnit's file (--junitxml) has as properties of the test.
-        properties = request.node.user_properties
+        properties = item.node.user_properties
         properties[:] = [one for one in properties if not one[0].startswith(("ir.", _JUNIT_ACCEPTED))]
 
     @property
@@ -172,157 +149,133 @@ class IRMetrics:
     async def _check(self, retriever: Any, golden: Any, against: Any, ask: Ask) -> Evaluation:
         """Evaluate and gate. All that can be wrong besides the answers is read before the first query is asked."""
         self._state = "not finished"
-        item = self._item
+        item, settings, then = self._item, self._item.settings, None
         try:
-            if item.settings.selftest and not isinstance(against, STORED_TYPES):
-                pytest.skip(
-                    "--ir-selftest needs a stored run, and this test compares with a second retriever"
-                )
             golden = item.golden_set(golden)
-            metrics, queries = item.metrics(golden), item.queries(golden)
+            item.queries(golden)  # skips the test that has none of --ir-query
             stored = read_stored_run(item, golden, against, self._notes)
-            if item.settings.selftest and stored is not None:  # a missing baseline has raised RunError
-                return self._selftest(golden, metrics, stored)
-            if item.settings.since and against is None and not item.settings.only_queries:
+            if settings.selftest:
+                return self._selftest(golden, stored)
+            if settings.since and against is None and not settings.only_queries:
                 from pytest_irmetrics.plugin.since import read_then  # noqa: PLC0415 - only with --ir-since
 
-                self._then = read_then(item, golden)
-            options = item.retrieval_options(None if stored is None else stored.run)
-            retrieved = await self._ask(ask, queries, self._asked(retriever), options)
-            now = item.evaluation(golden, metrics, retrieved)
-            if stored is not None:
-                return self._gate(now, stored.evaluated_like(now), stored.name, stored.file)
-            if isinstance(against, STORED_TYPES) or now.errors:
-                return self._gate(now, None, _OTHER_RETRIEVER)
-            retrieved = await self._ask(ask, queries, against, item.retrieval_options(now.run))
-            other = item.evaluation(golden, metrics, retrieved)
-            require_no_errors(other)
-            return self._gate(now, other, _OTHER_RETRIEVER)
+                then = read_then(item, golden)
+            known = None if stored is None else stored.run
+            now = await self._measure(golden, self._asked(retriever), ask, known)
+            if stored is None and against is not None and not now.errors:
+                stored = run_of_other(await self._measure(golden, against, ask, now.run))
+            return self._gate(now, stored, then)
         except IRMetricsError as error:
             self._fail_check(str(error))
 
     async def _evaluate(self, retriever: Any, golden: Any, ask: Ask) -> Evaluation:
         """Evaluate, and fail the test only where a query's retrieval failed."""
-        item = self._item
         try:
-            golden = item.golden_set(golden)
-            metrics, queries = item.metrics(golden), item.queries(golden)
-            options = item.retrieval_options(None)
-            retrieved = await self._ask(ask, queries, self._asked(retriever), options)
-            evaluation = item.evaluation(golden, metrics, retrieved)
-            if evaluation.errors:
-                result = ItemResult(evaluation, Gates(), decide(evaluation, Gates()), checked=False)
-                self._report = item_report(item, result)
-                fail(self._failure_text(self._report), self._headline(self._report))
-            item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=evaluation)
-            if self._report is None:
-                self._report = item_report(item, ItemResult(evaluation, Gates(), checked=False))
-                self._set_properties(self._report)
+            now = await self._measure(self._item.golden_set(golden), self._asked(retriever), ask)
+            verdicts = decide(now, Gates()) if now.errors else ()
+            return self._conclude(ItemResult(now, Gates(), verdicts, checked=False))
         except IRMetricsError as error:
             fail(str(error))
-        return evaluation
 
     def _asked(self, retriever: Any) -> Any:
         """Return the retriever that a call gives, else the fixture's. Raises MarkError where there is neither."""
-        asked = self._retriever if retriever is None else retriever
+        asked = self._item.fixtures.retriever if retriever is None else retriever
         if asked is MISSING_RETRIEVER:
             raise MarkError(_NO_RETRIEVER)
         return asked
 
-    async def _ask(
-        self, ask: Ask, queries: Sequence[Query], retriever: Any, options: RetrievalOptions
-    ) -> Retrieved:
-        progress = progress_of(self._item.node, len(queries) * options.repeat)
-        return await ask(queries, retriever, replace(options, progress=progress))
+    async def _measure(
+        self, golden: GoldenSet, retriever: Any, ask: Ask, stored: Run | None = None
+    ) -> Evaluation:
+        """Ask a retriever the test's queries and score its answers; `stored` is a run whose equal answers are kept once."""
+        item = self._item
+        metrics, queries, options = item.metrics(golden), item.queries(golden), item.retrieval_options(stored)
+        progress = progress_of(item.node, len(queries) * options.repeat)
+        retrieved = await ask(queries, retriever, replace(options, progress=progress))
+        return item.evaluation(golden, metrics, retrieved)
 
-    def _gate(self, now: Evaluation, baseline: Evaluation | None, name: str, file: str = "") -> Evaluation:
-        """Decide and keep the test's verdicts; `name` is what messages call the baseline. Fails where a gate fails.
-
-        `file` is the path that the baseline was read from, empty where it was read from none.
-        """
+    def _gate(self, now: Evaluation, stored: StoredRun | None, then: Then | SinceReport | None) -> Evaluation:
+        """Decide the test's gates; `stored` is the run to compare with, `then` what --ir-since found. Fails where one fails."""
         item, settings = self._item, self._item.settings
-        comparison = None if baseline is None or now.errors else Comparison(now, baseline)
-        against = None if comparison is None else name
-        own = against == OWN_BASELINE
+        baseline = None if stored is None or now.errors else stored.evaluated_like(now)
+        comparison = None if baseline is None else Comparison(now, baseline)
+        against = Against() if stored is None or comparison is None else stored.against
         gates = item.gates(now.golden, regression=comparison is not None)
         verdicts = decide(
             now,
             gates,
             comparison=comparison,
-            against=Against(name, file, item.command("--ir-baseline-update") if own else ""),
-            storing=settings.update and own,
+            against=against,
+            storing=settings.update and against.name == OWN_BASELINE,
             single_queries_only=bool(settings.only_queries),
         )
         if settings.update and comparison is None:
             # The first baseline: of course there was nothing to compare with.
             verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
         result = ItemResult(
-            now, gates, verdicts, comparison, against=against, notes=self._notes, corpus=self._corpus
+            now,
+            gates,
+            verdicts,
+            comparison,
+            against=against.name or None,
+            notes=self._notes,
+            corpus=self._corpus,
         )
-        if self._then is not None and not now.errors:
+        if then is not None and not now.errors:
             from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - only with --ir-since
 
-            accepted = add_since(item, result, self._then, None if settings.update else baseline)
+            accepted = add_since(item, result, then, None if settings.update else baseline)
             if accepted:
                 item.node.user_properties.append((_JUNIT_ACCEPTED, accepted))
         add_notes(item, result)
-        # Here and not when the test is through, where a metric of the user's that raises would end pytest itself.
-        report = item_report(item, result, file)
-        if not now.errors:  # the report is made: a hook changes nothing in it or in what is stored
-            item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)
-        # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
-        self._report, self._state = report, "checked"
-        self._set_properties(report)
-        if result.failed:
-            self._fail_check(self._failure_text(report), self._headline(report))
-        return now
+        return self._conclude(result, against.file)
 
-    def _selftest(self, golden: GoldenSet, metrics: tuple[Metric, ...], stored: StoredRun) -> Evaluation:
+    def _selftest(self, golden: GoldenSet, stored: StoredRun | None) -> Evaluation:
         """Ask nothing; report which degradations of the stored run the gates catch. Fails where that run itself fails."""
         from pytest_irmetrics.analysis.selftest import run_selftest  # noqa: PLC0415 - only a self-test pays for it
 
+        if stored is None:  # a missing baseline has raised RunError
+            pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
         item = self._item
-        unasked = item.evaluation(golden, metrics, Retrieved(Run({}), {}, stopped="", latencies={}))
-        tested = run_selftest(
-            stored.evaluated_like(unasked),
-            item.gates(golden, regression=True),
-            Against(stored.name, update_command=item.command("--ir-baseline-update")),
-        )
-        notes = [*self._notes, *tested.notes]
+        unasked = Retrieved(Run({}), {}, stopped="", latencies={})
+        baseline = stored.evaluated_like(item.evaluation(golden, item.metrics(golden), unasked))
+        tested = run_selftest(baseline, item.gates(golden, regression=True), stored.against)
+        name, notes = stored.against.name, [*self._notes, *tested.notes]
         result = ItemResult(
-            tested.intact, tested.gates, tested.verdicts, against=stored.name, notes=notes, selftest=tested
+            tested.intact, tested.gates, tested.verdicts, against=name, notes=notes, selftest=tested
         )
-        self._report, self._state = item_report(item, result), "checked"
-        if result.failed:
-            lead = f"--ir-selftest: {stored.name}, intact, fails its own gates. What fails here is not counted as catching anything."
-            fail("\n".join([*item.screen.wrapped(lead), "", self._failure_text(self._report)]))
-        return result.evaluation
+        return self._conclude(
+            result,
+            lead=f"--ir-selftest: {name}, intact, fails its own gates. What fails here is not counted as catching anything.",
+        )
 
-    def _set_properties(self, report: ItemReport) -> None:
-        """Give the test each of its means, as ``ir.ndcg@10``, and where it is compared also ``….baseline`` and ``….delta``.
+    def _conclude(self, result: ItemResult, file: str = "", lead: str = "") -> Evaluation:
+        """Keep what a call came to, for the report and the baseline. Fails where a gate fails, with `lead` above all else.
 
-        Where it is gated also its ``….verdict``. The mean is over all of today's queries; what is compared is over those that both runs have.
+        `file` is the path, as messages show it, of the run that it was compared with; empty where that is in none.
         """
-        for row in report.rows:
-            name = f"ir.{row_name(row)}"
-            parts = {name: row.full, f"{name}.baseline": row.baseline, f"{name}.delta": row.delta}
-            found = ((part, round(value, 6) + 0.0) for part, value in parts.items() if value is not None)
-            verdicts = (state for state, shown in ROW_VERDICTS.items() if shown == row.verdict)
-            self._item.node.user_properties.extend(
-                [*found, *((f"{name}.verdict", state) for state in verdicts)]
+        item, now = self._item, result.evaluation
+        # Here and not when the test is through, where a metric of the user's that raises would end pytest itself.
+        report = item_report(item, result, file)
+        if not now.errors and result.selftest is None:  # the report is made: a hook changes nothing in it
+            item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)
+        # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
+        if result.checked or result.failed or self._report is None:
+            self._report = report
+            item.node.user_properties += _junit_properties(report)
+        if result.checked:
+            self._state = "checked"
+        if result.failed:
+            from pytest_irmetrics.reports.document import failure  # noqa: PLC0415 - a test that passes has no use for it
+            from pytest_irmetrics.reports.text import lines  # noqa: PLC0415 - as above
+
+            above = [*item.screen.wrapped(lead), ""] if lead else []
+            shown = [line.text for line in lines(failure(report), item.screen, item.verbosity, spaced=True)]
+            headline = lead or next(gate.text for gate in report.gates if gate.state == "failed")
+            (self._fail_check if result.checked else fail)(
+                "\n".join([*above, *shown]), item.screen.line(headline)
             )
-
-    def _failure_text(self, report: ItemReport) -> str:
-        from pytest_irmetrics.reports.document import failure  # noqa: PLC0415 - a test that passes has no use for it
-        from pytest_irmetrics.reports.text import lines  # noqa: PLC0415 - as above
-
-        shown = lines(failure(report), self._item.screen, self._item.verbosity, spaced=True)
-        return "\n".join(line.text for line in shown)
-
-    def _headline(self, report: ItemReport) -> str:
-        """Return the verdict in one line, however narrow the terminal is."""
-        failed = next(gate for gate in report.gates if gate.state == "failed")
-        return self._item.screen.line(failed.text)
+        return now
 
     def _fail_check(self, message: str, headline: str = "") -> NoReturn:
         """Fail ``check``, and remember it: a body that swallows the exception has not passed for that."""
@@ -374,6 +327,20 @@ class IRMetrics:
             name = item.node.name if path is None else item.session.shown(path)
             self._report = ItemReport(item.node.nodeid, name, outcome="not evaluated")
         return None if self._report is None else self._report.dumps()
+
+
+def _junit_properties(report: ItemReport) -> Iterator[tuple[str, object]]:
+    """Yield each mean of a test, as ``ir.ndcg@10``, where it is compared also ``….baseline`` and ``….delta``, where gated ``….verdict``.
+
+    The mean is over all of today's queries; what is compared is over those that both runs have.
+    """
+    for row in report.rows:
+        name = f"ir.{row_name(row)}"
+        parts = {name: row.full, f"{name}.baseline": row.baseline, f"{name}.delta": row.delta}
+        yield from ((part, round(value, 6) + 0.0) for part, value in parts.items() if value is not None)
+        yield from (
+            (f"{name}.verdict", state) for state, shown in ROW_VERDICTS.items() if shown == row.verdict
+        )
 
 
 async def _ask_here(queries: Sequence[Query], retriever: Any, options: RetrievalOptions) -> Retrieved:

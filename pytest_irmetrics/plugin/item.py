@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -23,7 +23,7 @@ from pytest_irmetrics.plugin.marks import (
     unknown_query,
 )
 from pytest_irmetrics.retrieval import RetrievalOptions
-from pytest_irmetrics.run.baseline import baseline_path, golden_set_named, list_baselines
+from pytest_irmetrics.run.baseline import baseline_path
 from pytest_irmetrics.thresholds import BY_DEFAULT, Gates, Threshold, resolve
 
 if TYPE_CHECKING:
@@ -42,33 +42,35 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 _LABEL_REPORT = "run.json"
-"""The file that the commands to judge documents write today's run to."""
+"""The file that the commands to judge documents write the run to."""
+
+
+class UserFixtures(NamedTuple):
+    """The values of the fixtures that a user may define, `ir_doc_id` and so on; None where there is none."""
+
+    retriever: Any
+    doc_id: Any
+    doc_title: Any
+    corpus: Any
+    executor: Any
 
 
 class GatedItem:
-    """One test item that uses the fixture `irmetrics`: `node` is pytest's, `parameter` what `ir_golden` gives it."""
+    """One test item that uses the fixture `irmetrics`."""
 
     def __init__(
-        self,
-        node: pytest.Item,
-        session: GatingSession,
-        parameter: GoldenParameter | None,
-        *,
-        doc_id: Any,
-        doc_title: Any,
-        executor: Any,
+        self, request: pytest.FixtureRequest, session: GatingSession, fixtures: UserFixtures
     ) -> None:
-        """`doc_id`, `doc_title` and `executor` are the values of the fixtures of these names."""
-        self.node = node
+        self.node: pytest.Item = request.node
         self.session = session
-        self.parameter = parameter
+        self.parameter: GoldenParameter | None = getattr(request, "param", None)
+        """What `ir_golden` gives it."""
         self.settings: RunConfig = session.settings
-        self.doc_title = doc_title
+        self.fixtures = fixtures
         self.returned_titles: dict[str, str] = {}
         """Id → the title of the document that came back."""
         self.baseline_read: str | None = None
         """In an updating run, the digest of the stored baseline as it was read."""
-        self._doc_id, self._executor = doc_id, executor
 
     def golden_set(self, given: Any = None) -> GoldenSet:
         """Return the golden set that a call gives (a GoldenSet, judgments or a path), else the item's own.
@@ -181,11 +183,11 @@ class GatedItem:
             return RetrievalOptions(
                 depth=self.depth,
                 duplicates=(self.parameter and self.parameter.duplicates) or settings.duplicates,
-                doc_id=self._doc_id,
+                doc_id=self.fixtures.doc_id,
                 timeout=settings.timeout,
                 concurrency=settings.concurrency,
                 repeat=settings.repeat,
-                executor=self._executor,
+                executor=self.fixtures.executor,
                 stored=stored,
                 titles=self.returned_titles,
                 stop_on_error=self.node.config.getoption("maxfail", 0) == 1,
@@ -227,35 +229,18 @@ class GatedItem:
         return shlex.join(["pytest", test, *options, *self._options_of_call()])
 
     def label_commands(self, golden: GoldenSet, metric: Metric | None, other: str) -> list[str]:
-        """Return the commands that list what to judge of this run and of the one in the file `other`; none without files.
+        """Return the commands that write this run to a file, and list what to judge of it and of the one in the file `other`.
 
-        The first writes this run to a file, where this call does not do so anyway.
+        None without files.
         """
-        from pytest_irmetrics.reports.output import parse  # noqa: PLC0415 - only a failure has commands
-
         if golden.path is None or not other:
             return []
-        written = parse(self.settings.reports, self.node.config.invocation_params.dir)
-        report = next((self.session.shown(one.path) for one in written if one.format == "json"), None)
-        label = ["pytest-irmetrics", "label", self.session.shown(golden.path)]
-        if not self._is_found_by_label(other):
-            label += ["--run", other]
-        label += ["--run", report or _LABEL_REPORT]
-        if report is not None and len(self.node.session.items) > 1:
-            label += ["--test", self.node.nodeid]
-        if metric is not None and metric.name != "ndcg@10":
-            label += ["--by", metric.name]
-        write = [] if report is not None else [self.command(f"--ir-report=json:{_LABEL_REPORT}")]
-        return [*write, shlex.join(label)]
-
-    def _is_found_by_label(self, other: str) -> bool:
-        """Whether a run is the only baseline of its golden set here, which the command `label` pools with a run that is named."""
-        path = self.baseline_file
-        if other != self.session.shown(path):
-            return False
-        golden_set = golden_set_named(path)
-        stored = [one for one in list_baselines(path.parent.parent) if golden_set_named(one) == golden_set]
-        return stored == [path] and self.settings.baseline_dir == "ir_baselines"
+        label = ["label", self.session.shown(golden.path), "--run", other, "--run", _LABEL_REPORT]
+        by = [] if metric is None else ["--by", metric.name]
+        return [
+            self.command(f"--ir-report=json:{_LABEL_REPORT}"),
+            shlex.join(["pytest-irmetrics", *label, *by]),
+        ]
 
     def _options_of_call(self) -> list[str]:
         """Return the options of this pytest call that set how a test is asked and judged."""

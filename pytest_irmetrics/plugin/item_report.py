@@ -62,7 +62,7 @@ def _add_titles(report: ItemReport, item: GatedItem, golden: GoldenSet) -> None:
 
     Of a chunk, or a judged passage, it is that of its document.
     """
-    given = item.doc_title
+    given = item.fixtures.doc_title
     passages = {passage.key: passage.doc for query in golden.queries.values() for passage in query.passages}
     for doc_id in report.documents:
         document = passages.get(doc_id) or document_of(doc_id)

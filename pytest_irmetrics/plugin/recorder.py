@@ -43,10 +43,8 @@ _OUTCOMES = ("passed", "failed", "skipped")
 class _Attempt:
     """The last attempt at one test item."""
 
-    file: Path
-    """The file that the test is in."""
-    name: str
-    """What identifies it there: ``Class.test_name[ids]``."""
+    baseline: Path
+    """The path of its baseline, whether or not there is one."""
     item_report: ItemReport | None = None
     outcome: str = "passed"
     """`passed`, `failed`, `skipped`, `xfailed` or `xpassed`, as pytest counts the phases so far."""
@@ -88,8 +86,11 @@ class Recorder:
         if report.nodeid not in self._attempts:
             if not crashed and not hasattr(report, self._attribute):
                 return
-            file = Path(os.path.normpath(self._config.rootpath / report.location[0]))
-            self._attempts[report.nodeid] = _Attempt(file, _name_in_file(report.nodeid))
+            file, _, name = (
+                report.location
+            )  # not of the node id, to which pytest-xdist's loadgroup adds a group
+            path = Path(os.path.normpath(self._config.rootpath / file))
+            self._attempts[report.nodeid] = _Attempt(baseline_path(path, name, self._settings.baseline_dir))
         attempt = self._attempts[report.nodeid]
         attempt.crashed = crashed
         if text is not None:
@@ -129,7 +130,8 @@ class Recorder:
         stopped = (
             session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED
         )
-        self._is_complete = collected_all and not stopped
+        crashed = any(attempt.crashed for attempt in self._attempts.values())
+        self._is_complete = collected_all and not stopped and not crashed
         self._fail_for_problems(session)
         if self._targets and runs_tests(self._config):
             self._write_reports(session)
@@ -177,7 +179,7 @@ class Recorder:
             return ()
         from pytest_irmetrics.plugin.since import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
 
-        return baselines_gone_since(self._settings.since, self._config.rootpath, self._settings.baseline_dir)
+        return baselines_gone_since(self._config, self._settings.since, self._settings.baseline_dir)
 
     def _item_reports(self) -> list[ItemReport]:
         return [
@@ -226,8 +228,7 @@ class Recorder:
         config, settings = self._config, self._settings
         if not self._is_complete or not (settings.gates or settings.update):
             return []
-        attempts = [attempt for attempt in self._attempts.values() if attempt.outcome != "skipped"]
-        read = [baseline_path(attempt.file, attempt.name, settings.baseline_dir) for attempt in attempts]
+        read = [attempt.baseline for attempt in self._attempts.values() if attempt.outcome != "skipped"]
         unread = unread_baselines(config, read)
         if settings.gates:  # one of a test that has other items failed that test
             functions = set(map(_function, read))
@@ -240,13 +241,11 @@ class Recorder:
         declined = config.getoption("ir_baseline") is False
         if declined or settings.gates or settings.update or settings.only_queries:
             return 0
-        own = (
-            attempt
+        return sum(
+            attempt.baseline.exists()
             for attempt in self._attempts.values()
             if attempt.outcome != "skipped" and attempt.item_report and attempt.item_report.against is None
         )
-        paths = {baseline_path(attempt.file, attempt.name, settings.baseline_dir) for attempt in own}
-        return sum(path.exists() for path in paths)
 
     def _unstored_notes(self) -> Iterator[str]:
         """Yield a note on the tests whose baseline an updating run did not store, as they failed or their worker crashed."""
@@ -274,15 +273,6 @@ class Recorder:
 def _function(baseline: Path) -> Path:
     """Return what the baselines of one test function have in common, whatever its parameters."""
     return baseline.with_name(baseline.name.removesuffix(".json").partition("[")[0])
-
-
-def _name_in_file(nodeid: str) -> str:
-    """Return what identifies a test within its file, ``Class.test_name[ids]``."""
-    _, _, path = nodeid.partition("::")
-    names, bracket, ids = path.partition("[")
-    if bracket:  # pytest-xdist's loadgroup appends `@group`
-        ids = ids[: ids.rindex("]") + 1]
-    return names.replace("::", ".") + bracket + ids
 
 
 def _failed_to_store(attempt: _Attempt) -> bool:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -36,87 +35,74 @@ class SinceError(IRMetricsError):
     """The commit to compare with, or a file of it, cannot be read; the message says what to type."""
 
 
-@dataclass
-class _Place:
-    """A repository, and the commit in it that tests are compared with."""
+class _Departure(NamedTuple):
+    """Where HEAD left a branch: the commit that tests are compared with."""
 
     repository: Repository
     commit: str
+    renamed: dict[str, str]
+    """Today's path of a file → that of then."""
+    deleted: list[str]
 
-    @cached_property
-    def renamed_and_deleted(self) -> tuple[dict[str, str], list[str]]:
-        return self.repository.renamed_and_deleted(self.commit, _SUFFIX)
+
+_departure_key = pytest.StashKey[_Departure]()
 
 
-_places_key = pytest.StashKey[dict[Path, "_Place | GitError"]]()
+def _departure(config: pytest.Config, ref: str, folder: Path) -> _Departure:
+    """Return where HEAD left a branch. Raises GitError, also where a folder is in another repository than the root directory."""
+    if nearest_repository(folder.resolve()) != nearest_repository(config.rootpath.resolve()):
+        raise GitError(
+            f"{folder} is in another Git repository than {config.rootpath}, as a submodule is, and its commits are not "
+            "compared with that one's. Run its tests by themselves, with --rootdir there."
+        )
+    if _departure_key not in config.stash:
+        repository = Repository(config.rootpath)
+        commit = repository.merge_base(ref)
+        changed = repository.renamed_and_deleted(commit, _SUFFIX)
+        config.stash[_departure_key] = _Departure(repository, commit, *changed)
+    return config.stash[_departure_key]
 
 
 def read_then(item: GatedItem, golden: GoldenSet) -> Then | SinceReport:
     """Return what a test was judged by; where that is not known, a report that says so. Raises SinceError."""
-    ref, origin = (
-        item.settings.since,
-        "the setting ir_since, " if item.settings.since_is_setting else "--ir-since=",
-    )
+    ref = item.settings.since
+    origin = "the setting ir_since, " if item.settings.since_is_setting else "--ir-since="
     try:
-        place = _place(item, ref)
-        path = place.repository.path_of(item.baseline_file)
-        before, data = _baseline(place, path)
+        left = _departure(item.node.config, ref, Path(item.node.path).parent)
+        path = left.repository.path_of(item.baseline_file)
+        before, data = _baseline(left, path)
         if data is None:
-            return SinceReport(ref, place.commit, "new", path)
+            return SinceReport(ref, left.commit, "new", path)
         renamed_from = None if before == path else before
         try:
             run = Run.loads(data.decode("utf-8-sig"), f"{before} at {ref}")
         except (RunError, UnicodeDecodeError) as error:
             why = str(error) if isinstance(error, RunError) else f"{before} at {ref}: it is not UTF-8."
-            return SinceReport(ref, place.commit, "unreadable", path, renamed_from, why=why)
-        found, why = _golden_set(item, golden, place, before, run)
-        return Then(ref, place.commit, path, renamed_from, run, found, why)
+            return SinceReport(ref, left.commit, "unreadable", path, renamed_from, why=why)
+        found, why = _golden_set(item, golden, left, before, run)
+        return Then(ref, left.commit, path, renamed_from, run, found, why)
     except GitError as error:
         raise SinceError(f"{origin}{ref}: {error}") from None
 
 
-def _place(item: GatedItem, ref: str) -> _Place:
-    """Return the repository of a test, and the commit to compare with. Raises GitError, also for one inside another."""
-    config, folder = item.node.config, Path(item.node.path).parent
-    top, root = nearest_repository(folder.resolve()), nearest_repository(config.rootpath.resolve())
-    if root not in (top, None):
-        raise GitError(
-            f"{folder} is in another Git repository than {root}, as a submodule is, and its commits are not compared with "
-            "that one's. Run its tests by themselves, with --rootdir there."
-        )
-    places = config.stash.setdefault(_places_key, {})
-    key = top or folder
-    if key not in places:
-        try:
-            repository = Repository(folder)
-            places[key] = _Place(repository, repository.merge_base(ref))
-        except GitError as error:
-            places[key] = error
-    place = places[key]
-    if isinstance(place, GitError):
-        raise place
-    return place
-
-
-def _baseline(place: _Place, path: str) -> tuple[str, bytes | None]:
+def _baseline(left: _Departure, path: str) -> tuple[str, bytes | None]:
     """Return where a baseline stood, and its bytes: at the same path, else where Git or its name finds it; None for nowhere."""
-    data = place.repository.read(place.commit, path)
+    data = left.repository.read(left.commit, path)
     if data is not None:
         return path, data
-    renamed, deleted = place.renamed_and_deleted
     named = PurePosixPath(path).parts[-2:]
-    alike = [one for one in deleted if PurePosixPath(one).parts[-2:] == named]
-    if path in renamed:
-        alike = [renamed[path]]
+    alike = [one for one in left.deleted if PurePosixPath(one).parts[-2:] == named]
+    if path in left.renamed:
+        alike = [left.renamed[path]]
     if len(alike) > 1:
         raise GitError(
             f"{path} may be what was any of {', '.join(alike)}. Move it in a commit of its own: git mv OLD {path}"
         )
-    return (alike[0], place.repository.read(place.commit, alike[0])) if alike else (path, None)
+    return (alike[0], left.repository.read(left.commit, alike[0])) if alike else (path, None)
 
 
 def _golden_set(
-    item: GatedItem, golden: GoldenSet, place: _Place, baseline: str, run: Run
+    item: GatedItem, golden: GoldenSet, left: _Departure, baseline: str, run: Run
 ) -> tuple[GoldenSet | None, str]:
     """Return the golden set that a baseline was stored for; None, and why, where it is not known beyond what that says."""
     so = "so that its edits show as far as the baseline of that commit tells"
@@ -126,14 +112,13 @@ def _golden_set(
     # <folder>/<directory>/<module>/<name>.json
     folder = PurePosixPath(baseline).parents[len(PurePosixPath(directory).parts) + 1]
     path = posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
-    repository = place.repository
     try:
-        data = None if path.startswith("../") else repository.read(place.commit, path)
+        data = None if path.startswith("../") else left.repository.read(left.commit, path)
     except GitError as error:
         return None, f"{error} So its edits show as far as the baseline of that commit tells."
     if data is None:
         return None, f"{path} is no file of that commit, {so}."
-    if repository.path_of(golden.path) == path and _same_text(golden.path.read_bytes(), data):
+    if left.repository.path_of(golden.path) == path and _same_text(golden.path.read_bytes(), data):
         return golden, ""
     if ".qrels" in path:
         return None, f"{path} has its texts in another file, {so}."
@@ -181,15 +166,14 @@ def _refusals(report: SinceReport, result: ItemResult) -> Iterator[Verdict]:
         yield Verdict("failed", text, "accept", metric, tag, details=details, origin="the setting ir_accept")
 
 
-def baselines_gone_since(ref: str, root: Path, directory: str) -> list[str]:
-    """Return the paths of the baselines below a folder that are gone since HEAD left a branch; empty where Git cannot tell."""
+def baselines_gone_since(config: pytest.Config, ref: str, directory: str) -> list[str]:
+    """Return the paths of the baselines below the root directory that are gone since HEAD left a branch; empty where Git cannot tell."""
     try:
-        repository = Repository(root)
-        below = repository.path_of(root)
-        _, deleted = repository.renamed_and_deleted(repository.merge_base(ref), _SUFFIX)
+        left = _departure(config, ref, config.rootpath)
+        below = left.repository.path_of(config.rootpath)
     except GitError:  # each test failed with it
         return []
     parts = PurePosixPath(directory).parts
     # <folder>/<directory>/<module>/<name>.json
-    stored = [path for path in deleted if PurePosixPath(path).parts[:-2][-len(parts) :] == parts]
+    stored = [path for path in left.deleted if PurePosixPath(path).parts[:-2][-len(parts) :] == parts]
     return [path for path in stored if f"{path}/".startswith(below)]
